@@ -30,13 +30,18 @@ _MODEL_FORMATS: Final = frozenset({"prose", "unclassified"})
 
 def describe_raw(raw: RawError) -> Attributes:
     """Return what a later count of a failure needs beyond its span."""
-    return {
+    operation = raw.operation
+    attributes: Attributes = {
         semconv.TOOL: "" if raw.boundary else raw.tool,
-        **_operation(raw.operation),
+        semconv.OPERATION: operation.name,
+        semconv.TARGETS: operation.targets,
+        semconv.WIDE: operation.wide,
         semconv.DETECTED: raw.detected,
         semconv.DIRECTORY: raw.directory,
-        **_began(raw.began),
     }
+    if raw.began:
+        attributes[semconv.BEGAN] = raw.began
+    return attributes
 
 
 def describe_settings(begun: BegunRun) -> Attributes:
@@ -65,7 +70,9 @@ def describe_observation(observation: Observation, record: int) -> Attributes:
     """
     found, kind = observation.found, observation.kind
     attributes: Attributes = {
-        **_run(observation.run_id, observation.agent, observation.tick),
+        semconv.RUN_ID: observation.run_id,
+        semconv.GEN_AI_AGENT_NAME: observation.agent,
+        semconv.TICK: observation.tick,
         semconv.RECORD: record,
         semconv.CLASS: found.key,
         semconv.OUTCOME: observation.outcome,
@@ -77,17 +84,15 @@ def describe_observation(observation: Observation, record: int) -> Attributes:
         semconv.TOKENS_SENT: observation.sent_tokens,
         semconv.TOKENS_DIGEST: observation.digest_tokens,
     }
-    if observation.raw.exception is not None or observation.count == 1 or found.facts.format in _MODEL_FORMATS:
-        facts = found.facts
-        attributes |= {
-            semconv.ERROR_TYPE: facts.type,
-            semconv.CAUSE: clip(facts.cause),
-            semconv.TEMPLATE: clip(found.template) if found.template != facts.cause else "",
-            semconv.TALLY: facts.tally,
-            semconv.CODE_FUNCTION_NAME: facts.location.function,
-            semconv.CODE_FILE_PATH: facts.location.file,
-            semconv.HINT: observation.hint,
-        }
+    facts = found.facts
+    if observation.raw.exception is not None or observation.count == 1 or facts.format in _MODEL_FORMATS:
+        attributes[semconv.ERROR_TYPE] = facts.type
+        attributes[semconv.CAUSE] = clip(facts.cause)
+        attributes[semconv.TEMPLATE] = clip(found.template) if found.template != facts.cause else ""
+        attributes[semconv.TALLY] = facts.tally
+        attributes[semconv.CODE_FUNCTION_NAME] = facts.location.function
+        attributes[semconv.CODE_FILE_PATH] = facts.location.file
+        attributes[semconv.HINT] = observation.hint
         if facts.location.line is not None:
             attributes[semconv.CODE_LINE_NUMBER] = facts.location.line
     return attributes

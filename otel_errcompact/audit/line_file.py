@@ -41,7 +41,11 @@ class LineFile:
         self.path: Final = path
         self._options = options
         self._pending: deque[bytes] = deque()
+        self._name = os.fspath(path)
+        self._max_bytes = options.max_bytes
         self._file: int | None = None
+        self._identity = (0, 0)
+        """Device and number of the open file: no other file has them while it is open."""
         self._torn = False
 
     @property
@@ -83,11 +87,10 @@ class LineFile:
         Raises:
             OSError: The disk refuses, or took a part of it.
         """
-        file = self._current()
-        size = os.fstat(file).st_size
-        if size and size + len(line) > self._options.max_bytes:
+        file, size = self._current()
+        if size and size + len(line) > self._max_bytes:
             self._rotate(file)
-            file = self._current()
+            file, _ = self._current()
         if self._torn:
             line = b"\n" + line
         written = os.write(file, line)
@@ -95,18 +98,22 @@ class LineFile:
         if self._torn:
             raise OSError(f"only {written} of {len(line)} bytes went into {self.path}")
 
-    def _current(self) -> int:
+    def _current(self) -> tuple[int, int]:
         """
-        Return the open file at the path.
+        Return the open file at the path, and its size.
 
-        Another process may have rotated the earlier one away.
+        Another process may have rotated the earlier one away, or written to this one.
         """
-        if self._file is not None and not _is_at(self._file, self.path):
+        if self._file is not None:
+            found = _look_at(self._name)
+            if found is not None and (found.st_dev, found.st_ino) == self._identity:
+                return self._file, found.st_size
             self.close()
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, _FLAGS, 0o600)
-        return self._file
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.path, _FLAGS, 0o600)
+        opened = os.fstat(self._file)
+        self._identity = opened.st_dev, opened.st_ino
+        return self._file, opened.st_size
 
     def _rotate(self, file: int) -> None:
         """
@@ -115,7 +122,8 @@ class LineFile:
         Of several processes that find the file full, the one that holds its lock moves it; the others do not wait and
         find the new file next time.
         """
-        if not _locked(file) or not _is_at(file, self.path):
+        found = _look_at(self._name) if _locked(file) else None
+        if found is None or (found.st_dev, found.st_ino) != self._identity:
             return
         names = [
             self.path,
@@ -135,11 +143,11 @@ class LineFile:
             os.close(file)
 
 
-def _is_at(file: int, path: Path) -> bool:
+def _look_at(path: str) -> os.stat_result | None:
     try:
-        return os.path.samestat(os.fstat(file), path.stat())
+        return os.stat(path)  # noqa: PTH116 - a path object takes as long as the system itself
     except FileNotFoundError:
-        return False
+        return None
 
 
 def _locked(file: int) -> bool:

@@ -12,7 +12,7 @@ from opentelemetry.trace import format_span_id
 
 from otel_errcompact.audit import life, otlp_json
 from otel_errcompact.audit.line_file import LineFile
-from otel_errcompact.audit.raw_span import encode_span
+from otel_errcompact.audit.raw_span import write_span
 from otel_errcompact.config import runs_path
 from otel_errcompact.digest import cut_middle
 from otel_errcompact.engine.listeners import Listener
@@ -172,14 +172,14 @@ class TrajectoryFile(Listener):
         if self._options.redact:
             attributes = {name: otlp_json.redact_value(value) for name, value in attributes.items()}
         attributes[semconv.LEDGER_ID] = self._ledger_id
-        fields = otlp_json.build_log_record(
+        record = otlp_json.write_log_record(
             event,
             attributes,
             time_ns=(escalation.time_ns if escalation is not None else 0) or self._clock_ns(),
             severity=otlp_json.INFO if escalation is None else otlp_json.ERROR,
             span=escalation.span if escalation is not None else None,
         )
-        self._append(self._runs, f"{self._life_head}{otlp_json.to_json(fields)}{self._life_tail}\n".encode("ascii"))
+        self._append(self._runs, f"{self._life_head}{record}{self._life_tail}\n".encode("ascii"))
 
     def _append(self, file: LineFile, line: bytes) -> None:
         is_within = self._lock.is_mine()
@@ -216,13 +216,15 @@ class TrajectoryFile(Listener):
 
     def _line(self, run_id: str, raw: RawError, text: str, number: int) -> bytes:
         span = raw.span or SpanRef(trace_id=self._ids.generate_trace_id(), span_id=self._ids.generate_span_id())
-        fields = encode_span(run_id, raw, text, span, raw.time_ns or self._clock_ns(), redacted=self._options.redact)
+        redacted = self._options.redact
+        named: life.Attributes = {}
         if number:
             named = {semconv.LEDGER_ID: self._ledger_id, semconv.RECORD: number, **life.describe_raw(raw)}
-            if self._options.redact:
-                named = {name: otlp_json.redact_value(value) for name, value in named.items()}
-            fields["attributes"] += otlp_json.to_key_values(named)
-        return f"{self._head}{otlp_json.to_json(fields)}{self._tail}\n".encode("ascii")
+        if redacted:
+            named = {name: otlp_json.redact_value(value) for name, value in named.items()}
+        time_ns = raw.time_ns or self._clock_ns()
+        written = write_span(run_id, raw, text, span, time_ns, redacted=redacted, named=named)
+        return f"{self._head}{written}{self._tail}\n".encode("ascii")
 
     def _forget(self) -> None:
         """Start empty in a child process; the parent writes its own lines."""

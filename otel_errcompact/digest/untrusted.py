@@ -33,7 +33,6 @@ _MARKS_OF_FORGERY: Final = (
 
 _FORGED_COUNT: Final = lazy_pattern(r"\(x(?=\d)(?!(?:86|64)\))")
 """A count in our manner; `(x86)` is part of the names of folders."""
-_SPACES: Final = lazy_pattern(r"\s+")
 
 
 def one_line(text: str, limit: int = 400) -> str:
@@ -47,12 +46,10 @@ def one_line(text: str, limit: int = 400) -> str:
         return text
     # A line is never cut by more than what the removals below can take away, so most of a huge text is never looked at.
     text = text[: 8 * limit]
-    if text.isascii() and text.isprintable():
-        text = " ".join(text.split())
-    else:
-        text = encodable(_SPACES.sub(" ", _UNPRINTABLE.sub(" ", _ANSI.sub("", text))).strip())
-    if "[" in text:
-        text = _FORGED_DELIMITER.sub("(", text)
+    joined = " ".join(text.split())
+    if not (joined.isascii() and joined.isprintable()):
+        joined = encodable(" ".join(_UNPRINTABLE.sub(" ", _ANSI.sub("", text)).split()))
+    text = _FORGED_DELIMITER.sub("(", joined) if "[" in joined else joined
     if "(x" in text:
         text = _FORGED_COUNT.sub("(x ", text)
     return text if len(text) <= limit else text[: limit - len(CUT)] + CUT

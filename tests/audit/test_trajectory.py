@@ -39,16 +39,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class SpiedEncoder:
-    """An encoder that notes how much it has written."""
+def spied_quote(written: list[int]) -> Callable[[str], str]:
+    """An encoder of strings that notes how much it has written."""
 
-    def __init__(self, written: list[int]) -> None:
-        self._written = written
-
-    def encode(self, value: object) -> str:
-        text = json.dumps(value, separators=(",", ":"))
-        self._written.append(len(text))
+    def quote(value: str) -> str:
+        text = json.dumps(value)
+        written.append(len(text))
         return text
+
+    return quote
 
 
 HERE = SpanRef(trace_id=0x0123456789ABCDEF0123456789ABCDEF, span_id=0xFEDCBA9876543210)
@@ -244,7 +243,7 @@ class TestWhole:
         """A text that only its escapes make too large is cut the same, and is not encoded whole to be thrown away."""
         sink = TrajectoryFile(TrajectoryOptions(path=path, max_bytes=65_536))
         encoded: list[int] = []
-        monkeypatch.setattr(otlp_json, "_ENCODER", SpiedEncoder(encoded))
+        monkeypatch.setattr(otlp_json, "quote", spied_quote(encoded))
         sink.on_raw("r", raw("a" * 1_000 + character * 63_000))
         assert kept(lines(path)[0]).startswith("a" * 1_000 + character * 1_048 + "\n... 59904 characters cut: ")
         assert path.stat().st_size < 65_536
@@ -261,7 +260,7 @@ class TestWhole:
     def test_how_long_a_text_gets(self, piece, times, limit):
         """A text is called too long for its line only if it is; one that is even without escapes always."""
         text = piece * times
-        size = len(otlp_json.to_json(text)) - 2
+        size = len(json.dumps(text)) - 2
         assert otlp_json.is_longer(text, limit) <= (size > limit)
         assert otlp_json.is_longer(text, limit) >= (len(text) > limit)
 
