@@ -97,6 +97,9 @@ class RawError:
     directory: str = ""
     """The call's working directory, where it is known."""
 
+    fingerprint: str = field(default="", repr=False, compare=False)
+    """The fingerprint of the call where it is known already; else that of tool, arguments and directory."""
+
     began: int = 0
     """The tick at which the agent asked for the call; 0 where it is not known, and then it counts as now."""
 
@@ -108,6 +111,20 @@ class RawError:
 
     span: SpanRef | None = None
     """The span it was recorded on."""
+
+    def without_exception(self) -> RawError:
+        """
+        Return the error as it may be kept.
+
+        A live exception holds the frames and locals of its traceback.
+        """
+        if self.exception is None:
+            return self
+        kept = object.__new__(RawError)
+        for name in RawError.__slots__:
+            object.__setattr__(kept, name, getattr(self, name))
+        object.__setattr__(kept, "exception", None)
+        return kept
 
     @property
     def is_exception(self) -> bool:

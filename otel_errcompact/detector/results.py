@@ -30,6 +30,7 @@ class ResultVerdict:
     """Why, in a few words."""
 
 
+_SUCCESS: Final = ResultVerdict(outcome="success")
 _HEAD: Final = 1_000
 _TAIL: Final = 200
 _IGNORED: Final = lazy_pattern(
@@ -140,7 +141,7 @@ def classify_result(
     if flagged or code:
         return ResultVerdict(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
     sign = sign_of_failure(text, call, says_success=flagged is False)
-    return ResultVerdict(outcome="failure", detected=True, reason=sign) if sign else ResultVerdict(outcome="success")
+    return ResultVerdict(outcome="failure", detected=True, reason=sign) if sign else _SUCCESS
 
 
 def _reason_to_ignore(text: str, head: str, arguments: str, code: int | None) -> str:

@@ -52,7 +52,9 @@ class FailureCounter:
         """Prepare what a count needs, without a lock."""
         found = self._pipeline.classify(raw)
         kind = self._pipeline.kind_of(raw, found)
-        call = call_fingerprint(raw.tool, raw.arguments, raw.directory) if raw.boundary else ""
+        call = ""
+        if raw.boundary:
+            call = raw.fingerprint or call_fingerprint(raw.tool, raw.arguments, raw.directory)
         return FailureRecord(found=found, kind=kind, call=call)
 
     def count(self, state: RunState, raw: RawError, record: FailureRecord, started: int) -> tuple[Observation, Step]:

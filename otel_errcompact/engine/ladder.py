@@ -67,8 +67,9 @@ class Ladder:
             tick: When it was recorded.
             span: The span it was recorded on.
         """
-        decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(began))
-        step = Step(decision, rows.counts)
+        counts = rows.counts
+        decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(began), counts=counts)
+        step = Step(decision, counts)
         if decision.level != "escalate":
             return step
         mark_escalated(rows, decision)

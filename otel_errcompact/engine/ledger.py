@@ -297,10 +297,12 @@ class Ledger:
             directory: The call's working directory; empty if unknown.
             call: The call's fingerprint; that of tool, arguments and directory if empty.
         """
+        known = self.store.peek(run_id)
+        if known is None or not known.history.total:
+            return ()  # healthy runs pay for no lock and no fingerprint
         with self.store.find(run_id) as state:
-            if state is None or not state.history.total:
+            if state is None:
                 return ()
-            # Healthy runs do not pay for it.
             success = Success(
                 run_id=run_id,
                 agent=agent or state.agent,
@@ -338,8 +340,21 @@ class Ledger:
 
     # Refusals.
 
+    def may_refuse(self, run_id: str) -> bool:
+        """Return whether calls of a run may be refused, without a lock."""
+        known = self.store.peek(run_id)
+        return known is not None and bool(known.history.repeats)
+
     def refusal(
-        self, run_id: str, tool: str, arguments: str, *, agent: str = "", directory: str = "", now_ns: int = 0
+        self,
+        run_id: str,
+        tool: str,
+        arguments: str,
+        *,
+        agent: str = "",
+        directory: str = "",
+        now_ns: int = 0,
+        call: str = "",
     ) -> str:
         """
         Return why an identical call is refused, without counting it.
@@ -357,9 +372,12 @@ class Ledger:
             agent: Whose call it is; the run's agent if empty.
             directory: The call's working directory; empty if unknown.
             now_ns: The time in nanoseconds since the epoch; 0 if unknown.
+            call: The call's fingerprint; that of tool, arguments and directory if empty.
         """
+        if not self.may_refuse(run_id):
+            return ""
         with self.store.find(run_id) as state:
-            refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns)
+            refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call)
             if state is None or refused is None:
                 return ""
             return refused.render(state, self.options.digest, attempt=1)
@@ -386,6 +404,8 @@ class Ledger:
         tick at which the agent asked for the call. A record of a refusal has the call's fingerprint and the tick at
         which it was refused.
         """
+        if not self.may_refuse(run_id):
+            return ""
         with self.store.find(run_id) as state:
             refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call)
             if state is None or refused is None:
@@ -437,6 +457,11 @@ class Ledger:
         """Return whether the run may continue."""
         with self.store.find(run_id) as state:
             return CONTINUES if state is None else state.verdict()
+
+    def is_quiet(self, run_id: str) -> bool:
+        """Return whether no escalation stands in a run, without its lock."""
+        known = self.store.peek(run_id)
+        return known is None or known.escalation is None
 
     # Answers to escalations.
 

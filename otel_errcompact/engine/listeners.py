@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.engine.observations import BegunRun, Observation, Refusal, Resumed, Success
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.runtime.guard import Guard
+
+    _Guarded = tuple[tuple[AbstractContextManager[object], "Listener"], ...]
 
 
 class Listener:
@@ -89,9 +92,10 @@ class Listeners:
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
-        self._all: tuple[Listener, ...] = ()
-        self._of_raw: tuple[Listener, ...] = ()
-        self._of_success: tuple[Listener, ...] = ()
+        self._all: _Guarded = ()
+        self._of_raw: _Guarded = ()
+        self._of_observed: _Guarded = ()
+        self._of_success: _Guarded = ()
 
     def __len__(self) -> int:
         return len(self._all)
@@ -103,40 +107,43 @@ class Listeners:
 
     def add(self, listener: Listener) -> None:
         """Notify `listener` of everything from now on."""
-        self._set((*self._all, listener))
+        self._set((*(known for _, known in self._all), listener))
 
     def remove(self, listener: Listener) -> None:
         """Notify `listener` no more."""
-        self._set(tuple(known for known in self._all if known is not listener))
+        self._set(tuple(known for _, known in self._all if known is not listener))
 
     def notify(self, call: Callable[[Listener], None]) -> None:
         """Call `call` with each listener."""
-        for listener in self._all:
-            with self._guard.stage(listener.stage):
+        for stage, listener in self._all:
+            with stage:
                 call(listener)
 
     def notify_raw(self, run_id: str, raw: RawError) -> None:
         """Notify of a raw error."""
-        for listener in self._of_raw:
-            with self._guard.stage(listener.stage):
+        for stage, listener in self._of_raw:
+            with stage:
                 listener.on_raw(run_id, raw)
 
     def notify_observed(self, observation: Observation) -> None:
         """Notify of an occurrence."""
-        for listener in self._all:
-            with self._guard.stage(listener.stage):
+        for stage, listener in self._of_observed:
+            with stage:
                 listener.on_observed(observation)
 
     def notify_success(self, success: Success) -> None:
         """Notify of a success."""
-        for listener in self._of_success:
-            with self._guard.stage(listener.stage):
+        for stage, listener in self._of_success:
+            with stage:
                 listener.on_succeeded(success)
 
     def _set(self, listeners: tuple[Listener, ...]) -> None:
-        self._all = listeners
+        self._all = tuple((self._guard.stage(listener.stage), listener) for listener in listeners)
         # Mostly no listener receives raw errors or successes, and each call would pay for asking.
-        self._of_raw = tuple(one for one in listeners if getattr(one.on_raw, "__func__", None) is not Listener.on_raw)
-        self._of_success = tuple(
-            one for one in listeners if getattr(one.on_succeeded, "__func__", None) is not Listener.on_succeeded
-        )
+        self._of_raw = tuple(one for one in self._all if _overrides(one[1].on_raw, Listener.on_raw))
+        self._of_observed = tuple(one for one in self._all if _overrides(one[1].on_observed, Listener.on_observed))
+        self._of_success = tuple(one for one in self._all if _overrides(one[1].on_succeeded, Listener.on_succeeded))
+
+
+def _overrides(method: object, base: object) -> bool:
+    return getattr(method, "__func__", None) is not base

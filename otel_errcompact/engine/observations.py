@@ -67,6 +67,16 @@ class Observation:
     escalation: Escalation | None = None
     """The escalation this occurrence led to."""
 
+    def without_exception(self) -> Observation:
+        """Return what may be kept; see `RawError.without_exception`."""
+        if self.raw.exception is None:
+            return self
+        kept = object.__new__(Observation)
+        for name in Observation.__slots__:
+            object.__setattr__(kept, name, getattr(self, name))
+        object.__setattr__(kept, "raw", self.raw.without_exception())
+        return kept
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRecord:

@@ -74,7 +74,7 @@ class Rows:
         )
 
 
-def decide(rows: Rows, thresholds: Thresholds, *, may_escalate: bool = True) -> Decision:
+def decide(rows: Rows, thresholds: Thresholds, *, may_escalate: bool = True, counts: Counts | None = None) -> Decision:
     """
     Return the most serious due step; a row escalates once.
 
@@ -82,10 +82,11 @@ def decide(rows: Rows, thresholds: Thresholds, *, may_escalate: bool = True) -> 
         rows: The rows that the newest occurrence or refusal belongs to.
         thresholds: When the run escalates.
         may_escalate: Whether a step of the ladder is left in this turn.
+        counts: The counts of the rows; counted if None.
     """
-    counts = rows.counts
+    counts = counts or rows.counts
     if may_escalate:
-        reached = [step for step in _list_steps(rows, counts, thresholds) if step.count >= step.limit]
+        reached = list(_list_reached(rows, counts, thresholds))
         if reached:
             return max(reached, key=lambda step: (step.halts, thresholds.asks(step.threshold)))
     streak = max(counts.same, counts.rejected)
@@ -109,33 +110,31 @@ def mark_escalated(rows: Rows, decision: Decision) -> None:
         row.mark_escalated(halted=decision.threshold == "loop" and decision.halts)
 
 
-def _list_steps(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterator[Decision]:
-    """Yield the steps not taken yet, with or without their counts."""
+def _list_reached(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterator[Decision]:
+    """Yield the steps that are due and not taken yet."""
     if rows.repeated is not None:
-        yield from _list_loop_steps(rows.repeated.attempts, counts.loop, thresholds)
+        row = rows.repeated.attempts
+        if counts.loop >= thresholds.loop_halt and not row.halted:
+            yield _make_step("loop", counts.loop, thresholds.loop_halt, halts=True)
+        if counts.loop >= thresholds.loop and not row.escalated:
+            yield _make_step("loop", counts.loop, thresholds.loop, halts="loop" in thresholds.halts)
     if rows.streak is None:
         return
-    if not rows.streak.escalated:
-        yield _make_step("rejected" if rows.rejected else "same", counts, thresholds)
-    if not rows.history.row.escalated:
-        yield _make_step("consecutive", counts, thresholds)
-    if not rows.history.budget_escalated:
-        yield _make_step("total", counts, thresholds)
-
-
-def _list_loop_steps(row: Attempts, count: int, thresholds: Thresholds) -> Iterator[Decision]:
-    if not row.halted:
-        yield Decision(level="escalate", threshold="loop", count=count, limit=thresholds.loop_halt, halts=True)
-    if not row.escalated:
-        halts = "loop" in thresholds.halts
-        yield Decision(level="escalate", threshold="loop", count=count, limit=thresholds.loop, halts=halts)
-
-
-def _make_step(threshold: Threshold, counts: Counts, thresholds: Thresholds) -> Decision:
-    return Decision(
-        level="escalate",
-        threshold=threshold,
-        count=counts[threshold],
-        limit=int(getattr(thresholds, threshold)),
-        halts=threshold in thresholds.halts,
+    steps: tuple[tuple[Threshold, int, int], ...] = (
+        ("rejected", counts.rejected, thresholds.rejected) if rows.rejected else ("same", counts.same, thresholds.same),
+        ("consecutive", counts.consecutive, thresholds.consecutive),
+        ("total", counts.total, thresholds.total),
     )
+    for threshold, count, limit in steps:
+        if count >= limit and not _is_taken(rows, rows.streak, threshold):
+            yield _make_step(threshold, count, limit, halts=threshold in thresholds.halts)
+
+
+def _is_taken(rows: Rows, streak: Attempts, threshold: Threshold) -> bool:
+    if threshold == "total":
+        return rows.history.budget_escalated
+    return (rows.history.row if threshold == "consecutive" else streak).escalated
+
+
+def _make_step(threshold: Threshold, count: int, limit: int, *, halts: bool) -> Decision:
+    return Decision(level="escalate", threshold=threshold, count=count, limit=limit, halts=halts)

@@ -35,12 +35,14 @@ class Attempts:
     known better.
     """
 
-    __slots__ = ("_attempts", "_escalated", "_forgotten", "_halted", "count")
+    __slots__ = ("_attempts", "_escalated", "_forgotten", "_halted", "_last", "count")
 
     def __init__(self) -> None:
         self.count = 0
         """Turns in which there was a failure."""
         self._attempts: list[Attempt] = []
+        self._last = 0
+        """When the newest failure that counts was recorded, of those that are kept."""
         self._forgotten = 0
         self._escalated = self._halted = 0
 
@@ -63,12 +65,16 @@ class Attempts:
             tick: When the failure was recorded.
             call: The fingerprint of the call.
         """
-        last = next((each.tick for each in reversed(self._attempts) if each.counts), 0)
-        counts = began > last
-        self.count += counts
+        counts = began > self._last
+        if counts:
+            self.count += 1
+            self._last = tick
         self._attempts.append(Attempt(tick, began, call, counts))
         if len(self._attempts) > MAX_ATTEMPTS:
-            self._forgotten += self._attempts.pop(0).counts
+            forgotten = self._attempts.pop(0)
+            self._forgotten += forgotten.counts
+            if forgotten.counts and forgotten.tick == self._last:
+                self._last = 0
         return counts
 
     def mark_escalated(self, *, halted: bool) -> None:
@@ -123,7 +129,7 @@ class Attempts:
         self._recount()
 
     def _recount(self) -> None:
-        attempts, self._attempts, self.count = self._attempts, [], self._forgotten
+        attempts, self._attempts, self.count, self._last = self._attempts, [], self._forgotten, 0
         for attempt in attempts:
             self.fail(attempt.began, attempt.tick, attempt.call)
 

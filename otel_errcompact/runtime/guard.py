@@ -105,7 +105,7 @@ class _Stage:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, ControlFlow):
+        if error is None or not isinstance(error, Exception) or isinstance(error, ControlFlow):
             return False
         self._guard.record_failure(self._name, error)
         return True

@@ -808,3 +808,20 @@ def test_the_counter_of_tokens_can_be_replaced() -> None:
     """A real tokenizer may take the estimator's place."""
     ledger = Ledger(Options(digest=DigestOptions(inline_tokens=40)), count_tokens=lambda text: len(text.split()))
     assert ledger.observe("r", raw("ValueError: a b c")).raw_tokens == 4
+
+
+def test_open_runs_keep_their_streaks_however_many_there_are() -> None:
+    """A run that a program has opened is not forgotten for the sake of others."""
+    ledger = Ledger()
+    runs = [f"run-{number}" for number in range(1_500)]
+    for run_id in runs:
+        ledger.open(run_id)
+        ledger.observe(run_id, raw())
+    assert all(ledger.observe(run_id, raw()).streak == 2 for run_id in runs)
+    assert ledger.store.evicted_runs == 0
+
+
+def test_a_fingerprint_that_is_known_is_not_made_again() -> None:
+    """A boundary has found it before the call was made."""
+    observation = Ledger().observe("r", RawError(text="no", arguments='{"a": 1}', fingerprint="0123456789abcdef"))
+    assert observation.call == "0123456789abcdef"

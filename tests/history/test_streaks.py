@@ -226,3 +226,12 @@ def test_fresh_counters_open_nothing_that_was_resolved() -> None:
     made.succeed(2, "d")
     made.refresh()
     assert made.live is None
+
+
+def test_when_the_last_counted_failure_is_forgotten_the_next_one_counts() -> None:
+    """Of a turn with more failures than are kept nothing is left that a later call could have begun before."""
+    row = failing((1, 2), *((1, tick) for tick in range(3, MAX_ATTEMPTS + 3)))
+    assert row.count == 1
+    assert row.fail(1, MAX_ATTEMPTS + 3)
+    assert not row.fail(1, MAX_ATTEMPTS + 4)
+    assert row.count == 2

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FINGERPRINT_BYTES: Final = 8
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, default=repr)
 
 
 def call_fingerprint(tool: str, arguments: str | Mapping[str, object] | None, directory: str = "") -> str:
@@ -35,7 +36,7 @@ def _canonical_json(arguments: str | Mapping[str, object]) -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, sort_keys=True, default=repr)
+        return _CANONICAL.encode(value)
     except Exception:  # noqa: BLE001 - the application's own objects may raise anything from `repr`
         return f"{type(value).__qualname__} {id(value)}"
 
