@@ -30,6 +30,12 @@ MAX_REMEMBERED: Final = 256
 MAX_REMEMBERED_CHARACTERS: Final = 4_096
 """Characters of a text or a message that is remembered; longer ones are read each time."""
 
+MAX_REMEMBERED_SHORT: Final = 1_024
+"""The same of short failures, which a process may have of a thousand classes: they take the room of those above."""
+
+SHORT_CHARACTERS: Final = 512
+"""Characters of a short text or message."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classified:
@@ -64,30 +70,29 @@ def _classify(raw: RawError, roots: CodeRoots) -> Classified:
         return _classify_exception(raw.exception, raw.messages, roots)
     if raw.tool and len(raw.text) <= MAX_BARE and (cause := cause_of_call(raw.text, raw.tool, raw.arguments)):
         return _classify_text(cause, "", "", None, roots.configured)
-    if len(raw.text) + len(raw.message) > MAX_REMEMBERED_CHARACTERS:
+    size = len(raw.text) + len(raw.message)
+    if size > MAX_REMEMBERED_CHARACTERS:
         return _key_facts(extract(raw, roots))
-    return _classify_text(raw.text, raw.type, raw.message, raw.exit_code, roots.configured)
+    classify_text = _classify_short_text if size <= SHORT_CHARACTERS else _classify_text
+    return classify_text(raw.text, raw.type, raw.message, raw.exit_code, roots.configured)
 
 
 def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None, roots: CodeRoots) -> Classified:
     chain = read_chain(exception, messages, roots)
-    if _is_small(chain):
-        return _classify_chain(chain, roots.configured)
-    return _key_facts(facts_of_exceptions(chain, roots.configured))
+    size = _measure(chain)
+    if size > MAX_REMEMBERED_CHARACTERS:
+        return _key_facts(facts_of_exceptions(chain, roots.configured))
+    return (_classify_short_chain if size <= SHORT_CHARACTERS else _classify_chain)(chain, roots.configured)
 
 
-def _is_small(chain: tuple[Failure, ...]) -> bool:
-    """
-    Return whether a chain is small enough to remember.
-
-    Groups and long messages are not.
-    """
+def _measure(chain: tuple[Failure, ...]) -> int:
+    # A group is larger than all that is remembered.
     size = 0
     for failure in chain:
         size += len(failure.message) + len(failure.extra)
         if failure.children:
-            return False
-    return size <= MAX_REMEMBERED_CHARACTERS
+            return MAX_REMEMBERED_CHARACTERS + 1
+    return size
 
 
 @lru_cache(maxsize=MAX_REMEMBERED)
@@ -95,9 +100,15 @@ def _classify_chain(chain: tuple[Failure, ...], roots: tuple[str, ...]) -> Class
     return _key_facts(facts_of_exceptions(chain, roots))
 
 
+_classify_short_chain: Final = lru_cache(maxsize=MAX_REMEMBERED_SHORT)(_classify_chain.__wrapped__)
+
+
 @lru_cache(maxsize=MAX_REMEMBERED)
 def _classify_text(text: str, kind: str, message: str, exit_code: int | None, roots: tuple[str, ...]) -> Classified:
     return _key_facts(extract_text(read_source(text, kind, message, exit_code, roots)))
+
+
+_classify_short_text: Final = lru_cache(maxsize=MAX_REMEMBERED_SHORT)(_classify_text.__wrapped__)
 
 
 def _key_facts(facts: Facts) -> Classified:

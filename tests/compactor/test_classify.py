@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import tracemalloc
 from collections import defaultdict
 from functools import partial
@@ -65,6 +66,25 @@ def test_repeats_are_remembered():
     first, second = (classify(RawError(text="KeyError: 'x'", exit_code=1)) for _ in range(2))
     assert first is second
     assert classify(RawError(text="KeyError: 'x'", exit_code=2)) is not first
+
+
+def test_a_thousand_short_failures_are_remembered():
+    """A process whose failures are spread over that many classes reads none of them again."""
+    texts = [f"KeyError: {'x' * (number // 26)}{chr(97 + number % 26)}" for number in range(1_000)]
+    first = [classify(RawError(text=text)) for text in texts]
+    assert all(classify(RawError(text=text)) is found for text, found in zip(texts, first, strict=True))
+    messages = [f"order {text} has no rows" for text in texts]
+    first = [classify(RawError(text="", exception=caught(fail, message))) for message in messages]
+    again = [classify(RawError(text="", exception=caught(fail, message))) for message in messages]
+    assert all(map(operator.is_, first, again))
+
+
+def test_longer_failures_are_remembered_too():
+    """They have a smaller table of their own."""
+    long = "y" * (MAX_REMEMBERED_CHARACTERS - 200)
+    assert classify(RawError(text=f"KeyError: {long}")) is classify(RawError(text=f"KeyError: {long}"))
+    first, second = (classify(RawError(text="", exception=caught(fail, long))) for _ in range(2))
+    assert first is second
 
 
 def test_what_is_not_remembered_is_classified_all_the_same():
