@@ -18,7 +18,7 @@ _TELLING_KEYS: Final = frozenset({"error", "errors", "isError", "is_error", "ok"
 
 
 def classify_answer(
-    result: object, *, tool: str, arguments: str, exit_code: int | None = None
+    result: object, *, tool: str, arguments: str, exit_code: int | None = None, flagged: bool = False
 ) -> tuple[ResultVerdict, str] | None:
     """
     Judge what a tool returned.
@@ -28,15 +28,15 @@ def classify_answer(
         tool: The tool's name.
         arguments: The call's arguments as JSON.
         exit_code: The exit status of a command, where it is known.
+        flagged: Whether the result itself is flagged as an error; see `is_flagged`.
 
     Returns:
         What it is, and its text; nothing where there is nothing to judge by.
     """
-    text = _text_of(result)
-    flagged = True if is_flagged(result) else None
+    text = _text_of(result, flagged=flagged)
     if not text and not exit_code:
         return None
-    judged = classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
+    judged = classify_result(text, tool=tool, arguments=arguments, flagged=flagged or None, exit_code=exit_code)
     return judged, text or f"exit code {exit_code}"
 
 
@@ -58,10 +58,10 @@ def is_flagged(result: object) -> bool:
     return attribute_of(result, "isError") is True or attribute_of(result, "is_error") is True
 
 
-def _text_of(result: object) -> str:
+def _text_of(result: object, *, flagged: bool) -> str:
     if isinstance(result, str):
         return result
-    if is_flagged(result):
+    if flagged:
         return _text_of_blocks(result)
     if isinstance(result, Mapping):
         answer = cast("Mapping[object, object]", result)

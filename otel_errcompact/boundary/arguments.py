@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from json import encoder as json_encoder
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import encodable
 from otel_errcompact.runtime.foreign import qualname_of, string_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from otel_errcompact.runtime.guard import Guard
 
 Arguments = Mapping[str, object] | str | None
@@ -23,7 +26,18 @@ MAX_EXIT_CODE: Final = 2**63
 _logger: Final = logging.getLogger("otel_errcompact")
 _warned: Final[dict[tuple[str, str], object]] = {}
 
-_ENCODER: Final = json.JSONEncoder(default=str, ensure_ascii=False)
+
+def _make_encoder() -> Callable[[object], str]:
+    # `JSONEncoder.encode` makes its encoder in C for each text.
+    make = getattr(json_encoder, "c_make_encoder", None)
+    if make is None:
+        return json.JSONEncoder(default=str, ensure_ascii=False).encode
+    # Without markers: what is cyclic ends at the limit of recursion.
+    encode = make(None, str, json_encoder.encode_basestring, None, ": ", ", ", False, False, True)
+    return lambda value: "".join(encode(value, 0))
+
+
+_encode: Final = _make_encoder()
 
 
 def as_text(arguments: Arguments) -> str:
@@ -35,13 +49,15 @@ def as_text(arguments: Arguments) -> str:
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
     try:
-        return _ENCODER.encode(arguments)
+        return _encode(arguments)
     except Exception:  # noqa: BLE001 - the application's own __str__ may raise anything
         return ""
 
 
 def as_name(value: object, what: str, guard: Guard) -> str:
     """Return a name as text that telemetry can carry; see `as_plain`."""
+    if type(value) is str and value.isascii():
+        return value
     name = as_plain(value, what, guard)
     return name if name.isascii() else encodable(name)
 

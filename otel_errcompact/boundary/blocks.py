@@ -70,7 +70,7 @@ class Block:
         """Make the block and its span current; `discard_left_blocks` comes before that."""
         self.outer = _innermost.get()
         self._before = otel_context.get_current()
-        self._inside = with_opened(self, trace.set_span_in_context(span, self._before))
+        self._inside = with_opened(self, span, self._before)
         _innermost.set(self)
         otel_context.attach(self._inside)
 
@@ -84,10 +84,14 @@ class Block:
         """Return the context before, or `current` while a span inside is open."""
         before, inside = self._before, self._inside
         self._before = self._inside = None  # a context and its block would keep each other alive
-        if before is None or inside is None or opened_in(current) is not self:
+        if before is None or inside is None:
+            return current
+        if current is inside:
+            return before
+        if opened_in(current) is not self:
             return current
         span = trace.get_current_span(current)
-        is_host_s = current is not inside and span is not trace.get_current_span(inside) and span.is_recording()
+        is_host_s = span is not trace.get_current_span(inside) and span.is_recording()
         return current if is_host_s else before
 
 

@@ -19,7 +19,7 @@ from otel_errcompact.boundary.recording import (
     mark_counted,
     span_ref,
 )
-from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.detector.operation import call_fingerprint, operation_of
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
@@ -97,11 +97,12 @@ class Call:
         self._closed_at = 0
         self._began = began
         self._directory = directory
+        self._fingerprint = ""
         self._refusal = ""
         self._refusal_was_read = False
         self._span: Span = trace.INVALID_SPAN
         self._target = target
-        self._block = Block(scope, self, is_call=True)
+        self._block: Block
 
     @property
     def run_id(self) -> str:
@@ -182,9 +183,8 @@ class Call:
             error: What it failed with: the exception, or the text of an answer that is an error.
             result: What it returned, if it did not fail.
         """
-        with self.scope.guard.stage("boundary"):
+        with self.scope.at_boundary:
             self._is_executed_elsewhere = True
-            self._span = find_tool_span(self.tool, self.call_id)
             self.result = result
             if not isinstance(error, BaseException) and isinstance(error, str):
                 judged = classify_result(error, tool=self.tool, arguments=self.arguments, flagged=True)
@@ -192,7 +192,7 @@ class Call:
                     self.fail(error)
                 self._conclude(None, control=judged.outcome == "ignored")
             else:
-                self._conclude(error, control=self._is_control_flow(error))
+                self._conclude(error, control=error is not None and self.scope.is_control_flow(error))
         self._closed_at = self.scope.mark_closed_call()
 
     def __enter__(self) -> Self:
@@ -225,22 +225,25 @@ class Call:
         self.is_open = True
         scope = self.scope
         discard_left_blocks()
+        self._block = block = Block(scope, self, is_call=True)
         try:
-            with scope.guard.stage("boundary"):
+            with scope.at_boundary:
                 self._opened_at = scope.next_sequence()
                 self._began = self._began or scope.mark_request()
-                self._refusal = scope.ledger.refusal(
-                    scope.run_id,
-                    self.tool,
-                    self.arguments,
-                    agent=scope.agent,
-                    directory=self._directory,
-                    now_ns=scope.clock_ns(),
-                )
+                if scope.ledger.may_refuse(scope.run_id):
+                    self._refusal = scope.ledger.refusal(
+                        scope.run_id,
+                        self.tool,
+                        self.arguments,
+                        agent=scope.agent,
+                        directory=self._directory,
+                        now_ns=scope.clock_ns(),
+                        call=self._identify(),
+                    )
                 self._span = self._start_span()
-            self._block.enter(self._span)
+            block.enter(self._span)
         except BaseException:  # an interrupt: the block is not entered, and so never left
-            self._block.leave()
+            block.leave()
             self._span.end()
             raise
 
@@ -250,23 +253,30 @@ class Call:
         return span
 
     def _attributes(self) -> dict[str, str]:
-        attributes = {
-            semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL,
-            semconv.GEN_AI_TOOL_NAME: self.tool,
-            semconv.GEN_AI_CONVERSATION_ID: self.scope.conversation,
-            semconv.GEN_AI_AGENT_NAME: self.scope.agent,
-            semconv.GEN_AI_TOOL_CALL_ID: self.call_id,
-        }
-        return {name: value for name, value in attributes.items() if value}
+        scope = self.scope
+        attributes = {semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL}
+        if self.tool:
+            attributes[semconv.GEN_AI_TOOL_NAME] = self.tool
+        if conversation := scope.conversation:
+            attributes[semconv.GEN_AI_CONVERSATION_ID] = conversation
+        if scope.agent:
+            attributes[semconv.GEN_AI_AGENT_NAME] = scope.agent
+        if self.call_id:
+            attributes[semconv.GEN_AI_TOOL_CALL_ID] = self.call_id
+        return attributes
+
+    def _identify(self) -> str:
+        self._fingerprint = self._fingerprint or call_fingerprint(self.tool, self.arguments, self._directory)
+        return self._fingerprint
 
     def _close(self, error: BaseException | None) -> bool:
         self.is_open = False
         self._block.leave()
         control = True
-        with self.scope.guard.stage("boundary"):
+        with self.scope.at_boundary:
             if self._refusal:
                 self._count_refusal(error)
-            control = self._is_control_flow(error)
+            control = error is not None and self.scope.is_control_flow(error)
             self._conclude(error, control=control)
             if self.failed:
                 claim_tool_span(self.tool, self.call_id, self._counted.key if self._counted else "")
@@ -290,10 +300,8 @@ class Call:
             directory=self._directory,
             began=self._began,
             now_ns=scope.clock_ns(),
+            call=self._identify(),
         )
-
-    def _is_control_flow(self, error: BaseException | None) -> bool:
-        return error is not None and self.scope.is_control_flow(error)
 
     def _conclude(self, error: BaseException | None, *, control: bool) -> None:
         if error is not None and not control:
@@ -305,13 +313,15 @@ class Call:
 
     def _classify_result(self) -> str:
         # A tool may report no failure, and its answer give one away: that becomes this call's error.
-        flagged = is_flagged(self.result)
-        looks = flagged or self.scope.ledger.options.hidden_failures
-        exit_code = as_exit_code(self.exit_code, self.scope.guard)
-        looks = looks or exit_code is not None
-        if self._error is not None or self._refusal or not looks:
+        exit_code = None if self.exit_code is None else as_exit_code(self.exit_code, self.scope.guard)
+        if self._error is not None or self._refusal:
             return ""
-        classified = classify_answer(self.result, tool=self.tool, arguments=self.arguments, exit_code=exit_code)
+        flagged = is_flagged(self.result)
+        if not flagged and exit_code is None and not self.scope.ledger.options.hidden_failures:
+            return ""
+        classified = classify_answer(
+            self.result, tool=self.tool, arguments=self.arguments, exit_code=exit_code, flagged=flagged
+        )
         if classified is None:
             return ""
         verdict, text = classified
@@ -340,13 +350,13 @@ class Call:
                     agent=self.scope.agent,
                     began=self._began,
                     directory=self._directory,
+                    call=self._fingerprint,
                 )
         finally:
             if self._error is not None:
                 key, kind = (self._counted.key, self._counted.type) if self._counted else ("", "")
                 self.scope.recorder.record(self._span, self._error, key, kind)
-                # A call may be kept for long, and an exception holds the frames and locals of its traceback.
-                self._error = replace(self._error, exception=None)
+                self._error = self._error.without_exception()  # a call may be kept for long
             if mine:
                 self._span.end()
 
@@ -354,7 +364,7 @@ class Call:
         passed_on = self._find_passed_on(raw)
         if passed_on is not None:
             return passed_on
-        self.failure = replace(self.scope.observe(raw), raw=replace(raw, exception=None))
+        self.failure = self.scope.observe(raw).without_exception()
         if self.failure.escalation is not None:
             self._span.set_attribute(semconv.THRESHOLD, self.failure.escalation.threshold)
         found, text = self.failure.found, self.failure.text
@@ -388,6 +398,8 @@ class Call:
         messages: Mapping[int, str] | None = None,
         detected: str = "",
     ) -> RawError:
+        if self._is_executed_elsewhere:
+            self._span = find_tool_span(self.tool, self.call_id)
         return RawError(
             text=text,
             exception=exception,
@@ -400,6 +412,7 @@ class Call:
             operation=operation_of(self.tool, self.arguments, target=self._target),
             began=self._began,
             directory=self._directory,
+            fingerprint=self._identify(),
             call_id=self.call_id,
             arguments=self.arguments,
             usual=self.scope.usual.get(self.tool, ""),

@@ -6,10 +6,9 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from otel_errcompact.boundary.functions import execute
+from otel_errcompact.boundary.functions import ToolFunction
 from otel_errcompact.boundary.unbound import run_here
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.runtime.coroutines import is_asynchronous
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,17 +59,18 @@ def compacted(
 
 def _wrap(function: Callable[..., Any], *, tool: str, run: Run | None, failure: Failure) -> Callable[..., Any]:
     _check_function(function)
-    if is_asynchronous(function):
+    wrapped = ToolFunction(function, tool, failure)
+    if wrapped.is_asynchronous:
 
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-            return await execute((run or run_here()).tool, function, tool, args, kwargs, failure)
+            return await wrapped.execute((run or run_here()).tool, args, kwargs)
 
         return asynchronous
 
     @functools.wraps(function)
     def synchronous(*args: Any, **kwargs: Any) -> Any:
-        return execute((run or run_here()).tool, function, tool, args, kwargs, failure)
+        return wrapped.execute((run or run_here()).tool, args, kwargs)
 
     return synchronous
 

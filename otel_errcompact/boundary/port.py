@@ -128,8 +128,10 @@ class Port:
             began: The tick at which the agent asked for it; that of the turn, or now, if 0.
         """
         scope = self._scope
-        with scope.guard.stage("boundary"):
+        with scope.at_boundary:
             tool = as_name(tool, "the tool's name", scope.guard)
+            if not scope.ledger.may_refuse(scope.run_id):
+                return ""
             refusal = scope.ledger.refuse(
                 scope.run_id,
                 tool,

@@ -142,13 +142,16 @@ class Recorder:
             kind: The type of the class; what was raised if empty.
         """
         details = _details(raw, raw.type or TOOL_ERROR, key)
-        span.set_attribute(semconv.ERROR_TYPE, one_line(kind[:MAX_LABEL], MAX_LABEL) or raw.type or TOOL_ERROR)
+        named: dict[str, str | int] = {
+            semconv.ERROR_TYPE: one_line(kind[:MAX_LABEL], MAX_LABEL) or raw.type or TOOL_ERROR
+        }
         if key:
-            span.set_attribute(semconv.CLASS, key)
+            named[semconv.CLASS] = key
         if raw.detected:
-            span.set_attribute(semconv.DETECTED, raw.detected)
+            named[semconv.DETECTED] = raw.detected
         if raw.exit_code is not None:
-            span.set_attribute(semconv.PROCESS_EXIT_CODE, raw.exit_code)
+            named[semconv.PROCESS_EXIT_CODE] = raw.exit_code
+        span.set_attributes(named)
         message = one_line(raw.message or raw.text)
         span.set_status(Status(StatusCode.ERROR, message))
         logged = self._signal != "events" and self._log(raw, message, details)
@@ -192,7 +195,10 @@ def find_tool_span(tool: str, call_id: str) -> Span:
         tool: The tool's name.
         call_id: The id of the call; empty if unknown.
     """
-    span = trace.get_current_span()
+    return _find_tool_span(trace.get_current_span(), tool, call_id)
+
+
+def _find_tool_span(span: Span, tool: str, call_id: str) -> Span:
     attributes = getattr(span, "attributes", None)
     if not span.is_recording() or not isinstance(attributes, Mapping):
         return trace.INVALID_SPAN
@@ -215,10 +221,13 @@ def claim_tool_span(tool: str, call_id: str, key: str) -> None:
         call_id: The id of the call; empty if unknown.
         key: The dedup key; empty if the call was refused.
     """
-    span = find_tool_span(tool, call_id)
+    span = trace.get_current_span()
     scope = getattr(span, "instrumentation_scope", None)
-    if scope is not None and scope.name != semconv.SCOPE:
-        span.set_attribute(semconv.CLASS, key)
+    if scope is None or scope.name == semconv.SCOPE:  # as where a run of ours is around the call
+        return
+    found = _find_tool_span(span, tool, call_id)
+    if found is span:
+        found.set_attribute(semconv.CLASS, key)
 
 
 def span_ref(span: Span) -> SpanRef | None:

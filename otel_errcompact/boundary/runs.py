@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
 from otel_errcompact.boundary.arguments import as_text
 from otel_errcompact.boundary.blocks import Block, discard_left_blocks, find_owner
 from otel_errcompact.boundary.call import Call
-from otel_errcompact.boundary.functions import execute
+from otel_errcompact.boundary.functions import ToolFunction
 from otel_errcompact.boundary.port import Port
 from otel_errcompact.boundary.scope import RunScope
 
@@ -128,7 +128,7 @@ class Run:
         Raises:
             RunHalted: The run was stopped; `RunPaused` when it waits for a human.
         """
-        return execute(self.tool, function, "", args, kwargs)
+        return ToolFunction(function).execute(self.tool, args, kwargs)
 
     def fail(
         self,
@@ -252,7 +252,7 @@ class Run:
         scope = self._scope
         try:
             self._block.leave()
-            with scope.guard.stage("boundary"):
+            with scope.at_boundary:
                 if error is not None:
                     scope.observe_escaped(error)
         finally:

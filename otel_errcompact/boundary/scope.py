@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import time
 import uuid
+import weakref
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from opentelemetry import trace
@@ -81,16 +83,20 @@ class RunScope:
         check_settings(settings)
         self.ledger: Final = settings.get("ledger") or current_ledger()
         self.guard: Final = self.ledger.guard
+        self.at_boundary: Final = self.guard.stage("boundary")
+        """Keeps faults of a boundary away from the application."""
+        self._at_gate: Final = self.guard.stage("gate")
         self.run_id = as_name(run_id, "the id of a run", self.guard) or uuid.uuid4().hex
         self.agent: Final = as_name(settings.get("agent", ""), "the agent's name", self.guard)
         self.clock_ns: Final = clock_ns
-        self.tracer: Final[Tracer] = trace.get_tracer(
-            semconv.SCOPE, tracer_provider=settings.get("tracer_provider") or current_tracer_provider()
-        )
+        self.tracer: Final[Tracer] = _tracer_of(settings.get("tracer_provider") or current_tracer_provider())
         self.recorder: Final = Recorder(
             self.ledger.options.telemetry.exception_signal, current_logger_provider(), self.guard
         )
         self.digests: Final = HandedOutDigests()
+        self._claims: Final = claims_of(self.ledger)
+        self._claimed = (0, "")
+        """The trace that was claimed last, and its name."""
         self.usual: Final[dict[str, str]] = {}
         """The newest answer of each tool that was neither a failure nor long."""
         self.ended: EndedRun | None = None
@@ -133,7 +139,7 @@ class RunScope:
     def open(self) -> None:
         """Begin the run, or begin it again after its end."""
         self.ended = None
-        with self.guard.stage("boundary"):
+        with self.at_boundary:
             self.ledger.open(
                 self.run_id,
                 agent=self.agent,
@@ -145,7 +151,7 @@ class RunScope:
 
     def close(self, *, failed: bool = False) -> None:
         """End the run, which `failed` itself or not; its report is final."""
-        with self.guard.stage("boundary"):
+        with self.at_boundary:
             self.ended = self.ledger.close(self.run_id, failed=failed)
 
     def start_span(self) -> Span:
@@ -155,14 +161,14 @@ class RunScope:
             semconv.GEN_AI_AGENT_NAME: self.agent,
             semconv.GEN_AI_CONVERSATION_ID: self.run_id,
         }
-        with self.guard.stage("boundary"):
+        with self.at_boundary:
             known = {name: value for name, value in attributes.items() if value}
             self._span = self.tracer.start_span(f"{semconv.SPAN_RUN} {self.agent}".rstrip(), attributes=known)
         return self._span
 
     def end_span(self) -> None:
         """End the span of the run with its result."""
-        with self.guard.stage("boundary"):
+        with self.at_boundary:
             report = self.ended.report if self.ended is not None else self.ledger.report(self.run_id)
             self._span.set_attribute(semconv.RESULT, report.result)
             if report.escalations:
@@ -181,12 +187,17 @@ class RunScope:
     def claim_trace(self) -> None:
         """Count the trace around this run, a framework's, as no run."""
         context = trace.get_current_span().get_span_context()
-        if context.is_valid:
-            claims_of(self.ledger).claim_trace(trace.format_trace_id(context.trace_id))
+        if not context.is_valid:
+            return
+        trace_id, name = self._claimed
+        if context.trace_id != trace_id or not self._claims.is_trace_claimed(name):
+            self._claimed = context.trace_id, trace.format_trace_id(context.trace_id)
+            self._claims.claim_trace(self._claimed[1])
 
     def settle_call(self, call_id: str) -> None:
         """Record that a call is counted, so its span is not."""
-        claims_of(self.ledger).settle_call(call_id, self.clock_ns())
+        if call_id:
+            self._claims.settle_call(call_id, self.clock_ns())
 
     def bind(self, span: Span) -> None:
         """Note the span that was started for a call of the run."""
@@ -243,8 +254,8 @@ class RunScope:
 
     def mark_closed_call(self) -> int:
         """Return the number of a call's end."""
-        self._newest_closed = self.next_sequence()
-        return self._newest_closed
+        self._newest_closed = closed = next(self._sequence)
+        return closed
 
     def take_guidance(self, closed_at: int = 0) -> str:
         """
@@ -260,25 +271,34 @@ class RunScope:
 
     def gate(self) -> RunHalted | None:
         """Pass the gate; see `Run.gate`."""
-        with self.guard.stage("gate"):
+        with self._at_gate:
+            if self._is_quiet():
+                return None
             return self._gate.stop() if self.ended is None else self._gate.stopped_by(self.ended.verdict)
         return None
 
     async def agate(self) -> RunHalted | None:
         """Pass the gate in asynchronous code."""
-        with self.guard.stage("gate"):
+        with self._at_gate:
+            if self._is_quiet():
+                return None
             return await self._gate.astop() if self.ended is None else self._gate.stopped_by(self.ended.verdict)
         return None
 
     def ask_handler(self) -> None:
         """Ask the escalation handler about a breach without an answer."""
-        with self.guard.stage("gate"):
-            self._gate.ask()
+        with self._at_gate:
+            if not self._is_quiet():
+                self._gate.ask()
 
     async def aask_handler(self) -> None:
         """Ask the handler, also an asynchronous one, as `ask_handler` does."""
-        with self.guard.stage("gate"):
-            await self._gate.aask()
+        with self._at_gate:
+            if not self._is_quiet():
+                await self._gate.aask()
+
+    def _is_quiet(self) -> bool:
+        return self.ended is None and self.ledger.is_quiet(self.run_id)
 
     def answer(self, reply: object) -> Action:
         """Answer the open escalation with a human's reply; see `Run.answer`."""
@@ -290,7 +310,7 @@ class RunScope:
 
     def resume(self, message: str) -> None:
         """Let the run continue with fresh counters; see `Run.resume`."""
-        with self.guard.stage("boundary"):
+        with self.at_boundary:
             self.ledger.resume(self.run_id, message)
             self._gate.release()
             self._take(Continue(message))
@@ -298,6 +318,20 @@ class RunScope:
     def _take(self, action: Action) -> None:
         self._span.set_attribute(semconv.ACTION, name_action(action))
         self._guidance = action.message if isinstance(action, Continue) else ""
+
+
+def _tracer_of(provider: TracerProvider) -> Tracer:
+    known = _newest[0]
+    if known is not None and known[0]() is provider:
+        return known[1]
+    tracer = trace.get_tracer(semconv.SCOPE, tracer_provider=provider)
+    with suppress(TypeError):  # no weak reference is possible
+        _newest[0] = weakref.ref(provider), tracer
+    return tracer
+
+
+_newest: Final[list[tuple[weakref.ref[TracerProvider], Tracer] | None]] = [None]
+"""The tracer of the provider that runs used last: an SDK makes a new one each time, at the cost of two spans."""
 
 
 def check_settings(settings: RunSettings) -> None:

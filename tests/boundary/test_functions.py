@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import otel_errcompact as errcompact
 from otel_errcompact import compacted
+from otel_errcompact.boundary.functions import _Signature
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.observations import Observation
@@ -239,3 +244,37 @@ def test_where_the_library_only_observes_a_type_of_error_gives_way_to_the_tool_s
     with pytest.raises(ZeroDivisionError):
         divided(ledger, RuntimeError, 6)
     assert str(divided(ledger, lambda text: ("failed", text), 6)).endswith("ZeroDivisionError: division by zero\\n')")
+
+
+def _plain(a: int, b: int = 2, *, c: int = 3) -> None: ...
+
+
+def _mixed(a: int, /, b: int = 2, *rest: int, c: int, **more: int) -> None: ...
+
+
+@pytest.mark.parametrize("function", [_plain, _mixed, min])
+@given(args=st.lists(st.integers(), max_size=4), kwargs=st.dictionaries(st.sampled_from("abcd"), st.integers()))
+def test_arguments_are_named_as_python_binds_them(function: Any, args: list[int], kwargs: dict[str, int]) -> None:
+    """In the order of the parameters; arguments that do not fit by their positions."""
+    try:
+        expected = inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        expected = {**{str(index): value for index, value in enumerate(args)}, **kwargs}
+    found = _Signature(function).bind(tuple(args), kwargs)
+    assert list(found.items()) == list(expected.items())
+
+
+def test_a_signature_is_read_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often the decorated function is called."""
+    read: list[object] = []
+    signature = inspect.signature
+
+    def counted(function: Any) -> inspect.Signature:
+        read.append(function)
+        return signature(function)
+
+    monkeypatch.setattr(inspect, "signature", counted)
+    tool = compacted(divide)
+    with errcompact.run("r", ledger=ledger):
+        assert [tool(6, b) for b in (1, 2, 3)] == [6.0, 3.0, 2.0]
+    assert read == [divide]
