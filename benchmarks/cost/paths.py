@@ -10,7 +10,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.cost import spans
+from benchmarks.cost import calls, ledger, spans
 from benchmarks.cost.measure import make_record, make_span
 from benchmarks.cost.metrics import make_hand_over
 from benchmarks.cost.observation import make_judge_healthy, make_key_text, make_observe_exception, make_observe_text
@@ -29,10 +29,34 @@ PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
     "judge_healthy": make_judge_healthy,
     **spans.PATHS,
     "compact_again": make_turn,
+    "call_healthy": calls.make_healthy_call,
+    "function_healthy": calls.make_healthy_function,
+    "call_hosted": calls.make_hosted_call,
+    "call_failing_text": calls.make_failing_text,
+    "call_failing_exception": calls.make_failing_exception,
+    "run_empty": calls.make_empty_run,
+    "run_of_one_call": calls.make_short_run,
+    "trajectory_line": ledger.make_line,
+    "failure_one_class": ledger.make_failure,
+    "failure_many_classes": ledger.make_many_classes,
 }
 
-GUARDED: Final = tuple(name for name in PATHS if name not in {"span", "record"})
-"""The paths that `guard` compares with the baseline."""
+GUARDED: Final = (
+    "span_closed",
+    "span_elsewhere",
+    "span_failing",
+    "call_healthy",
+    "function_healthy",
+    "call_failing_text",
+    "call_failing_exception",
+    "trajectory_line",
+    "hand_over",
+    "observe_text",
+    "key_text",
+    "judge_healthy",
+    "compact_again",
+)
+"""The paths that `guard` compares with the baseline: what every span, call and failure of a process takes."""
 
 
 def main() -> None:

@@ -1,0 +1,205 @@
+"""
+What a tool call costs: healthy and failing, by `run.tool`, by `@compacted` and in a framework's hooks.
+
+Everything is installed as `install()` does it, on providers without exporters. The failing calls write the trajectory.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import tempfile
+import time
+from contextvars import copy_context
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.trace import TracerProvider
+
+import otel_errcompact as errcompact
+from benchmarks.cost.measure import SPAN, Row, fail, make_span, take_turns
+from otel_errcompact.boundary.registry import RunRegistry
+from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Turn = Callable[[], object]
+
+FRAMES: Final = 10
+NEVER: Final = 10**9
+ITEM: Final = {"item": "tea", "shop": 7}
+ANSWER: Final = "tea: 2.40 EUR a cup, 12 left on the shelf"
+TEXT: Final = (
+    "psql: error: connection to server at 'db.example', port 5432 failed: Connection refused\n"
+    "\tIs the server running on that host and accepting TCP/IP connections?\n"
+)
+
+
+def never_escalates(*, trajectory: bool = False) -> errcompact.Options:
+    """Return options with which no run is stopped and no call refused."""
+    thresholds = errcompact.Thresholds(
+        refuse=NEVER, same=NEVER, rejected=NEVER, loop=NEVER, loop_halt=NEVER, consecutive=NEVER, total=NEVER
+    )
+    file = TrajectoryOptions(enabled=trajectory, path=new_folder() / "trajectory.jsonl")
+    return errcompact.Options(thresholds=thresholds, trajectory=file)
+
+
+def new_folder() -> Path:
+    """Return a folder that is removed when the process ends."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def install_all(*, trajectory: bool = False) -> errcompact.Installation:
+    """Install everything on providers of its own."""
+    logging.getLogger(semconv.SCOPE).setLevel(logging.ERROR)  # that no exporter is configured
+    return errcompact.install(
+        tracer_provider=TracerProvider(shutdown_on_exit=False),
+        meter_provider=MeterProvider(shutdown_on_exit=False),
+        logger_provider=LoggerProvider(shutdown_on_exit=False),
+        ledger=Ledger(never_escalates(trajectory=trajectory), timer=time.perf_counter_ns),
+    )
+
+
+def inside_run(make: Callable[[errcompact.Run], Turn], *, trajectory: bool = False) -> Turn:
+    """Return a turn inside a run that stays open, in a context of its own."""
+    added = install_all(trajectory=trajectory)
+    run = errcompact.run(agent="shop", ledger=added.ledger, tracer_provider=added.tracer_provider)
+    turn, context = make(run), copy_context()
+    context.run(run.__enter__)
+
+    def turn_in_run(_: errcompact.Run = run) -> None:  # a run that nothing holds is over
+        context.run(turn)
+
+    return turn_in_run
+
+
+def make_healthy_call() -> Turn:
+    """Return one healthy call by `run.tool`."""
+
+    def make(run: errcompact.Run) -> Turn:
+        def turn() -> None:
+            with run.tool("price", arguments=ITEM) as call:
+                call.result = ANSWER
+
+        return turn
+
+    return inside_run(make)
+
+
+def make_healthy_function() -> Turn:
+    """Return one healthy call by `@compacted`."""
+
+    @errcompact.compacted
+    def price(item: str, shop: int) -> str:  # noqa: ARG001 - as a tool has them
+        return ANSWER
+
+    return inside_run(lambda _: lambda: price("tea", shop=7))
+
+
+def make_hosted_call() -> Turn:
+    """Return what the hooks of an integration do in the tool span of its framework."""
+    added = install_all()
+    runs = RunRegistry(agent="shop", ledger=added.ledger, tracer_provider=added.tracer_provider)
+    runs.of("conversation").begin_turn()
+    tracer = trace.get_tracer("framework", tracer_provider=added.tracer_provider)
+    attributes = {semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL, semconv.GEN_AI_TOOL_NAME: "price"}
+    span = tracer.start_span("execute_tool price", attributes=attributes)
+    context = copy_context()
+    context.run(otel_context.attach, trace.set_span_in_context(span))
+
+    def turn() -> None:
+        if not runs.of("conversation").port.refuse("price", arguments=ITEM, call_id="call-1"):
+            runs.of("conversation").port.record_call("price", arguments=ITEM, call_id="call-1", result=ANSWER)
+
+    return partial(context.run, turn)
+
+
+def make_failing_text() -> Turn:
+    """Return one call that fails with the same text, with the trajectory."""
+
+    def make(run: errcompact.Run) -> Turn:
+        def turn() -> None:
+            with run.tool("psql", arguments=ITEM) as call:
+                call.fail(TEXT)
+
+        return turn
+
+    return inside_run(make, trajectory=True)
+
+
+def make_failing_exception() -> Turn:
+    """Return one call that fails with the same exception of `FRAMES` frames, with the trajectory."""
+
+    def make(run: errcompact.Run) -> Turn:
+        def turn() -> None:
+            with run.tool("query", arguments=ITEM):
+                fail(FRAMES - 1, "no route to host 'db'")
+
+        return turn
+
+    return inside_run(make, trajectory=True)
+
+
+def make_empty_run() -> Turn:
+    """Return one run without calls."""
+    added = install_all()
+
+    def turn() -> None:
+        with errcompact.run(agent="shop", ledger=added.ledger, tracer_provider=added.tracer_provider):
+            pass
+
+    return turn
+
+
+def make_short_run() -> Turn:
+    """Return one run of one healthy call."""
+    added = install_all()
+
+    def turn() -> None:
+        with (
+            errcompact.run(agent="shop", ledger=added.ledger, tracer_provider=added.tracer_provider) as run,
+            run.tool("price", arguments=ITEM) as call,
+        ):
+            call.result = ANSWER
+
+    return turn
+
+
+def measure(rounds: int) -> list[Row]:
+    """Return the rows of tool calls."""
+    costs = take_turns(
+        {
+            SPAN: make_span(),
+            "tool": make_healthy_call(),
+            "function": make_healthy_function(),
+            "hosted": make_hosted_call(),
+            "text": make_failing_text(),
+            "exception": make_failing_exception(),
+            "empty": make_empty_run(),
+            "short": make_short_run(),
+        },
+        rounds=rounds,
+    )
+
+    def row(name: str, variant: str, goal: float | None = None) -> Row:
+        return Row(name=name, value=costs[variant] / costs[SPAN], unit="spans", goal=goal)
+
+    return [
+        row("healthy tool call, run.tool", "tool", 3.3),
+        row("healthy tool call, @compacted", "function", 3.5),
+        row("healthy tool call, added by us in a framework that has its own span", "hosted", 1),
+        row("failing tool call with the trajectory file, text", "text", 9),
+        row("failing tool call with the trajectory file, exception of 10 frames", "exception", 18),
+        row("run without calls", "empty"),
+        row("run of one healthy call", "short"),
+    ]
