@@ -44,7 +44,7 @@ PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
 GUARDED: Final = (
     "span_closed",
     "span_elsewhere",
-    "span_failing",
+    "span_failing_repeat",
     "call_healthy",
     "function_healthy",
     "call_failing_text",
