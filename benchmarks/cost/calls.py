@@ -203,3 +203,14 @@ def measure(rounds: int) -> list[Row]:
         row("run without calls", "empty"),
         row("run of one healthy call", "short"),
     ]
+
+
+PATHS: Final = {
+    "call_healthy": make_healthy_call,
+    "function_healthy": make_healthy_function,
+    "call_hosted": make_hosted_call,
+    "call_failing_text": make_failing_text,
+    "call_failing_exception": make_failing_exception,
+    "run_empty": make_empty_run,
+    "run_of_one_call": make_short_run,
+}

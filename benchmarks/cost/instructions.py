@@ -1,8 +1,8 @@
 """
 Count instructions of a path with valgrind: the same number on a busy machine as on an idle one.
 
-A path is a function of `benchmarks.cost.paths` that returns what one turn calls. It is run twice, with few and with
-many turns; the difference is free of all that is done once.
+A path (`benchmarks.cost.paths`) is walked twice, with few and with many turns; the difference is free of all that is
+done once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,19 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 _TOTAL: Final = re.compile(r"^summary: (\d+)", re.MULTILINE)
 
 
-def count_instructions(path: str) -> float:
+def count_instructions(path: str, *, few: int = FEW, many: int = MANY) -> float:
     """
     Return the instructions of one turn of a path.
+
+    Args:
+        path: Its name.
+        few: Turns of the one walk.
+        many: Turns of the other.
 
     Raises:
         RuntimeError: The path failed, or valgrind is missing.
     """
-    return (_run(path, MANY) - _run(path, FEW)) / (MANY - FEW)
+    return (_run(path, many) - _run(path, few)) / (many - few)
 
 
 def _run(path: str, turns: int) -> int:

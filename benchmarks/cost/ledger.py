@@ -126,3 +126,10 @@ def measure(rounds: int) -> list[Row]:
         row("failure with 10,000 open runs", "runs", 20),
         Row(name="streaks lost of 10,000 open runs", value=count_lost_streaks(), unit="runs", goal=0),
     ]
+
+
+PATHS: Final = {
+    "trajectory_line": make_line,
+    "failure_one_class": make_failure,
+    "failure_many_classes": make_many_classes,
+}

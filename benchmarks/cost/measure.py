@@ -148,3 +148,6 @@ def _time(call: Callable[[], object], calls: int) -> float:
     for _ in range(calls):
         call()
     return (time.thread_time_ns() - started) / calls / 1_000
+
+
+PATHS: Final = {"span": make_span, "record": make_record}

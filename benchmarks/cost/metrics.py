@@ -103,3 +103,6 @@ def _pause(name: str, *, runs: int, classes: int, tools: int, goal: float | None
         unit="ms, scaled",
         goal=goal,
     )
+
+
+PATHS: Final = {"hand_over": make_hand_over}

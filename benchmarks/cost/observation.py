@@ -213,3 +213,11 @@ def _time(call: Callable[[], object]) -> int:
     started = time.thread_time_ns()
     call()
     return time.thread_time_ns() - started
+
+
+PATHS: Final = {
+    "observe_text": make_observe_text,
+    "key_text": make_key_text,
+    "observe_exception": make_observe_exception,
+    "judge_healthy": make_judge_healthy,
+}

@@ -96,3 +96,6 @@ def make_turn(
     for _ in range(3):  # a file is looked at twice before it is known to be whole
         turn()
     return turn
+
+
+PATHS: Final = {"compact_again": make_turn}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
+import itertools
 import stat
 import sys
 import time
@@ -705,6 +706,7 @@ def test_the_prefix_stays_up_to_the_first_cut(format: FormatName, data: st.DataO
 ROOMS = pytest.mark.parametrize(
     "room", [pytest.param(30_000, id="most is cut"), pytest.param(10_000_000, id="below the trigger")]
 )
+LENGTHS = itertools.count(400)
 AT_MOST = 4.4
 """How much more may be done for four times the messages: what is done once for all is little at these sizes."""
 
@@ -731,11 +733,11 @@ def test_a_quadratic_pass_would_be_seen(monkeypatch: pytest.MonkeyPatch, room: i
 
 def growth(format: FormatName, room: int, **options: Any) -> float:
     """Return how many more calls of functions four times the messages take."""
-    long = long_conversation(format, messages=2_000, result_characters=410)
+    long = long_conversation(format, messages=2_000, result_characters=next(LENGTHS))
     calls_of(long, format, room, **options)  # formats are loaded once
-    # Results of another length, so that nothing is remembered from one to the other.
-    fewer = long_conversation(format, messages=500, result_characters=420)
-    more = long_conversation(format, messages=2_000, result_characters=400)
+    # Results of a length that no test had yet, so that nothing is remembered from one to the other.
+    fewer = long_conversation(format, messages=500, result_characters=next(LENGTHS))
+    more = long_conversation(format, messages=2_000, result_characters=next(LENGTHS))
     return calls_of(more, format, room, **options) / calls_of(fewer, format, room, **options)
 
 
@@ -744,12 +746,12 @@ def calls_of(messages: list[Any], format: FormatName, room: int, **options: Any)
     one = window(ContextOptions(window_tokens=room, **options), observers=())
     calls = 0
 
-    def count(frame: FrameType, event: str, argument: object) -> None:
+    def see(frame: FrameType, event: str, argument: object) -> None:
         nonlocal calls
         calls += event in {"call", "c_call"}
 
     before = sys.getprofile()
-    sys.setprofile(count)
+    sys.setprofile(see)
     try:
         compaction = one.compact(messages, format=format)
     finally:
