@@ -229,7 +229,11 @@ class Facts:
     """The members in words, where there are several: `40 tests`, or `3 of 40 tests` if only three share the cause."""
 
     def revise(self, **changes: object) -> Facts:
-        """Return these facts with changes, in a third of the time of `dataclasses.replace`."""
+        """
+        Return these facts with changes.
+
+        It takes a third of the time of `dataclasses.replace`.
+        """
         revised = object.__new__(Facts)
         for put, value in zip(_PUT_ALL, _GET_ALL(self), strict=True):
             put(revised, value)

@@ -119,7 +119,7 @@ class FolderArchive:
 
     def still_keeps(self, places: Iterable[str]) -> bool:
         """
-        Tell whether texts are known to be whole at their places, and marked as used.
+        Return whether texts are known to be whole, and marked as used.
 
         Then none of them needs to be kept again.
         """
@@ -246,7 +246,6 @@ class MemoryArchive:
 
 
 def _state_of(place: str) -> _State | None:
-    """Return what changes when a file is written to or replaced; None if there is no file."""
     try:
         found = os.lstat(place)
     except OSError:

@@ -1,4 +1,8 @@
-"""What a window remembers of conversations, so that it reads no message twice that has not changed."""
+"""
+Remember what was read of conversations.
+
+A window reads no message twice that has not changed.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +87,9 @@ class Memory:
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Conversation:
         """
-        Read a list as `formats.read` does, and of its beginning that is unchanged nothing.
+        Read a list as `formats.read` does.
+
+        Of an unchanged beginning nothing is read.
 
         Raises:
             ConversationError: As `formats.read`.
@@ -105,14 +111,17 @@ class Memory:
         return Conversation(format=name, messages=tuple(read))
 
     def check(self, conversation: Conversation) -> Check:
-        """Check a compacted list by its provider's rules; of an unchanged beginning nothing is read."""
+        """
+        Check a compacted list by its provider's rules.
+
+        Of an unchanged beginning nothing is read.
+        """
         if self._check is None or not self._check.begins(conversation):
             self._check = Check(conversation.format)
         self._check.take(conversation.messages)
         return self._check
 
     def _find_known(self, natives: list[object]) -> int:
-        """Forget all from the first change on, and return how many messages are left."""
         known = 0
         for number, chunk in enumerate(self._chunks):
             end = known + len(chunk.natives)
@@ -206,7 +215,7 @@ class Memories:
 
     def take(self, session: str, messages: Sequence[object]) -> Memory:
         """
-        Take out the memory of a conversation; an empty one if there is none.
+        Take out the memory of a conversation, empty if there is none.
 
         Args:
             session: Whose conversation it is.
@@ -216,7 +225,7 @@ class Memories:
             return self._pop((session, id(next(iter(messages))))) or Memory()
 
     def put(self, session: str, memory: Memory) -> None:
-        """Keep a memory until the next time, and forget the oldest ones beyond the limits."""
+        """Keep a memory, and forget the oldest ones beyond the limits."""
         size, characters = memory.size, memory.characters
         if not size:
             return

@@ -71,9 +71,7 @@ def pairs_of(messages: Sequence[Message]) -> Pairs:
 
 
 class Pairing:
-    """
-    Pairs the calls of a list that grows with their results, as `pairs_of` does.
-    """
+    """Pairs calls of a growing list with results, as `pairs_of` does."""
 
     def __init__(self) -> None:
         self.by_result: Final[dict[Spot, Spot]] = {}
@@ -122,12 +120,16 @@ class Pairing:
         self._taken, self._turn, self._role = len(messages), turn, role_before
 
     def pairs(self) -> Pairs:
-        """Return all calls that were read, and the results that belong to none."""
+        """Return all calls, and the results that belong to none."""
         results = self._results
         return Pairs(tuple([new_tuple(Pair, (call, results.get(call))) for call in self._calls]), tuple(self.orphans))
 
     def spans(self) -> Iterator[tuple[int, int | None]]:
-        """Yield for each call the message of it, and the message of its result if it has one."""
+        """
+        Yield the messages of each call and of its result.
+
+        The second is None without a result.
+        """
         results = self._results
         for call in self._calls:
             result = results.get(call)

@@ -68,7 +68,11 @@ class Sweeper:
         reset_in_child(self._used.clear)
 
     def mark_used(self, place: str) -> None:
-        """Note that a text is kept or read just now; its file is given the time, unless it was within a minute."""
+        """
+        Record that a text is kept or read now.
+
+        Its file is given the time, unless it was within a minute.
+        """
         if not self.bounds:
             return
         is_marked = self.is_marked(place)
@@ -78,7 +82,7 @@ class Sweeper:
             self.touch(place)
 
     def is_marked(self, place: str) -> bool:
-        """Tell whether a file has the time of its use, to a minute."""
+        """Return whether a file has the time of its use, to a minute."""
         marked = self._used.get(place)
         return not self.bounds or (marked is not None and 0 <= self._clock() - marked < MARK_S)
 

@@ -73,6 +73,5 @@ def _is_plain(message: Message) -> bool:
 
 
 def _are_plain(messages: Sequence[Message]) -> bool:
-    """Tell whether messages and their blocks are mappings and not objects of an SDK."""
     blocks = map(_NATIVE_OF, chain.from_iterable(map(_PARTS_OF, messages)))
     return {*map(type, map(_NATIVE_OF, messages))} <= {dict} and {*map(type, blocks)} <= {dict, type(None)}

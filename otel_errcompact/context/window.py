@@ -411,7 +411,7 @@ class _Progress:
 
 class _Pause:
     """
-    Keeps the garbage collector from going through a long list again and again while it is compacted.
+    Pauses the garbage collector while a long list is compacted.
 
     The collector runs for so many new objects and follows all that are alive; of a hundred thousand messages none is
     garbage before the list is done. Never while a summariser is waited for. Who has switched the collector off

@@ -92,7 +92,7 @@ class _Containers:
         self.characters = 0
 
     def find(self, native: object) -> bool:
-        """Add the containers of a message; False if not all of it can be watched."""
+        """Add the containers of a message; False if one cannot be watched."""
         todo: list[object] = [native]
         left = MAX_CONTAINERS
         while todo and left:
@@ -128,5 +128,4 @@ class _Containers:
 
 
 def _is_open(model: Model) -> bool:
-    """Tell whether what an object is written as depends on its fields alone."""
     return not type(model).model_computed_fields and model.__pydantic_private__ is None

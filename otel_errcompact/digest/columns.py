@@ -85,7 +85,7 @@ class _PrintedColumns:
         self._rows: dict[str, list[tuple[str, str]]] | None = None
 
     def find(self, file: str, line: str, said: str) -> int | None:
-        """Return the column of a place, unless none or several are printed for these words."""
+        """Return a place's column, unless none or several are printed."""
         text = self._text
         found = _list_columns(f"{file}:{line}:", text) or _list_columns(f"{file}({line},", text)
         if not found and file in text and f"{line}:" in text:

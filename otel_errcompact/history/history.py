@@ -76,7 +76,11 @@ class ErrorClass:
         self.resolved = False
 
     def measure_streak(self) -> None:
-        """Set `streak`, after a change of `streaks`; a collection of metrics reads it of all runs."""
+        """
+        Set `streak` after a change of `streaks`.
+
+        A collection of metrics reads it of all runs.
+        """
         self.streak = max([streak.count for streak in self.streaks.values()], default=0)
 
     def is_open(self) -> bool:

@@ -131,17 +131,15 @@ class FilteringSpanProcessor(SpanProcessor):
         raise NotImplementedError
 
     def _start_plain(self, span: Span, parent_context: Context | None) -> None:
-        """Process a span of no interest that starts inside a boundary."""
         raise NotImplementedError
 
     def _end_healthy(self, name: str, span_id: int, scope: str) -> bool:
-        """Process a healthy span that ends inside a boundary; False if it has to be read."""
         raise NotImplementedError
 
 
 class WatchedSpan(weakref.ref[Span]):
     """
-    Holds what a span that has started may still say, but not the span.
+    Holds what a started span may still say, but not the span.
 
     Args:
         span: The span.
@@ -179,7 +177,7 @@ def watch_span(
     span: object, scope: str, context: SpanContext, on_drop: Callable[[WatchedSpan], object]
 ) -> WatchedSpan | None:
     """
-    Return what learns that a span of the SDK is dropped, or None.
+    Return a weak reference to a span of the SDK, or None.
 
     Another SDK's object may be a passing view of its span: its end says nothing.
     """

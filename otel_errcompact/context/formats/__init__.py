@@ -33,12 +33,10 @@ __all__ = [
 
 
 class TurnRules(Protocol):
-    """
-    Finds where a list that grows breaks its provider's rules for the order of turns.
-    """
+    """Finds where a growing list breaks its provider's order of turns."""
 
     def take(self, messages: Iterable[Message], start: int) -> None:
-        """Read messages that follow those before, the first of which has the index `start`."""
+        """Read the next messages, of which the first has the index `start`."""
         ...
 
     def problems(self) -> tuple[str, ...]:
@@ -71,7 +69,7 @@ class MessageFormat(Protocol):
 
     @property
     def Rules(self) -> type[TurnRules]:  # noqa: N802 - a class
-        """Finds where a list breaks the provider's rules for the order of turns."""
+        """Finds where a list breaks its provider's order of turns."""
         ...
 
 

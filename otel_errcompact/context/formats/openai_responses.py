@@ -115,7 +115,7 @@ def settle(messages: list[Message]) -> list[Message]:
 
 
 def has_local_shell(messages: Iterable[Message]) -> bool:
-    """Tell whether one of some items is a call of a local shell."""
+    """Return whether an item is a call of a local shell."""
     return any(message.parts and message.parts[0].tool == _LOCAL_SHELL for message in messages)
 
 

@@ -56,7 +56,9 @@ def detect(messages: Sequence[object]) -> FormatName:
 
 def decide(messages: Sequence[object]) -> tuple[FormatName, int | None]:
     """
-    Tell which format a list has, and how many messages decide it; None if no message does.
+    Return a list's format, and how many messages decide it.
+
+    None if no message decides.
 
     Raises:
         ConversationError: As `detect`.

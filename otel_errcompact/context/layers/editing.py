@@ -54,9 +54,7 @@ class Edits:
 
 
 class Rewriting:
-    """
-    The parts that a layer replaces in a list that grows, each once or again.
-    """
+    """Holds the parts that a layer replaces in a growing list."""
 
     def __init__(self) -> None:
         self.cuts: Final[dict[Spot, Cut]] = {}
@@ -66,7 +64,11 @@ class Rewriting:
         self._messages: dict[int, Message] = {}
 
     def put(self, spot: Spot, old: Part, new: Part, *, tool: str, place: str) -> None:
-        """Put a smaller part where another one stands, the whole of which is kept at a place."""
+        """
+        Put a smaller part in the place of another.
+
+        The whole of that one is kept at a place.
+        """
         message, index = spot
         self._parts.setdefault(message, {})[index] = new
         self._stale.add(message)
@@ -80,7 +82,11 @@ class Rewriting:
         )
 
     def rewrite(self, conversation: Conversation, problem: str) -> Edited:
-        """Return the conversation with these parts replaced; the very object if there are none."""
+        """
+        Return the conversation with these parts replaced.
+
+        It is the very object if there are none.
+        """
         if not self.cuts:
             return Edited(conversation, problem=problem)
         messages = list(conversation.messages)

@@ -154,9 +154,9 @@ class _Pass:
 
     def can_continue(self, conversation: Conversation, workspace: Workspace, settings: ErrorPass) -> bool:
         """
-        Tell whether the list is the one that was walked through, or begins with it, and its archive is as it was.
+        Return whether a list begins with what was walked through.
 
-        Nothing that follows changes what was decided before.
+        Its archive must be as it was. Nothing that follows changes what was decided before.
         """
         return (
             settings == self._settings
@@ -166,7 +166,7 @@ class _Pass:
         )
 
     def run(self, conversation: Conversation) -> Edited:
-        """Walk on to the end of a conversation, and return what has become of it."""
+        """Walk to the end of a conversation, and return the result."""
         start, self._messages = len(self._messages), conversation.messages
         calls, open_ = self._calls, self._open
         for m, message in enumerate(islice(self._messages, start, None), start):

@@ -83,7 +83,7 @@ class Keeper:
             return ""
 
     def still_keeps(self, texts: Mapping[str, str]) -> bool:
-        """Tell whether each of some texts still lies at its place, and keep what an archive has lost."""
+        """Return whether texts are at their places, and keep lost ones again."""
         look = getattr(self._workspace.archive, "still_keeps", None)
         if look is not None and look(texts):
             return True

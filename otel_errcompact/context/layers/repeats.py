@@ -88,7 +88,7 @@ def _may_repeat(part: Part, workspace: Workspace) -> bool:
 
 
 class _Firsts:
-    """Where each text of a list that grows stands first as a result."""
+    """Holds where each text of a growing list stands first as a result."""
 
     def __init__(self) -> None:
         self.spots: Final[dict[str, Spot]] = {}

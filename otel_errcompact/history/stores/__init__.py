@@ -73,7 +73,11 @@ class Store(Protocol[S]):
         ...
 
     def states(self) -> tuple[S, ...]:
-        """Return the states of all known runs to read numbers of, not under their locks."""
+        """
+        Return the states of all known runs.
+
+        Their locks are not held: read only numbers of them.
+        """
         ...
 
     def discard(self, run_id: str) -> S | None:

@@ -167,7 +167,11 @@ class MemoryStore(Generic[S]):
             return (*self._others.entries, *self._open.entries)
 
     def states(self) -> tuple[S, ...]:
-        """Return the states of all known runs to read numbers of, not under their locks."""
+        """
+        Return the states of all known runs.
+
+        Their locks are not held: read only numbers of them.
+        """
         with self._lock:
             entries = (*self._others.entries.values(), *self._open.entries.values())
         return tuple([entry.state for entry in entries])

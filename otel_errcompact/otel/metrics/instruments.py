@@ -208,7 +208,7 @@ class Telemetry(Listener):
         self._count(self._resolutions.admit(attributes))
 
     def flush(self) -> None:
-        """Hand over to the SDK what has been counted so far: one call for each series."""
+        """Hand all counts over to the SDK, one call for each series."""
         instruments = self._bind()
         if instruments is None:
             return

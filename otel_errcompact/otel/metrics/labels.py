@@ -62,7 +62,7 @@ class Labels:
 
 class Cell:
     """
-    Holds one attribute set of an instrument, and its count since the SDK last got it.
+    Holds an attribute set, and its count since the last collection.
 
     Args:
         instrument: The name of the instrument.
@@ -87,7 +87,11 @@ class Cell:
             self.span = span
 
     def take(self) -> tuple[int, SpanRef | None]:
-        """Return the count and its span, and start at zero; the caller holds the lock of the counts."""
+        """
+        Return the count and its span, and start at zero.
+
+        The caller holds the lock of the counts.
+        """
         self.waits = False  # first: what a signal handler counts from here on waits by itself
         count, self.count = self.count, 0
         span, self.span = self.span, None
@@ -139,7 +143,6 @@ class Series:
             return self._rest.setdefault(tuple(shared.items()), Cell(self._instrument, shared))
 
     def _start(self) -> None:
-        """Count from zero in a child process, with a lock that no other thread of its parent holds."""
         self._lock = ReentrantLock()
         for cell in (*self._known.values(), *self._rest.values()):
             cell.take()

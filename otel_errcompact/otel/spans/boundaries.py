@@ -244,7 +244,7 @@ class OpenBoundaries:
             self._start_plain(span, span.get_span_context(), around, "")
 
     def is_inner(self, span_id: int) -> bool:
-        """Return whether an open span is inside a boundary and no boundary itself."""
+        """Return whether an open span is inside a boundary, and none itself."""
         place = self.spans.get(span_id)
         return place is not None and place.boundary.span_id != span_id
 
@@ -266,7 +266,11 @@ class OpenBoundaries:
         return boundary if boundary is None or boundary.decides else boundary.decider
 
     def take_left(self) -> LeftBoundary | None:
-        """Return a boundary whose end will not be seen, each once, or None."""
+        """
+        Return a boundary that has left its table, or None.
+
+        Each is returned once; its end will not be seen.
+        """
         while self.left:
             with suppress(IndexError):  # another thread was faster
                 left = self.left.popleft()
@@ -281,7 +285,6 @@ class OpenBoundaries:
         self.left.clear()
 
     def _drop(self, watched: WatchedSpan) -> LeftBoundary | None:
-        """Forget the dropped span of a boundary, if it has not ended."""
         span_id = watched.context.span_id
         place = self.spans.get(span_id)
         if place is None or place.watched is not watched:

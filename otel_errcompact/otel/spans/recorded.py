@@ -62,7 +62,7 @@ def is_control_flow_name(kind: str, extra: frozenset[str]) -> bool:
 
 def match_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> Recorded | None:
     """
-    Return a span's record of this exception with its message, None if of another.
+    Return the record of this exception with its message, or None.
 
     Type and message decide. The exception's `__str__`, which may be slow, is not run again for what knows the message.
     """

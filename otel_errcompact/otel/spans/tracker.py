@@ -175,7 +175,7 @@ class FailureTracker:
         self.boundaries.start_plain(span)
 
     def end_healthy(self, name: str, span_id: int, scope: str) -> bool:
-        """Record the end of a healthy span inside a boundary; False if it has to be read."""
+        """Record a healthy span's end; False if it has to be read."""
         if not self.boundaries.is_inner(span_id) or find_convention(scope).hidden_error:
             return False
         around = self.boundaries.end(span_id)
@@ -303,7 +303,7 @@ class FailureTracker:
 
     def _follow_own(self, boundary: Boundary, span: EndedSpan) -> bool:
         """
-        Follow the failure of a call of ours, unless its span holds more than that.
+        Follow our own call's failure, if its span holds no more.
 
         The boundary has counted it: no raw error is built a second time.
         """
@@ -404,7 +404,6 @@ class FailureTracker:
     def _settle_void(
         self, boundary: Boundary, outer: Boundary | None, span: EndedSpan, pending: list[PendingFailure]
     ) -> None:
-        """Settle the failures that were pending in a boundary that proves to be none."""
         for each in pending:
             situation = Situation("pending", void=True, inside=outer is not None, incidental=each.incidental)
             outcome = decide(situation)
@@ -417,7 +416,7 @@ class FailureTracker:
 
     def _settle_left(self) -> None:
         """
-        Settle the failures that were pending in boundaries whose end will not be seen.
+        Settle the pending failures of boundaries that have left their table.
 
         A span that is dropped without an end is that of no boundary. One that was forgotten to bound memory may still
         end: what is pending there has no room any more.
@@ -530,7 +529,6 @@ class FailureTracker:
 
 
 def _match_live(span: EndedSpan, recorded: Recorded) -> tuple[Recorded, BaseException | None]:
-    """Return a record with the exception under way, if it is that one."""
     live = sys.exc_info()[1]
     matched = match_live(live, recorded, span) if live is not None else None
     return (recorded, None) if matched is None else (matched, live)
