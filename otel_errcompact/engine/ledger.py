@@ -297,22 +297,19 @@ class Ledger:
             directory: The call's working directory; empty if unknown.
             call: The call's fingerprint; that of tool, arguments and directory if empty.
         """
-        known = self.store.peek(run_id)
-        if known is None or not known.history.total:
+        state = self.store.peek(run_id)
+        if state is None or not state.history.total:
             return ()  # healthy runs pay for no lock and no fingerprint
-        with self.store.find(run_id) as state:
-            if state is None:
-                return ()
-            success = Success(
-                run_id=run_id,
-                agent=agent or state.agent,
-                tool=tool,
-                operation=operation or operation_of(tool, arguments, target=target),
-                arguments=arguments,
-                directory=directory,
-                began=began,
-                call=call or call_fingerprint(tool, arguments, directory),
-            )
+        success = Success(
+            run_id=run_id,
+            agent=agent or state.agent,
+            tool=tool,
+            operation=operation or operation_of(tool, arguments, target=target),
+            arguments=arguments,
+            directory=directory,
+            began=began,
+            call=call or call_fingerprint(tool, arguments, directory),
+        )
         resolved = self._succeed(success)
         self._postponed.run()
         return resolved

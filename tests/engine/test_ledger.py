@@ -16,7 +16,7 @@ from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.escalator.actions import Continue, Halt, Pause
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.thresholds import Threshold, Thresholds
-from otel_errcompact.history.stores.memory import MemoryLimits
+from otel_errcompact.history.stores.memory import OPEN_ROOM, MemoryLimits
 from otel_errcompact.runtime.guard import Guard
 from tests.builders import raw
 
@@ -63,6 +63,9 @@ class Journal(Listener):
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
         self.entries.append(f"answered {answered.action}")
+
+    def on_evicted(self, report: RunReport) -> None:
+        self.entries.append(f"evicted {report.run_id}")
 
     def on_run_end(self, report: RunReport) -> None:
         self.entries.append(f"ended {report.result}")
@@ -825,3 +828,14 @@ def test_a_fingerprint_that_is_known_is_not_made_again() -> None:
     """A boundary has found it before the call was made."""
     observation = Ledger().observe("r", RawError(text="no", arguments='{"a": 1}', fingerprint="0123456789abcdef"))
     assert observation.call == "0123456789abcdef"
+
+
+def test_an_open_run_that_is_evicted_is_not_reported_before_its_end(journal: Journal) -> None:
+    """It is counted as evicted; whoever opened it still ends it."""
+    ledger = Ledger(Options(memory=MemoryLimits(classes=1)))
+    ledger.add_listener(journal)
+    for number in range(OPEN_ROOM + 1):
+        ledger.open(f"run-{number}")
+    assert ledger.store.evicted_runs == 1
+    ledger.end("run-0")
+    assert journal.entries == ["ended clean"]
