@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 FEW: Final = 20
-MANY: Final = 120
+MANY: Final = 60
 ROOT: Final = Path(__file__).resolve().parents[2]
 _TOTAL: Final = re.compile(r"^summary: (\d+)", re.MULTILINE)
 
