@@ -152,7 +152,7 @@ class FolderArchive:
         return content.decode("utf-8", "surrogatepass")
 
     def _has_whole(self, place: str, content: bytes) -> bool:
-        # What the model can open, somebody may have changed. It is read again if its file is another than before.
+        # The model can open and change a kept file: one whose state has changed is read again.
         state = _state_of(place)
         if state is None or state[0] != len(content):
             return False

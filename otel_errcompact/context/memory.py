@@ -61,7 +61,7 @@ class Memory:
         self._chunks: list[_Chunk] = []
         self._format: FormatName | None = None
         self._decided_by: int | None = None
-        """How many messages have told the format; None if no message has."""
+        """How many messages decided the format; None if no message did."""
         self._has_local_shell = False
         self._check: Check | None = None
 

@@ -74,9 +74,9 @@ class Rules:
         self._known: set[str] = set()
         self._role = ""
         self._last: tuple[int, Part] | None = None
-        """The last part of the assistant's turn that goes on."""
+        """The last part of the assistant's unfinished turn."""
         self._has_spoken = False
-        """Whether the user's turn that goes on has said something beside results."""
+        """Whether the user's unfinished turn has text beside results."""
         self._hollow = -1
         """The last message, if it is an answer without content, as the last one may be."""
 

@@ -120,7 +120,7 @@ class Series:
         self._shared = shared
         self._known: dict[tuple[tuple[str, str], ...], Cell] = {}
         self._rest: dict[tuple[tuple[str, str], ...], Cell] = {}
-        """The cells of what is not told apart: as many as the shared attributes have values."""
+        """The cells of later attribute sets: one for each value of the shared attributes."""
         self._start()
         reset_in_child(self._start)
 
