@@ -22,7 +22,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
-from benchmarks.cost.measure import SPAN, Row, fail, make_span, take_turns
+from benchmarks.cost.measure import NEVER, SPAN, Row, fail, make_span, take_turns
 from otel_errcompact.boundary.registry import RunRegistry
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     Turn = Callable[[], object]
 
 FRAMES: Final = 10
-NEVER: Final = 10**9
 ITEM: Final = {"item": "tea", "shop": 7}
 ANSWER: Final = "tea: 2.40 EUR a cup, 12 left on the shelf"
 TEXT: Final = (

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Span, Tracer
 
 SPAN: Final = "span"
@@ -25,6 +27,9 @@ SPAN: Final = "span"
 
 RECORD: Final = "record"
 """The reference of failing spans: `record_exception` of an exception of `FRAMES` frames."""
+
+NEVER: Final = 10**9
+"""A threshold that is never reached: a run that is stopped would be measured as one."""
 
 FRAMES: Final = 15
 REFERENCE_SPAN_US: Final = 11.7
@@ -56,6 +61,24 @@ class Row:
     def holds(self) -> bool | None:
         """Whether the goal is reached; None without one."""
         return None if self.goal is None else self.value <= self.goal
+
+
+class Nowhere(SpanExporter):
+    """Takes spans and does nothing with them."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:  # noqa: ARG002 - nothing is done with them
+        """Return success."""
+        return SpanExportResult.SUCCESS
+
+
+def words(number: int) -> str:
+    """Return a name of letters alone, which no masking rule takes for a number."""
+    name = ""
+    while True:
+        number, digit = divmod(number, 26)
+        name = chr(ord("a") + digit) + name
+        if not number:
+            return name
 
 
 def bare_tracer() -> Tracer:

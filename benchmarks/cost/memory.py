@@ -18,7 +18,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
-from benchmarks.cost.measure import Row
+from benchmarks.cost.measure import NEVER, Row, words
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.otel import semconv
@@ -32,7 +32,6 @@ A_ROUND: Final = 5_000
 
 FAILURES_MB: Final = 10.0
 SOAK_MB: Final = 1.0
-NEVER: Final = 10**9
 WARM_UP: Final = 2_000
 """Failures after which all that is loaded, compiled and cached at first is there."""
 
@@ -49,17 +48,6 @@ def measure(rounds: int) -> list[Row]:
             goal=SOAK_MB,
         ),
     ]
-
-
-def words(number: int) -> str:
-    """Return a name made of letters alone, so that no masking rule takes it for a number."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    name = ""
-    while True:
-        number, digit = divmod(number, 26)
-        name = letters[digit] + name
-        if not number:
-            return name
 
 
 def resident_bytes() -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from benchmarks.cost.measure import SPAN, Row, make_span, scaled, take_turns, tenth_percentile
+from benchmarks.cost.measure import NEVER, SPAN, Row, make_span, scaled, take_turns, tenth_percentile
 from otel_errcompact.config import Options
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError, SpanRef
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.observations import Observation
 
-NEVER: Final = 10**9
 WAITING: Final = 10_000
 HAND_OVER_US: Final = 2.0
 PAUSE_MS: Final = 10.0

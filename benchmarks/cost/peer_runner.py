@@ -23,24 +23,20 @@ from typing import TYPE_CHECKING, Any, Final
 from opentelemetry import trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 import otel_errcompact as errcompact
-from benchmarks.cost.measure import SPAN, Row, fail, make_span, raised, take_turns
+from benchmarks.cost.measure import NEVER, SPAN, Nowhere, Row, fail, make_span, raised, take_turns
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from opentelemetry.sdk.trace import ReadableSpan
+    from collections.abc import Callable
 
     Call = Callable[[], object]
     Make = Callable[[], Call]
 
 FRAMES: Final = 10
-NEVER: Final = 10**9
 MESSAGES: Final = 1_000
 RESULT: Final = "shipped 7 of 7 parcels of order A-1042 to Utrecht, carrier PostNL, expected on Friday before noon"
 ERROR: Final = """\
@@ -63,14 +59,6 @@ PEERS: Final = (
     "headroom-ai",
     "leantokens",
 )
-
-
-class Nowhere(SpanExporter):
-    """Takes spans and does nothing with them."""
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:  # noqa: ARG002 - nothing is done with them
-        """Return success."""
-        return SpanExportResult.SUCCESS
 
 
 def look_up(order: str) -> str:
@@ -103,7 +91,6 @@ class Tools:
 
     def ours(self, function: Callable[[str], str]) -> Call:
         """Return a call through `@compacted`, with spans, metrics and the trajectory file."""
-        # Thresholds that are never reached: a run that is stopped would be measured as one.
         options = errcompact.Options(
             thresholds=errcompact.Thresholds(
                 same=NEVER, rejected=NEVER, loop=NEVER, loop_halt=NEVER, refuse=NEVER, consecutive=NEVER, total=NEVER

@@ -16,10 +16,10 @@ from opentelemetry import trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from benchmarks.cost.instructions import count_instructions
-from benchmarks.cost.measure import ATTRIBUTES, FRAMES, Row, bare_tracer, fail, take_turns
+from benchmarks.cost.measure import ATTRIBUTES, FRAMES, NEVER, Nowhere, Row, bare_tracer, fail, take_turns, words
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.thresholds import Thresholds
@@ -27,15 +27,13 @@ from otel_errcompact.installation.install import install
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Span, Tracer
 
 BATCH: Final = 500
 """Spans that the batch processor exports at once; a divisor of the spans between few and many turns."""
 
-NEVER: Final = 10**9
 LEAKED: Final = 1_000
 RUN: Final = 50
 """Failures of one run, as a long conversation has."""
@@ -43,14 +41,6 @@ RUN: Final = 50
 TOOL: Final = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "db"}
 _SPANS: Final = 25
 """Healthy spans of one turn."""
-
-
-class Nowhere(SpanExporter):
-    """Takes spans and does nothing with them."""
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:  # noqa: ARG002 - nothing is done with them
-        """Report a success."""
-        return SpanExportResult.SUCCESS
 
 
 def healthy(tracer: Tracer, context: otel_context.Context | None = None) -> Callable[[], None]:
@@ -164,16 +154,6 @@ def make_failing(*, ours: bool = True, new: bool = False) -> Callable[[], None]:
             pass
 
     return turn
-
-
-def words(number: int) -> str:
-    """Return a name of letters alone, which no masking rule takes for a number."""
-    name = ""
-    while True:
-        number, digit = divmod(number, 26)
-        name = chr(ord("a") + digit) + name
-        if not number:
-            return name
 
 
 def measure(rounds: int) -> list[Row]:
