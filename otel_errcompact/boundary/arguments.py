@@ -33,7 +33,10 @@ def _make_encoder() -> Callable[[object], str]:
     if make is None:
         return json.JSONEncoder(default=str, ensure_ascii=False).encode
     # Without markers: what is cyclic ends at the limit of recursion.
-    encode = make(None, str, json_encoder.encode_basestring, None, ": ", ", ", False, False, True)
+    try:
+        encode = make(None, str, json_encoder.encode_basestring, None, ": ", ", ", False, False, True)
+    except TypeError:  # pragma: no cover - a Python that makes it of other arguments
+        return json.JSONEncoder(default=str, ensure_ascii=False).encode
     return lambda value: "".join(encode(value, 0))
 
 
