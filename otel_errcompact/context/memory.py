@@ -136,8 +136,8 @@ class Memory:
             return named
         if self._format is not None and self._decided_by is not None and self._decided_by <= known:
             return self._format
-        told, self._decided_by = decide(natives)
-        return told
+        name, self._decided_by = decide(natives)
+        return name
 
     def _read_on(
         self, natives: list[object], known: int, name: FormatName, count_tokens: TokenCounter

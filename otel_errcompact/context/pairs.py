@@ -231,8 +231,8 @@ def is_gap(message: Message) -> bool:
 def followers_of(message: Message) -> int:
     """Return how many messages behind a marker are its own."""
     found = _find_gap(message)
-    told = _FOLLOWED.search(found.what) if found is not None else None
-    return int(told[1].replace(",", "")) if told else 0
+    followers = _FOLLOWED.search(found.what) if found is not None else None
+    return int(followers[1].replace(",", "")) if followers else 0
 
 
 def _find_gap(message: Message) -> Marker | None:

@@ -65,13 +65,13 @@ WIDE = ContextOptions()
 
 
 def window(options: ContextOptions = WIDE, archive: Any = None) -> ContextWindow:
-    """A window that counts by estimate and reports to nobody."""
+    """A window that counts by estimate, without observers."""
     return ContextWindow(
         options, archive=archive or ByContent(), count_tokens=estimate_mixed_tokens, observers=(), clock=lambda: 0
     )
 
 
-def told(compaction: Compaction) -> str:
+def describe(compaction: Compaction) -> str:
     """All of a compaction but the time it took."""
     notes = [
         (
@@ -92,7 +92,7 @@ def told(compaction: Compaction) -> str:
 def outcome(one: ContextWindow, messages: list[Any], name: FormatName | None, *, is_asked: bool = False) -> str:
     """What a window makes of a list, or why it refuses it."""
     try:
-        return told(one.compact(messages, format=name, reason="asked" if is_asked else "over_trigger"))
+        return describe(one.compact(messages, format=name, reason="asked" if is_asked else "over_trigger"))
     except ErrcompactError as error:
         return f"{type(error).__name__}: {error}"
 
@@ -199,7 +199,7 @@ def test_a_list_that_grows_by_what_was_sent_is_compacted_as_ever(
         messages, rest = [*messages, *rest[:count]], rest[count:]
         expected = outcome(window(SMALL, archive), messages, name)
         compaction = remembering.compact(messages, format=name)
-        assert told(compaction) == expected
+        assert describe(compaction) == expected
         messages = compaction.messages
 
 
@@ -232,9 +232,9 @@ def test_nothing_that_is_unchanged_is_read_again(name: FormatName) -> None:
     messages = long_conversation(name, messages=300)
     counter = Counted()
     one = ContextWindow(WIDE, archive=ByContent(), count_tokens=counter, observers=())
-    first = told(one.compact(messages))
+    first = describe(one.compact(messages))
     counter.texts.clear()
-    assert told(one.compact(list(messages))) == first
+    assert describe(one.compact(list(messages))) == first
     looked_at_again = len(counter.texts)  # by layers, which look at the newest results
     assert looked_at_again <= 2
     counter.texts.clear()
@@ -262,11 +262,11 @@ def test_what_is_returned_is_the_callers_to_change() -> None:
     messages = long_conversation("anthropic", messages=100)
     one = window()
     first = one.compact(messages)
-    expected = told(first)
+    expected = describe(first)
     for message, given_ in zip(first.messages, messages, strict=True):
         if message is not given_:
             cast("dict[str, Any]", message).clear()
-    assert told(one.compact(messages)) == expected
+    assert describe(one.compact(messages)) == expected
 
 
 def test_messages_that_are_gone_are_not_taken_for_new_ones() -> None:
@@ -274,7 +274,7 @@ def test_messages_that_are_gone_are_not_taken_for_new_ones() -> None:
     one = window()
     for number in range(50):
         messages = [{"role": "user", "content": f"task {number}"}, {"role": "assistant", "content": f"done {number}"}]
-        assert told(one.compact(messages)) == told(window().compact(messages))
+        assert describe(one.compact(messages)) == describe(window().compact(messages))
         del messages
         gc.collect()
 
@@ -536,7 +536,7 @@ def test_ids_that_are_used_again_name_the_newest_tool() -> None:
     tools: list[set[str]] = []
     for tool in ("second", "third"):
         compaction = one.compact(messages)
-        assert told(compaction) == told(window().compact(messages))
+        assert describe(compaction) == describe(window().compact(messages))
         tools.append({cut.tool for note in compaction.notes for cut in note.cuts})
         messages += step(tool)
     assert tools == [{"first"}, {"second"}]
@@ -557,11 +557,11 @@ def test_what_somebody_has_removed_or_changed_is_kept_again(tmp_path: Path) -> N
     messages = failing(5)
     places = [cut.place for note in one.compact(messages).notes for cut in note.cuts]
     texts = [archive.read(place) for place in places]
-    expected = [told(one.compact(messages)) for _ in range(3)][-1]
+    expected = [describe(one.compact(messages)) for _ in range(3)][-1]
     files = sorted((tmp_path / "kept").iterdir())
     files[0].unlink()
     files[1].write_text("changed")
-    assert told(one.compact(messages)) == expected
+    assert describe(one.compact(messages)) == expected
     assert [archive.read(place) for place in places] == texts
 
 
@@ -584,7 +584,7 @@ def test_an_archive_that_refuses_what_it_has_lost_is_told_of() -> None:
     compaction = one.compact(messages)
     assert not any(note.cuts for note in compaction.notes)
     assert any("No space left" in note.problem for note in compaction.notes)
-    assert told(one.compact(messages)) == told(compaction)
+    assert describe(one.compact(messages)) == describe(compaction)
 
 
 def test_texts_are_not_read_at_each_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -612,10 +612,10 @@ def test_threads_compact_one_list_of_one_session() -> None:
     """Each gets what a window without memory returns."""
     messages = long_conversation("anthropic", messages=120)
     one = window()
-    expected = {told(window().compact(messages[:end])) for end in (100, 110, 120)}
+    expected = {describe(window().compact(messages[:end])) for end in (100, 110, 120)}
 
     def compact(number: int) -> set[str]:
-        return {told(one.compact(messages[: (100, 110, 120)[(number + turn) % 3]])) for turn in range(6)}
+        return {describe(one.compact(messages[: (100, 110, 120)[(number + turn) % 3]])) for turn in range(6)}
 
     with ThreadPoolExecutor(12) as pool:
         for found in pool.map(compact, range(12)):

@@ -32,16 +32,7 @@ class Edits:
         message, index = spot
         old = self._conversation.messages[message].parts[index]
         self._parts.setdefault(message, {})[index] = new
-        self._cuts.append(
-            Cut(
-                message=message,
-                tool=tool,
-                call_id=old.call_id,
-                tokens_before=old.tokens,
-                tokens_after=new.tokens,
-                place=place,
-            )
-        )
+        self._cuts.append(_make_cut(message, old, new, tool=tool, place=place))
 
     def edited(self, problem: str) -> Edited:
         """Return the conversation with these parts replaced; the very object if there are none."""
@@ -72,14 +63,7 @@ class Rewriting:
         message, index = spot
         self._parts.setdefault(message, {})[index] = new
         self._stale.add(message)
-        self.cuts[spot] = Cut(
-            message=message,
-            tool=tool,
-            call_id=old.call_id,
-            tokens_before=old.tokens,
-            tokens_after=new.tokens,
-            place=place,
-        )
+        self.cuts[spot] = _make_cut(message, old, new, tool=tool, place=place)
 
     def rewrite(self, conversation: Conversation, problem: str) -> Edited:
         """
@@ -97,3 +81,14 @@ class Rewriting:
             messages[index] = message
         cuts = tuple([self.cuts[spot] for spot in sorted(self.cuts)])
         return Edited(replace(conversation, messages=tuple(messages)), cuts, problem)
+
+
+def _make_cut(message: int, old: Part, new: Part, *, tool: str, place: str) -> Cut:
+    return Cut(
+        message=message,
+        tool=tool,
+        call_id=old.call_id,
+        tokens_before=old.tokens,
+        tokens_after=new.tokens,
+        place=place,
+    )
