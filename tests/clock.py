@@ -22,6 +22,8 @@ PATIENCE_S: Final = 60.0
 PROMPT_S: Final = 20.0
 """Far longer than an end may take, and shorter than the thirty seconds that the SDK would wait for a collector."""
 
+_TIMES: Final = 32
+
 
 def processor_seconds(work: Callable[[], object], *, runs: int = 1) -> float:
     """Return the processor time of the fastest of some runs."""
@@ -31,6 +33,19 @@ def processor_seconds(work: Callable[[], object], *, runs: int = 1) -> float:
         work()
         taken.append(time.process_time() - start)
     return min(taken)
+
+
+def grows_linearly(work: Callable[[int], Callable[[], object]], *, small: int, runs: int = 5) -> bool:
+    """
+    Whether work on a thing 32 times as large takes about 32 times as long; `work` makes what is timed from a size.
+
+    The bound is the geometric mean of linear growth, 32, and quadratic growth, 1,024: each is nearly six times away,
+    where caches and neighbours have been seen to change such a ratio by three. Both sizes take turns.
+    """
+    large = _TIMES * small
+    little, much = work(small), work(large)
+    pairs = [(processor_seconds(little), processor_seconds(much)) for _ in range(runs)]
+    return min(of_much for _, of_much in pairs) < _TIMES**1.5 * min(of_little for of_little, _ in pairs)
 
 
 def waits_until(holds: Callable[[], bool], *, within_s: float = PATIENCE_S) -> bool:

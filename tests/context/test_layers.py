@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from otel_errcompact.context.markers import place_of
 from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.notes import Cut, invalidated_tokens
 from otel_errcompact.digest.tokens import estimate_tokens
+from tests.clock import grows_linearly
 from tests.context.conversations import IMAGE, Call, Step, Turn, long_conversation, told
 
 LOG = "".join(f"line {number} of the log\n" for number in range(200))
@@ -407,29 +407,21 @@ def test_a_message_that_no_json_can_hold_is_not_taken_out() -> None:
     "layer", [pytest.param(results, id="results"), pytest.param(snip, id="snip"), pytest.param(micro, id="micro")]
 )
 def test_cost_grows_with_the_conversation_and_not_faster(layer) -> None:
-    """Eight times the messages take about eight times as long."""
+    """Thirty-two times the messages take about thirty-two times as long."""
 
-    def seconds(messages: int) -> float:
+    def work(messages: int):
         given = formats.read(long_conversation("anthropic", messages=messages), estimate_tokens, "anthropic")
-        taken = []
-        for _ in range(3):
-            space = workspace()
-            start = time.process_time()
-            layer(given, space)
-            taken.append(time.process_time() - start)
-        return min(taken)
+        return lambda: layer(given, workspace())
 
-    assert seconds(6_000) < 24 * max(seconds(750), 0.0005)
+    assert grows_linearly(work, small=150)
 
 
 def test_many_results_in_one_message_are_cut_in_linear_time() -> None:
     """A message is put together once, and not once for each of its results."""
 
-    def seconds(calls: int) -> float:
+    def work(calls: int):
         given = conversation(calling(*[f"{number}" * 300 for number in range(calls)]))
-        start = time.process_time()
-        assert len(results(given, workspace(result_budget_tokens=1)).cuts) == calls
-        return time.process_time() - start
+        return lambda: results(given, workspace(result_budget_tokens=1))
 
-    # What a busy machine adds to one of them it does not add to the fastest.
-    assert min(seconds(1_200) for _ in range(5)) < 24 * min(seconds(150) for _ in range(5))
+    assert len(results(conversation(calling("1" * 300, "2" * 300)), workspace(result_budget_tokens=1)).cuts) == 2
+    assert grows_linearly(work, small=50)
