@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +201,7 @@ class Facts:
     details: tuple[str, ...] = ()
     """Further salient lines, in the order in which they matter."""
 
-    evidence: tuple[Evidence, ...] = ()
+    evidence: Sequence[Evidence] = ()
     """Lines of the raw error that type, location, cause and details do not hold, in the order of the text."""
 
     format: str = "prose"

@@ -7,14 +7,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.key import dedup_key, template_of
-from otel_errcompact.errors import Evidence, Location
+from otel_errcompact.errors import Location
 from otel_errcompact.extract.arguments import file_in_call
 from otel_errcompact.extract.extraction import extract, extract_text, facts_of_exceptions
 from otel_errcompact.extract.messages.calls import MAX_BARE, cause_of_call
 from otel_errcompact.extract.stacks.live import read_chain
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import read_source
-from otel_errcompact.redaction.redact import redact
+from otel_errcompact.redaction.redact import redact, redact_lines
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -118,17 +118,11 @@ def _key_facts(facts: Facts) -> Classified:
 
 
 def _redact_facts(facts: Facts) -> Facts:
-    """
-    Return `facts` without secrets.
-
-    Mostly there are none, and one look at all lines is enough.
-    """
-    lines = "\n".join((facts.cause, facts.key_cause, *facts.details, *[line for line, _ in facts.evidence]))
-    if redact(lines) == lines:
+    """Return `facts` without secrets."""
+    # Evidence is redacted where it is gathered.
+    lines = (facts.cause, facts.key_cause, *facts.details)
+    redacted = redact_lines(lines)
+    if redacted is lines:
         return facts
-    return facts.revise(
-        cause=redact(facts.cause),
-        key_cause=redact(facts.key_cause),
-        details=tuple(map(redact, facts.details)),
-        evidence=tuple(Evidence(redact(line), weight) for line, weight in facts.evidence),
-    )
+    cause, key_cause, *details = redacted
+    return facts.revise(cause=cause, key_cause=key_cause, details=tuple(details))

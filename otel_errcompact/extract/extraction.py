@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.errors import RawError
+from otel_errcompact.errors import Evidence, RawError
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.evidence.find import find_evidence
 from otel_errcompact.extract.evidence.keyed import key_reasons
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.evidence.late import LateEvidence
 from otel_errcompact.extract.folding import fold_temporary
 from otel_errcompact.extract.glued import facts_of_parts
 from otel_errcompact.extract.recognition import recognise
@@ -18,6 +20,7 @@ from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import says_all
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import Text, read_text
+from otel_errcompact.redaction.redact import redact_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 
 MIN_EVIDENCE: Final = 400
 """Characters from which on a text may hold more than its facts; a shorter one stays whole by default."""
+
+MAX_KEPT: Final = 4_096
+"""Characters of a text that is kept until its evidence is asked for; of a longer one it is gathered at once."""
 
 _PYTHON: Final = "python"
 """The format of exceptions at hand."""
@@ -63,9 +69,17 @@ def extract_text(text: Text) -> Facts:
 
 
 def _add_evidence(facts: Facts, body: str) -> Facts:
-    if len(body) >= MIN_EVIDENCE:
-        facts = facts.revise(evidence=find_evidence(body.split("\n"), facts))
-    return fold_temporary(facts)
+    folded = fold_temporary(facts)
+    if len(body) < MIN_EVIDENCE:
+        return folded
+    gather = partial(_gather, facts, body)
+    return folded.revise(evidence=LateEvidence(gather) if len(body) <= MAX_KEPT else gather())
+
+
+def _gather(facts: Facts, body: str) -> tuple[Evidence, ...]:
+    found = fold_temporary(facts.revise(evidence=find_evidence(body.split("\n"), facts))).evidence
+    lines = redact_lines([line for line, _ in found])
+    return tuple([Evidence(line, old.weight) for line, old in zip(lines, found, strict=True)])
 
 
 def _strip_trailers(output: str) -> str:

@@ -15,12 +15,21 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from otel_errcompact.redaction.rules import RedactionRule
 
 
 def redact(text: str) -> str:
     """Return `text` with `[REDACTED:<kind>]` in place of each secret."""
     return _PATTERN.sub(_replace, text) if _may_hold_secret(text) else text
+
+
+def redact_lines(lines: Sequence[str]) -> Sequence[str]:
+    """Return lines, each redacted; the same object where no line changes."""
+    # Mostly there are no secrets, and one look at all lines costs less than one at each.
+    joined = "\n".join(lines)
+    return lines if redact(joined) == joined else [redact(line) for line in lines]
 
 
 def _may_hold_secret(text: str) -> bool:

@@ -103,7 +103,7 @@ def test_group_is_classified():
 
 def test_secrets_leave_the_facts(monkeypatch):
     """Cause, details and key are free of secrets; the type and the place are as they were."""
-    monkeypatch.setattr(module, "redact", lambda text: text.replace("hunter2", "[REDACTED]"))
+    monkeypatch.setattr(module, "redact_lines", lambda lines: [line.replace("hunter2", "[REDACTED]") for line in lines])
     found = classify(RawError(text="LoginError: password hunter2 refused\nerror: hunter2 is wrong"))
     assert found.facts == Facts(
         type="LoginError",

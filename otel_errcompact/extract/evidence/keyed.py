@@ -10,7 +10,7 @@ from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.evidence.choice import is_vague, tells_failure
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.statements import strip_timestamp
-from otel_errcompact.redaction.redact import redact
+from otel_errcompact.redaction.redact import redact_lines
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -75,17 +75,11 @@ def key_reasons(facts: Facts, body: str) -> Facts:
 
 def _find_templates(lines: Sequence[str], said: Sequence[str], known: Sequence[str]) -> set[str]:
     found: set[str] = set()
-    for line in _redact_lines(_find_lines(lines, said, known)):
+    for line in redact_lines(_find_lines(lines, said, known)):
         found.add(clip(_ELSEWHERE.sub("", mask(line))))
         if len(found) == MAX_REASONS:
             break
     return found
-
-
-def _redact_lines(lines: Sequence[str]) -> Sequence[str]:
-    # Mostly there are none, and one look at all lines costs less than one at each.
-    joined = "\n".join(lines)
-    return lines if redact(joined) == joined else [redact(line) for line in lines]
 
 
 def _find_lines(lines: Sequence[str], said: Sequence[str], known: Sequence[str]) -> list[str]:
