@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from otel_errcompact.dedup.key import dedup_key, template_of
 from otel_errcompact.extract.findings.places import find_place
+from otel_errcompact.extract.formats.findings import names_place
 from tests.extract.reading import facts as facts_of
 from tests.extract.reading import format_of
 
@@ -240,3 +245,15 @@ def test_only_a_file_is_a_place(line, place):
     """Hosts, folders and addresses have numbers behind them as well."""
     found = find_place(line)
     assert (found and str(found.location)) == place
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a.c", "_", "1", "42", ":", "(", ")", ">", "]", "line", "Line", " ", "|", "\n", "\u00e9", "-"])
+    )
+)
+def test_a_place_is_a_number_behind_a_file_or_the_word_line_or_before_a_bar(parts: list[str]) -> None:
+    """Each form is looked for by a character that few texts hold, and found wherever it stands."""
+    body = "".join(parts)
+    form = r"[\w\])>][:(][0-9]|\bline:? ?[0-9]|^ *[0-9]{1,6}[ :|]|[0-9] \|"
+    assert names_place(body) == (re.search(form, body, re.MULTILINE) is not None)
