@@ -120,7 +120,7 @@ def _is_trailer(lowered: str) -> bool:
 def _is_progress(line: str, lowered: str) -> bool:
     if forms.PROGRESS.match(lowered) or (has_any(line, forms.SIGNS_OF_BARS) and forms.BAR.search(line)):
         return True
-    found = forms.GERUND.match(lowered)
+    found = forms.GERUND.match(lowered) if "ing" in lowered else None
     return found is not None and found["verb"] not in forms.NO_PROGRESS
 
 

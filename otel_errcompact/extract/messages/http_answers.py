@@ -22,6 +22,7 @@ from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.shell_statements import REASONS
 from otel_errcompact.extract.statements import GENERIC_TYPES, is_exception_name, statement_of
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,9 @@ _STATUS: Final = lazy_pattern(
     r"|(?:\b(?:code|error|returned|responded with|response)(?: code)?\W{1,3}|^)"
     r"(?P<status>[45][0-9]{2})\b(?! (?-i:[a-z0-9]))"
 )
+
+_STARTS_OF_STATUS: Final = ("4", "5")
+"""One of them stands in each line that names a status of a failure."""
 
 _TITLE_STATUS: Final = lazy_pattern(r"\b[45][0-9]{2}\b")
 
@@ -129,7 +133,7 @@ def _tells_of_exception(text: Text, first: str) -> bool:
 
 
 def _status_in(line: str) -> str:
-    found = _STATUS.search(line)
+    found = _STATUS.search(line) if has_any(line, _STARTS_OF_STATUS) else None
     return found["told"] or found["status"] if found else ""
 
 
