@@ -71,15 +71,19 @@ def extract_text(text: Text) -> Facts:
 def _add_evidence(facts: Facts, body: str) -> Facts:
     folded = fold_temporary(facts)
     if len(body) < MIN_EVIDENCE:
-        return folded
+        # Only a format from elsewhere brings evidence of its own.
+        return folded.revise(evidence=_redact(folded.evidence)) if folded.evidence else folded
     gather = partial(_gather, facts, body)
     return folded.revise(evidence=LateEvidence(gather) if len(body) <= MAX_KEPT else gather())
 
 
 def _gather(facts: Facts, body: str) -> tuple[Evidence, ...]:
-    found = fold_temporary(facts.revise(evidence=find_evidence(body.split("\n"), facts))).evidence
-    lines = redact_lines([line for line, _ in found])
-    return tuple([Evidence(line, old.weight) for line, old in zip(lines, found, strict=True)])
+    return _redact(fold_temporary(facts.revise(evidence=find_evidence(body.split("\n"), facts))).evidence)
+
+
+def _redact(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    lines = redact_lines([line for line, _ in evidence])
+    return tuple([Evidence(line, old.weight) for line, old in zip(lines, evidence, strict=True)])
 
 
 def _strip_trailers(output: str) -> str:

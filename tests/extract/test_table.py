@@ -14,7 +14,7 @@ import pytest
 
 from otel_errcompact.compactor.hints import hints
 from otel_errcompact.detector.results import classify_result
-from otel_errcompact.errors import Facts, RawError
+from otel_errcompact.errors import Evidence, Facts, RawError
 from otel_errcompact.extract import formats, recognition, table
 from otel_errcompact.extract.extraction import extract
 from otel_errcompact.extract.format import Format, Hint, Listing, Sign
@@ -142,6 +142,14 @@ def test_a_format_of_a_user(installed):
     assert extract(RawError(text="a moo was not heard")).format == "prose"
     assert extract(RawError(text="KeyError: 'x'")).format == "plain"
     assert asked == ["cow: KeyError: no milk", "a moo was not heard"]
+
+
+def test_evidence_of_a_user_holds_no_secret(installed):
+    """What a format brings of its own is redacted as what is gathered from the text."""
+    lines = Evidence("DB_PASSWORD=hunter2secret99", 5), Evidence("pail 3", 1)
+    installed(cow(markers=("cow",), read=lambda _: Facts(type="moo", cause="no milk", evidence=lines)))
+    shown = [line for line, _ in extract(RawError(text="cow: no milk")).evidence]
+    assert shown == ["DB_PASSWORD=[REDACTED:password]", "pail 3"]
 
 
 def test_signs_and_hints_of_a_user(installed):
