@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.detector.clauses import offers_choice
+from otel_errcompact.detector.refusal_words import holds_word_of_refusal
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def refuses(text: str, call: Call) -> bool:
     may_be_typed = call.kind in ("running", "other") or (call.kind == "searching" and "\n" not in text)
     if may_be_typed and TYPED.match(text):
         return True
-    if len(text) > MAX_SHORT or text.count("\n") >= _MAX_LINES or not text:
+    if len(text) > MAX_SHORT or text.count("\n") >= _MAX_LINES or not holds_word_of_refusal(text):
         return False
     return is_of_harness(text) or _shows_usage(text, call) or _refuses_in_words(text, call) or _offers(text)
 
