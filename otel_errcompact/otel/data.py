@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.errors import UNKNOWN, Operation
+from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.runtime.lazy import lazy
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import Event
     from opentelemetry.trace import SpanContext
+
+    from otel_errcompact.errors import Operation
 
 _NO_MESSAGES: Final[Mapping[int, str]] = {}
 
@@ -61,16 +64,20 @@ class Recorded(NamedTuple):
     """The messages of a live exception and of those linked to it, by their `id`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BoundaryCall:
     """
     The call that a boundary span stands for.
     """
 
     tool: str
-    operation: Operation = UNKNOWN
     call_id: str = ""
     arguments: str = ""
+
+    @lazy
+    def operation(self) -> Operation:
+        """What it tries to do; most calls end well, and nobody asks."""
+        return operation_of(self.tool, self.arguments)
 
 
 class LoggedFailure(NamedTuple):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.detector.operation import operation_of
-from otel_errcompact.errors import Operation
 from otel_errcompact.otel import sdk, semconv
 from otel_errcompact.otel.data import BoundaryCall
 from otel_errcompact.otel.spans.conventions import AGENTS, read_text, translate
@@ -35,16 +33,14 @@ def read_call(span: EndedSpan) -> BoundaryCall | None:
     attributes = span.attributes
     operation = read_text(attributes, semconv.GEN_AI_OPERATION_NAME)
     if operation in semconv.MODEL_OPERATIONS:
-        return BoundaryCall(tool=operation, operation=Operation(operation))
+        return BoundaryCall(tool=operation)
     if operation != semconv.SPAN_TOOL and read_text(attributes, semconv.MCP_METHOD_NAME) != semconv.MCP_TOOL_CALL:
         return None
     tool = read_text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name.partition(" ")[2]
-    arguments = read_text(attributes, semconv.GEN_AI_TOOL_CALL_ARGUMENTS)
     return BoundaryCall(
         tool=tool,
-        operation=operation_of(tool, arguments),
         call_id=read_text(attributes, semconv.GEN_AI_TOOL_CALL_ID).removeprefix(NO_CALL_ID),
-        arguments=arguments,
+        arguments=read_text(attributes, semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
     )
 
 

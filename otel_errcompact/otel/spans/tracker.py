@@ -454,14 +454,7 @@ class FailureTracker:
             self.ledger.handled(run_id, each.raw)
 
     def _succeed(self, run_id: str, span: EndedSpan, call: BoundaryCall, began: int) -> None:
-        self.ledger.succeed(
-            run_id,
-            call.tool,
-            operation=call.operation,
-            arguments=call.arguments,
-            agent=read_agent(span),
-            began=began,
-        )
+        self.ledger.succeed(run_id, call.tool, arguments=call.arguments, agent=read_agent(span), began=began)
 
     def _read(self, span: EndedSpan, call: BoundaryCall | None) -> _Found:
         records, repeated = read_failures(span)

@@ -12,7 +12,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, Status, StatusCode
 
-from otel_errcompact.errors import Operation
 from otel_errcompact.otel.data import BoundaryCall, EndedSpan
 from otel_errcompact.otel.spans.reading import (
     is_settled_by_maker,
@@ -342,10 +341,11 @@ class TestRawError:
 
     def test_of_a_call(self):
         """A boundary's failure carries the call's tool, operation, id and arguments."""
-        call = BoundaryCall(tool="db", operation=Operation("db:read"), call_id="c1", arguments="{}")
+        call = BoundaryCall(tool="db", call_id="c1", arguments='{"table": "orders"}')
         span = ended(told("tool_error"))
         raw = build_raw_error(span, read_failures(span)[0][-1], exception=None, call=call)
-        assert (raw.tool, str(raw.operation), raw.call_id, raw.arguments) == ("db", "db:read", "c1", "{}")
+        assert (raw.tool, str(raw.operation), raw.call_id) == ("db", "db orders", "c1")
+        assert raw.arguments == '{"table": "orders"}'
         assert raw.boundary
 
     def test_span_without_context(self):
