@@ -144,6 +144,10 @@ class Occurrences:
         found = self._find_marked(span, raw.exception) or self._find_children(span, raw, whole=whole)
         return frozenset(origin for origin in found if self._classes.get(origin) != HANDLED) if found else _NONE
 
+    def has_children(self, span: EndedSpan) -> bool:
+        """Return whether a failure inside a span is known, which the span may pass on."""
+        return (span.trace_id, span.span_id) in self._children.entries
+
     def remember(self, span: EndedSpan, raw: RawError | SeenFailure, origin: int, *, whole: bool = True) -> None:
         """Have the spans around `span`, and later log records, recognise its failure."""
         parent_id = span.parent.span_id if span.parent is not None else 0

@@ -19,7 +19,7 @@ from otel_errcompact.detector.control_flow import is_control_flow
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.otel.data import EndedSpan
 from otel_errcompact.otel.sdk import copy_attributes
-from otel_errcompact.otel.semconv import CLASS, EXCEPTION_EVENT, MODEL_OPERATIONS, SPAN_TOOL
+from otel_errcompact.otel.semconv import CLASS, EXCEPTION_EVENT, MODEL_OPERATIONS, RAW, SPAN_TOOL
 from otel_errcompact.otel.spans.boundaries import STAYED, OpenBoundaries, PendingFailure
 from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.context import is_unbound
@@ -311,6 +311,9 @@ class FailureTracker:
         if not key or len(span.events) != 1 or span.events[0].name != EXCEPTION_EVENT:
             return False
         attributes = copy_attributes(span.events[0].attributes)
+        if not self._occurrences.has_children(span):
+            # Then nothing is looked for in the text, and to decode one of lone surrogates costs as much as all else.
+            attributes.pop(RAW, None)
         call = read_call(span) if attributes.get(CLASS) == key else None
         recorded = read_recorded(span, attributes) if call is not None else None
         if call is None or recorded is None or not recorded.traced:

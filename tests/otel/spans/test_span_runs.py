@@ -258,6 +258,18 @@ class TestAgentRuns:
         rig.provider.shutdown()
         assert [(report.run_id, report.result) for report in rig.told.ended] == [("r", "clean")]
 
+    @pytest.mark.parametrize("nested", [False, True])
+    def test_our_own_call_with_what_utf_8_cannot_hold(self, rig, nested):
+        """It counts once for each call that fails with it, and no span tells of it a second time."""
+        text = "no such file: caf\udce9.txt"
+        with errcompact.run("r", ledger=rig.ledger, tracer_provider=rig.provider) as run, run.tool("load") as call:
+            if nested:
+                with run.tool("open") as inner:
+                    inner.fail(text)
+            call.fail(f"OSError: {text}")
+        assert [observed.raw.text for observed in rig.told.observed] == [text] * nested + [f"OSError: {text}"]
+        assert run.report().result == "unresolved"
+
     def test_our_boundary_without_a_run(self, rig, tracer):
         """A call of ours outside any run belongs to its trace's."""
         with tracer.start_as_current_span("POST /ask"):
