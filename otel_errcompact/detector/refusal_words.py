@@ -22,7 +22,7 @@ _WHO: Final = (
 
 _WHAT: Final = (
     "aborted", "already", "are beyond", "are out", "bad ", "can't", "cannot", "context deadline", "could", "didn",
-    "doesn", "don't", "donot", "error", "exceeds", "failed", "forbidden", "found ", "has ", "have ", "illegal",
+    "doesn", "error", "exceeds", "failed", "forbidden", "found ", "has ", "have ", "illegal",
     "insufficient", "invalid", "is a binary", "is a directory", "is already", "is ambiguous", "is beyond", "is binary",
     "is blocked", "is closed", "is denied", "is forbidden", "is ignored", "is missing", "is out", "is required",
     "is too large", "is unreadable", "killed", "malformed", "missing", "multiple", "n't ", "net::err_", "no longer",
@@ -38,8 +38,8 @@ _NAMES: Final = (
 )  # fmt: skip
 """Names of errors of systems, and of what has numbers for them."""
 
-_FORMS: Final = ("[45][0-9]{2}", "e[a-z]{3,12}: ")
-"""Numbers of errors, and names that no table holds."""
+_FORMS: Final = ("[45][0-9]{2}", "e[a-z]{3,12}: ", "don[o']t")
+"""Numbers of errors, names that no table holds, and a word in two spellings."""
 
 _LIKE_ASCII: Final = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
 """Letters of other alphabets that a pattern takes for one of ASCII where it does not tell small ones from large."""

@@ -145,7 +145,7 @@ class Occurrences:
         return frozenset(origin for origin in found if self._classes.get(origin) != HANDLED) if found else _NONE
 
     def has_children(self, span: EndedSpan) -> bool:
-        """Return whether a failure inside a span is known, which the span may pass on."""
+        """Return whether a failure is known that a span may pass on."""
         return (span.trace_id, span.span_id) in self._children.entries
 
     def remember(self, span: EndedSpan, raw: RawError | SeenFailure, origin: int, *, whole: bool = True) -> None:
