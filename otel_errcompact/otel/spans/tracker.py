@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from opentelemetry import context as otel_context
 from opentelemetry.trace import INVALID_SPAN_CONTEXT
 
 from otel_errcompact.compactor.classify import classify
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.errors import RawError
     from otel_errcompact.otel.data import BoundaryCall, LoggedFailure, Recorded
-    from otel_errcompact.otel.spans.boundaries import Boundary
+    from otel_errcompact.otel.spans.boundaries import Boundary, LeftBoundary
     from otel_errcompact.runtime.guard import Guard
 
 OPEN_SPAN_EVICTED: Final = "open_span_evicted"
@@ -172,6 +173,8 @@ class FailureTracker:
 
     def start_plain(self, span: Span) -> None:
         """Record a span of no interest that may start inside a boundary."""
+        if self.boundaries.left:
+            self._settle_left()
         self.boundaries.start_plain(span)
 
     def end_healthy(self, name: str, span_id: int, scope: str) -> bool:
@@ -424,18 +427,26 @@ class FailureTracker:
         A span that is dropped without an end is that of no boundary. One that was forgotten to bound memory may still
         end: what is pending there has no room any more.
         """
-        while (left := self.boundaries.take_left()) is not None:
-            with self.guard.stage("settle_left"):
-                boundary, pending = left.boundary, left.boundary.close()
-                if not left.evicted:
-                    self.guard.failures[BOUNDARY_DROPPED] += 1
-                if not pending:
-                    continue
-                span = translate(left.watched.read()) if left.watched is not None else _UNKNOWN
-                if left.evicted:
-                    self._handle(span, boundary, pending)
-                else:
-                    self._settle_void(boundary, boundary.decider, span, pending)
+        # Whoever settles them may be inside another run.
+        token = otel_context.attach(otel_context.Context())
+        try:
+            while (left := self.boundaries.take_left()) is not None:
+                with self.guard.stage("settle_left"):
+                    self._settle_one_left(left)
+        finally:
+            otel_context.detach(token)
+
+    def _settle_one_left(self, left: LeftBoundary) -> None:
+        boundary, pending = left.boundary, left.boundary.close()
+        if not left.evicted:
+            self.guard.failures[BOUNDARY_DROPPED] += 1
+        if not pending:
+            return
+        span = translate(left.watched.read()) if left.watched is not None else _UNKNOWN
+        if left.evicted:
+            self._handle(span, boundary, pending)
+        else:
+            self._settle_void(boundary, boundary.decider, span, pending)
 
     def _count(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> str:
         """Count a failure, and return its class."""

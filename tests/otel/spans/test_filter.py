@@ -234,6 +234,26 @@ class TestDropped:
         (observation,) = rig.told.observed
         assert (observation.run_id, observation.raw.message) == ("c", "refused")
 
+    def test_settled_inside_another_run(self, rig, tracer):
+        """What failed inside is no failure of the run whose span happens to start next."""
+        leak(tracer)
+        token = otel_context.attach(with_run("open"))
+        tracer.start_span("execute_tool db", attributes=TOOL).end()
+        otel_context.detach(token)
+        (observation,) = rig.told.observed
+        assert observation.raw.message == "refused"
+        assert observation.run_id != "open"
+
+    def test_no_span_starts_inside(self, rig, tracer):
+        """A plain span that starts under a call that was dropped is inside no call."""
+        tracer.start_span("GET").end()
+        call = tracer.start_span("execute_tool db", attributes=TOOL)
+        around = trace.set_span_in_context(NonRecordingSpan(call.get_span_context()), otel_context.Context())
+        del call
+        inner = tracer.start_span("GET", around)
+        assert not rig.processor._open_spans
+        inner.end()
+
     def test_inside_another_call(self, rig, tracer):
         """The call around it, which has an end, decides about what failed inside."""
         with tracer.start_as_current_span("execute_tool agent", attributes=TOOL):
