@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.dedup import paths
 from otel_errcompact.dedup.ids import MIN_RANDOM, is_random, mask_labelled, mask_long
 from otel_errcompact.dedup.names import has_digit, mask_blob, mask_name
-from otel_errcompact.dedup.pattern import PATTERN
+from otel_errcompact.dedup.pattern import START, find_forms
 from otel_errcompact.dedup.rules import RULES, SERVICE_PORTS
 from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,14 +24,13 @@ if TYPE_CHECKING:
 
 def mask(text: str) -> str:
     """Return the template of `text`, with placeholders for what varies between occurrences."""
-    text = mask_labelled(text)
-    return PATTERN.sub(_replace, text) if _may_vary(text) else text
-
-
-def _may_vary(text: str) -> bool:
-    # Most messages hold none of what all rules need: a digit, an address, a path, a long word, or the words beside a
-    # value. To look for that costs far less than to try all rules at each word.
-    return _OF_VALUES.search(text) is not None or _LONG_WORD.search(text) is not None or has_any(text, _BESIDE_VALUES)
+    text = START + mask_labelled(text)
+    parts: list[str] = []
+    end = len(START)
+    for match in find_forms(text):
+        parts += (text[end : match.start()], _replace(match))
+        end = match.end()
+    return "".join((*parts, text[end:]))
 
 
 def values(text: str) -> list[str]:
@@ -42,8 +40,8 @@ def values(text: str) -> list[str]:
     Ids, times, ports, temporary names and line numbers are left out: they vary without a meaning.
     """
     found: dict[str, None] = {}
-    text = mask_labelled(text)
-    for match in PATTERN.finditer(text):
+    text = START + mask_labelled(text)
+    for match in find_forms(text):
         start = match.start()
         if text[start - 1 : start] == ":" or match.lastgroup not in _REPLACEMENTS:
             continue
@@ -74,13 +72,6 @@ def _mask_data(text: str) -> str:
     return "<id>" if is_random(text) else mask_blob(text)
 
 
-_OF_VALUES: Final = lazy_pattern(r"[0-9@/~\\]")
-_LONG_WORD: Final = lazy_pattern(r"[\w+-]{16}")
-_BESIDE_VALUES: Final = (
-    "base 10: ", "to float: ", "string: ", "type ", " value: ", "remains: ", "entry ", "parsing ", "time data ",
-    "assert ", " ==", " !=", " is not in list", " is not va", " is not of type", " is not one of", " is too ",
-    " does not match ", " is not a valid ", "nput_value=", "Command ", "Key (", "Failing row", "dup key: ",
-)  # fmt: skip
 _SLASHES: Final = lazy_pattern(r"[\\/]+")
 _SEGMENT: Final = lazy_pattern(r"[^\\/]+")
 
