@@ -1,5 +1,5 @@
 """
-The rules of masking as regular expressions, one for each group of rules.
+The rules of masking, a regular expression for each group.
 
 All rules in one expression take longer to compile than all else that a first failure needs, and are tried at each word
 of a message. So few cheap expressions look for the places where rules may begin, and a group is compiled and tried only
@@ -40,7 +40,7 @@ _MONTH: Final = "[JFMASOND][aepuco][nbrylgptvc]"
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """What the places where some groups of rules may begin have in common."""
+    """Where some groups of rules may begin."""
 
     pattern: re.Pattern[str]
     """Finds them: a place is the last character of a match."""
@@ -72,7 +72,7 @@ class Group:
 
 def find_forms(text: str) -> Iterator[re.Match[str]]:
     """
-    Yield the texts of all rules, from left to right; at each place the first group decides.
+    Yield the texts of all rules; the first group at a place decides.
 
     Args:
         text: What is searched, behind `START`.
