@@ -72,7 +72,7 @@ class Group:
 
 def find_forms(text: str) -> Iterator[re.Match[str]]:
     """
-    Yield the texts of all rules; the first group at a place decides.
+    Yield what the rules match, from left to right.
 
     Args:
         text: What is searched, behind `START`.
