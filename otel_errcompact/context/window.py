@@ -232,6 +232,9 @@ class ContextWindow:
             elif due is not None:
                 yield from self._run_layer(layer, due, progress, workspace, pause)
         problems = self._take_back_faults(given, progress, memory)
+        if progress.is_refused:
+            # What the layers behind the summary made is the list that comes back unchanged.
+            workspace.refused.add(progress.conversation, session, schedule.target)
         self._memories.put(session, memory)
         return Compaction(
             messages=formats.write(progress.conversation),
@@ -298,6 +301,7 @@ class ContextWindow:
         if after > tokens:
             edited = Edited(before, problem=f"discarded: the estimate grew from {tokens} to {after} tokens")
             after = tokens
+        progress.is_refused = progress.is_refused or edited.refused
         progress.step(
             edited.conversation,
             LayerNote(
@@ -379,6 +383,8 @@ class _Progress:
     def __init__(self, given: Conversation) -> None:
         self._steps = [_Step(given, given.tokens)]
         self.notes: list[LayerNote] = []
+        self.is_refused = False
+        """Whether a summary was refused."""
 
     @property
     def conversation(self) -> Conversation:

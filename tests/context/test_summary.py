@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from otel_errcompact.config import ContextOptions
+from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.layers.requests import NO_TOOLS, SUMMARY_HEADINGS, SummaryRequest
 from otel_errcompact.context.layers.summarising.checking import calls_a_tool, cut_analysis, names_task
+from otel_errcompact.context.layers.summarising.refused import RefusedLists
 from otel_errcompact.context.messages import Message, Part
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
@@ -139,6 +141,73 @@ def test_nobody_is_asked_if_the_transcript_cannot_be_kept():
     assert summariser.requests == []
     assert compaction.messages == LONG
     assert summary_note(compaction).problem.startswith("nothing was summarised, for the transcript could not be kept: ")
+
+
+NOT_ASKED = "nobody was asked, for the summary of this very list was refused before"
+
+
+def test_a_refused_summary_is_not_asked_for_again_until_the_list_changes():
+    """Each attempt is a call of a model; a list that was stored and loaded again has not changed."""
+    summariser = Summariser("", SUMMARY)
+    one = window(summariser)
+    problems = [
+        summary_note(one.compact(messages, session=session)).problem
+        for messages, session in [
+            (LONG, "a"),
+            (LONG, "a"),
+            (json.loads(json.dumps(LONG)), "a"),
+            ([*LONG, *turns(7, 8)], "a"),
+            (LONG, "b"),
+        ]
+    ]
+    assert problems == ["the summary is empty", NOT_ASKED, NOT_ASKED, "", ""]
+    assert len(summariser.requests) == 3
+
+
+def test_what_other_layers_made_of_a_list_is_the_same_list():
+    """A first run that took the middle out instead leaves nothing to be summarised for the second."""
+    summariser = Summariser("", SUMMARY)
+    options = ContextOptions(
+        window_tokens=20_000,
+        reserve_tokens=0,
+        trigger_share=0.1,
+        target_share=0.1,
+        snip_messages=16,
+        head_messages=2,
+        **NOTHING_CARRIED,
+    )
+    one = window(summariser, options=options)
+    first = one.compact([SYSTEM, TASK, *turns(0, 9, size=4_000)])
+    assert [note.layer for note in first.notes if note.cuts] == ["snip"]
+    second = one.compact(first.messages)
+    assert summary_note(second).problem == NOT_ASKED
+    assert second.messages == first.messages
+    assert len(summariser.requests) == 1
+
+
+def test_a_refused_summary_is_asked_for_where_more_must_go():
+    """It replaces other messages then."""
+    summariser = Summariser("", SUMMARY)
+    one = window(summariser)
+    one.compact(LONG)
+    assert summary_note(one.compact(LONG, window_tokens=1_800)).problem == ""
+
+
+def test_lists_are_remembered_that_json_can_hold():
+    """Of another nothing is known; of many the oldest is forgotten."""
+    refused = RefusedLists(lists=1)
+    first, second = (formats.read([TASK, *turns(number, number + 1)], estimate_tokens) for number in (1, 2))
+    endless: list[Any] = []
+    endless.append(endless)
+    strange = formats.read([{**TASK, "strange": endless}], estimate_tokens)
+    refused.add(first, "a", 100)
+    assert refused.holds(first, "a", 100)
+    assert not refused.holds(first, "b", 100)
+    assert not refused.holds(first, "a", 90)
+    refused.add(strange, "a", 100)
+    assert not refused.holds(strange, "a", 100)
+    refused.add(second, "a", 100)
+    assert (refused.holds(first, "a", 100), refused.holds(second, "a", 100)) == (False, True)
 
 
 CALL = '{"name": "run_tests", "arguments": {"path": "tests"}}'

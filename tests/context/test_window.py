@@ -647,6 +647,22 @@ def test_a_second_run_changes_nothing(format: FormatName, data: st.DataObject):
 @FORMAT
 @settings(max_examples=LISTS_PER_LAW)
 @given(data=st.data())
+def test_a_refused_summary_leaves_the_list_alone_until_it_changes(format: FormatName, data: st.DataObject):
+    """What the other layers have made of it meanwhile is the same list: its summary is not asked for at the next run."""
+    answers = ["", "All is well."]
+    one = data.draw(windows(archives=RELIABLE, answers={"better": lambda _: answers.pop(0) if answers else ""}))
+    messages = data.draw(conversations(format) | broken_conversations(format))
+    first = compacted(one, messages, format=format)
+    left = len(answers)
+    second = compacted(one, first.messages, format=format)
+    assert len(answers) == left
+    assert [note for note in second.notes if note.cuts] == []
+    assert same_objects(second.messages, first.messages)
+
+
+@FORMAT
+@settings(max_examples=LISTS_PER_LAW)
+@given(data=st.data())
 def test_the_list_can_be_rebuilt(format: FormatName, data: st.DataObject):
     """From the compacted list and the archive alone, to the character, however often and whatever was cut."""
     one = data.draw(windows(answers=SUMMARISERS | MESSAGES_BACK))

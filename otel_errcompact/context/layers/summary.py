@@ -54,15 +54,24 @@ MAX_TRIES: Final = 3
 _HEAD_SHARE: Final = 4
 """Of the messages at the beginning more than the task stays only if they cost less than a quarter of the target."""
 
+_NOT_ASKED: Final = "nobody was asked, for the summary of this very list was refused before"
+
 
 def summarise(conversation: Conversation, workspace: Workspace) -> Steps:
-    """Have the middle summarised, unless that has failed lately."""
+    """Have the middle summarised, unless that has failed lately, or was refused for this very list."""
     session, summaries, options = workspace.session, workspace.summaries, workspace.options
     if not summaries.allows(session):
         failures, seconds = options.breaker_failures, options.breaker_seconds
         problem = f"nobody was asked, for summaries have failed {failures} times in a row; again after {seconds:g} s"
         return Edited(conversation, problem=problem)
-    edited = yield from _replace_middle(conversation, workspace)
+    middle = _find_middle(conversation, workspace)
+    if middle is None:
+        return Edited(conversation)
+    if workspace.refused.holds(conversation, session, workspace.target_tokens):
+        return Edited(conversation, problem=_NOT_ASKED, refused=True)
+    edited = yield from _replace_middle(conversation, middle, workspace)
+    if edited.refused:
+        workspace.refused.add(conversation, session, workspace.target_tokens)
     if edited.problem:
         summaries.failed(session)
     elif edited.cuts:
@@ -74,11 +83,8 @@ LAYER: Final = Layer(name="summary", due=Schedule.to_target, edit=summarise, ask
 """The turns between the task and the newest ones, as one text."""
 
 
-def _replace_middle(conversation: Conversation, workspace: Workspace) -> Steps:
+def _replace_middle(conversation: Conversation, middle: Middle, workspace: Workspace) -> Steps:
     # The transcript is kept first. An answer that is no summary leaves the conversation as it was.
-    middle = _find_middle(conversation, workspace)
-    if middle is None:
-        return Edited(conversation)
     try:
         place = workspace.archive.keep(
             json_lines(conversation.messages[middle.start : middle.end], conversation.format)
@@ -88,7 +94,7 @@ def _replace_middle(conversation: Conversation, workspace: Workspace) -> Steps:
     answer = yield from _ask(conversation, middle, place, workspace)
     checked = _check_answer(answer, conversation, middle, place, workspace)
     if isinstance(checked, str):
-        return Edited(conversation, problem=checked)
+        return Edited(conversation, problem=checked, refused=not isinstance(answer, Exception))
     messages = (*conversation.messages[: middle.start], *checked, *conversation.messages[middle.end :])
     cut = Cut(
         message=middle.start,

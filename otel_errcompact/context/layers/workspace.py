@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS, Answer, SummaryRequest
+from otel_errcompact.context.layers.summarising.refused import RefusedLists
 from otel_errcompact.context.notes import LayerName
 from otel_errcompact.context.schedule import BATCH_TOKENS, Schedule
 from otel_errcompact.digest import DigestOptions
@@ -44,6 +45,9 @@ class Workspace:
     session: str = ""
     summaries: CircuitBreaker = field(default_factory=CircuitBreaker)
     """Leaves conversations alone whose summaries keep failing."""
+
+    refused: RefusedLists = field(default_factory=RefusedLists)
+    """The lists whose summary was refused."""
 
     digest: DigestOptions = field(default_factory=DigestOptions)
     hidden_failures: bool = True
@@ -84,6 +88,9 @@ class Edited(NamedTuple):
     cuts: tuple[Cut, ...] = ()
     problem: str = ""
     """Why something that should have been cut was not: the archive could not keep it."""
+
+    refused: bool = False
+    """Whether a summary of this list was refused, so that none is asked for again."""
 
 
 Steps: TypeAlias = Generator[SummaryRequest, Answer, Edited]
