@@ -648,7 +648,7 @@ def test_a_second_run_changes_nothing(format: FormatName, data: st.DataObject):
 @settings(max_examples=LISTS_PER_LAW)
 @given(data=st.data())
 def test_a_refused_summary_leaves_the_list_alone_until_it_changes(format: FormatName, data: st.DataObject):
-    """What the other layers have made of it meanwhile is the same list: its summary is not asked for at the next run."""
+    """What the other layers have made of it meanwhile is the same list, whose summary nobody is asked for."""
     answers = ["", "All is well."]
     one = data.draw(windows(archives=RELIABLE, answers={"better": lambda _: answers.pop(0) if answers else ""}))
     messages = data.draw(conversations(format) | broken_conversations(format))
