@@ -63,7 +63,8 @@ class Memory:
         self._decided_by: int | None = None
         """How many messages decided the format; None if no message did."""
         self._has_local_shell = False
-        self._check: Check | None = None
+        self._checks: dict[bool, Check] = {}
+        """Of the list as it came, and of what it was compacted to."""
 
     @property
     def first(self) -> object:
@@ -110,16 +111,21 @@ class Memory:
             read = openai_responses.settle(read) if self._has_local_shell else read
         return Conversation(format=name, messages=tuple(read))
 
-    def check(self, conversation: Conversation) -> Check:
+    def check(self, conversation: Conversation, *, is_given: bool = False) -> Check:
         """
-        Check a compacted list by its provider's rules.
+        Check a list by its provider's rules.
 
         Of an unchanged beginning nothing is read.
+
+        Args:
+            conversation: The list.
+            is_given: Whether it is the list as it came, and not the compacted one.
         """
-        if self._check is None or not self._check.begins(conversation):
-            self._check = Check(conversation.format)
-        self._check.take(conversation.messages)
-        return self._check
+        check = self._checks.get(is_given)
+        if check is None or not check.begins(conversation):
+            check = self._checks[is_given] = Check(conversation.format)
+        check.take(conversation.messages)
+        return check
 
     def _find_known(self, natives: list[object]) -> int:
         known = 0

@@ -323,7 +323,7 @@ class ContextWindow:
         problems = memory.check(progress.conversation).problems
         if progress.conversation is given or not problems:
             return problems
-        allowed = len(formats.problems(given))
+        allowed = len(memory.check(given, is_given=True).problems)
         while len(problems) > allowed and progress.conversation is not given:
             layer = progress.take_back(f"discarded: it broke the provider's rules: {problems[-1]}")
             self.guard.record_failure(f"context.{layer}", AssertionError(f"{layer}: {problems}"))

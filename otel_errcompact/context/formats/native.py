@@ -68,7 +68,7 @@ def copy_of(native: Any) -> dict[str, object]:
 
     What stands in the fields is not copied.
     """
-    if not isinstance(native, BaseModel):
+    if type(native) is dict or not isinstance(native, BaseModel):
         return dict(fields_of(native))
     declared = type(native).model_fields
     made = {
