@@ -15,8 +15,8 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.layers.requests import NO_TOOLS, SUMMARY_HEADINGS, SummaryRequest
 from otel_errcompact.context.layers.summarising.checking import calls_a_tool, cut_analysis, names_task
-from otel_errcompact.context.layers.summarising.refused import RefusedLists
 from otel_errcompact.context.messages import Message, Part
+from otel_errcompact.context.refused import RefusedLists
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
 from tests.context.compactions import NOTHING_CARRIED

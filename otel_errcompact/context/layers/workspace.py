@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS, Answer, SummaryRequest
-from otel_errcompact.context.layers.summarising.refused import RefusedLists
 from otel_errcompact.context.notes import LayerName
+from otel_errcompact.context.refused import RefusedLists
 from otel_errcompact.context.schedule import BATCH_TOKENS, Schedule
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots
