@@ -58,7 +58,7 @@ _NOT_ASKED: Final = "nobody was asked, for the summary of this very list was ref
 
 
 def summarise(conversation: Conversation, workspace: Workspace) -> Steps:
-    """Have the middle summarised, unless that has failed lately, or was refused for this very list."""
+    """Have the middle summarised, unless that was refused or has failed lately."""
     session, summaries, options = workspace.session, workspace.summaries, workspace.options
     if not summaries.allows(session):
         failures, seconds = options.breaker_failures, options.breaker_seconds
