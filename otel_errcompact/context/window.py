@@ -19,6 +19,7 @@ from otel_errcompact.context.layers import Edited, Workspace, all_layers
 from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS
 from otel_errcompact.context.memory import Memories
 from otel_errcompact.context.notes import Compaction, LayerNote, invalidated_tokens
+from otel_errcompact.context.refused import RefusedLists
 from otel_errcompact.context.room import count_beside, reserve_of, window_by_options
 from otel_errcompact.context.schedule import Schedule, check_options
 from otel_errcompact.context.telemetry import global_telemetry
@@ -223,6 +224,8 @@ class ContextWindow:
             batch_tokens=schedule.batch,
             session=session,
             states=memory.states,
+            # Who asks, or was refused by a provider, has not been answered before.
+            refused=self._workspace.refused if reason == "over_trigger" else RefusedLists(),
         )
         for layer in self._layers:
             due = layer.due(schedule, progress.tokens)
@@ -234,7 +237,7 @@ class ContextWindow:
         problems = self._take_back_faults(given, progress, memory)
         if progress.is_refused:
             # What the layers behind the summary made is the list that comes back unchanged.
-            workspace.refused.add(progress.conversation, session, schedule.target)
+            self._workspace.refused.add(progress.conversation, session, schedule.target)
         self._memories.put(session, memory)
         return Compaction(
             messages=formats.write(progress.conversation),

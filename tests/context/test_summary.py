@@ -193,6 +193,15 @@ def test_a_refused_summary_is_asked_for_where_more_must_go():
     assert summary_note(one.compact(LONG, window_tokens=1_800)).problem == ""
 
 
+@pytest.mark.parametrize("reason", ["asked", "overflow"])
+def test_a_refused_summary_is_asked_for_where_somebody_asks(reason):
+    """Whoever calls for less wants another try, and so does a list that a provider has refused."""
+    summariser = Summariser("", SUMMARY)
+    one = window(summariser)
+    one.compact(LONG)
+    assert summary_note(one.compact(LONG, reason=reason)).problem == ""
+
+
 def test_lists_are_remembered_that_json_can_hold():
     """Of another nothing is known; of many the oldest is forgotten."""
     refused = RefusedLists(lists=1)
