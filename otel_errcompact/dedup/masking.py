@@ -1,7 +1,7 @@
 """
 Messages become templates: values are masked, names and codes are kept.
 
-`rules` holds the table of rules, `pattern` makes one regular expression of them.
+`rules` holds the table of rules, `pattern` finds where one of them matches.
 """
 
 from __future__ import annotations
