@@ -199,7 +199,7 @@ class _Output:
         Return the block whose heading is cut off: that of the test that is listed before the first one shown whole.
         """
         block = _Block(title="", lines=self.headless)
-        if not _has_mark(block) or not (self.listed or self.total):
+        if not (self.listed or self.total) or not _has_mark(block):
             return []
         names = [test.name for test in sorted(self.listed, key=lambda test: not test.is_error)]
         first = self.blocks[0].name if self.blocks else ""
@@ -242,7 +242,7 @@ def _read(lines: Sequence[str]) -> _Output:
             _add_one_line(output, line)
         else:
             block = None
-            if not section and not output.blocks and not _LETTERS.match(line):
+            if not section and not output.blocks and not (line.endswith("%]") and _LETTERS.match(line)):
                 output.headless.append(line)
             _read_line(output, line, lines[number + 1 : number + 2], section)
     output.is_cut = block is not None
