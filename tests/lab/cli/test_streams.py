@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,8 @@ def test_an_interrupt_ends_without_a_word(folder: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
+        # A shell has its background jobs ignore interrupts, and they would inherit that from these tests.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - it takes no lock
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
