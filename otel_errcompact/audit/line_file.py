@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +25,13 @@ except ImportError:  # pragma: no cover - not on Windows, where one process has 
 MAX_PENDING: Final = 64
 """Lines that are kept for a disk that refuses them."""
 
-_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+_OPTIONAL_FLAGS: Final = ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK")
+"""Not on every system. A link is not followed, and a FIFO that nobody reads does not block."""
+
+_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | sum(getattr(os, name, 0) for name in _OPTIONAL_FLAGS)
+
+_OF_OTHERS: Final = 0o077
+"""The permissions of those who do not own a file."""
 
 
 class LineFile:
@@ -110,8 +118,7 @@ class LineFile:
                 return self._file, found.st_size
             self.close()
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self.path, _FLAGS, 0o600)
-        opened = os.fstat(self._file)
+        self._file, opened = _open(self._name)
         self._identity = opened.st_dev, opened.st_ino
         return self._file, opened.st_size
 
@@ -141,6 +148,36 @@ class LineFile:
         if self._file is not None:
             file, self._file = self._file, None
             os.close(file)
+
+
+def _open(path: str) -> tuple[int, os.stat_result]:
+    """
+    Open a regular file to append to, as a private one, and return what it is.
+
+    Raises:
+        OSError: It is a link, a FIFO, a device or a folder; or it is another user's.
+    """
+    try:
+        file = os.open(path, _FLAGS, 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EMLINK):
+            raise _refusal(path, "a link, a FIFO or a socket") from error
+        raise
+    try:
+        opened = os.fstat(file)
+        if not stat.S_ISREG(opened.st_mode):
+            raise _refusal(path, "a FIFO or a device")
+        # What was there before may be open to others: raw errors hold secrets.
+        if opened.st_mode & _OF_OTHERS and hasattr(os, "fchmod"):
+            os.fchmod(file, stat.S_IMODE(opened.st_mode) & ~_OF_OTHERS)
+    except OSError:
+        os.close(file)
+        raise
+    return file, opened
+
+
+def _refusal(path: str, what: str) -> OSError:
+    return OSError(errno.EINVAL, f"{what}, where raw errors go into a regular file only; give its own path", path)
 
 
 def _look_at(path: str) -> os.stat_result | None:

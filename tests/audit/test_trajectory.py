@@ -295,6 +295,65 @@ class TestFile:
         sink.on_raw("r", raw())
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
+    def test_becomes_private(self, sink, path):
+        """So is one that was there before and open to others."""
+        path.parent.mkdir()
+        path.write_text("")
+        path.chmod(0o664)
+        sink.on_raw("r", raw())
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def test_of_another_user(self, sink, path, monkeypatch):
+        """A file that cannot be made private holds no raw error."""
+        path.parent.mkdir()
+        path.write_text("")
+        path.chmod(0o666)
+
+        def refuse(file: int, mode: int) -> None:
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+        monkeypatch.setattr(os, "fchmod", refuse)
+        with pytest.raises(PermissionError):
+            sink.on_raw("r", raw())
+        assert path.read_text() == ""
+
+    @pytest.mark.parametrize("is_read", [True, False], ids=["with a reader", "without a reader"])
+    def test_no_fifo(self, sink, path, is_read):
+        """A FIFO does not block the program, and gets nothing."""
+        path.parent.mkdir()
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if is_read else None
+        with pytest.raises(OSError, match="regular file only"):
+            sink.on_raw("r", raw())
+        if reader is not None:
+            assert os.read(reader, 1) == b""
+            os.close(reader)
+
+    def test_no_link(self, sink, path, tmp_path):
+        """A link leads raw errors to no other file."""
+        other = tmp_path / "other"
+        other.write_text("precious")
+        path.parent.mkdir()
+        path.symlink_to(other)
+        with pytest.raises(OSError, match="regular file only"):
+            sink.on_raw("r", raw())
+        assert other.read_text() == "precious"
+
+    def test_no_device(self):
+        """Nor does a device."""
+        with pytest.raises(OSError, match="regular file only"):
+            TrajectoryFile(TrajectoryOptions(path=Path(os.devnull))).on_raw("r", raw())
+
+    def test_a_file_after_a_link(self, sink, path, tmp_path):
+        """What was refused is kept, and written once a file is there."""
+        path.parent.mkdir()
+        path.symlink_to(tmp_path / "other")
+        with pytest.raises(OSError, match="regular file only"):
+            sink.on_raw("r", raw("first"))
+        path.unlink()
+        sink.on_raw("r", raw("second"))
+        assert [kept(line) for line in lines(path)] == ["first", "second"]
+
     def test_appends(self, sink, path):
         """What is there already stays."""
         sink.on_raw("r", raw("first"))
