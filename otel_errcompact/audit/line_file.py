@@ -152,7 +152,7 @@ class LineFile:
 
 def _open(path: str) -> tuple[int, os.stat_result]:
     """
-    Open a regular file to append to, as a private one, and return what it is.
+    Open a regular file to append to, and make it private.
 
     Raises:
         OSError: It is a link, a FIFO, a device or a folder; or it is another user's.
@@ -167,13 +167,23 @@ def _open(path: str) -> tuple[int, os.stat_result]:
         opened = os.fstat(file)
         if not stat.S_ISREG(opened.st_mode):
             raise _refusal(path, "a FIFO or a device")
-        # What was there before may be open to others: raw errors hold secrets.
-        if opened.st_mode & _OF_OTHERS and hasattr(os, "fchmod"):
-            os.fchmod(file, stat.S_IMODE(opened.st_mode) & ~_OF_OTHERS)
+        if opened.st_mode & _OF_OTHERS and hasattr(os, "geteuid"):
+            _make_private(file, opened, path)
     except OSError:
         os.close(file)
         raise
     return file, opened
+
+
+def _make_private(file: int, opened: os.stat_result, path: str) -> None:
+    # What was there before may be open to others, and raw errors hold secrets.
+    try:
+        os.fchmod(file, stat.S_IMODE(opened.st_mode) & ~_OF_OTHERS)
+    except PermissionError as error:
+        # Some file systems have no permissions of their own: there a file of ours is as private as it can be.
+        if opened.st_uid != os.geteuid():
+            what = "another user's file, which others may read; make it private or give a path of its own"
+            raise PermissionError(error.errno, what, path) from error
 
 
 def _refusal(path: str, what: str) -> OSError:

@@ -303,19 +303,29 @@ class TestFile:
         sink.on_raw("r", raw())
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
-    def test_of_another_user(self, sink, path, monkeypatch):
-        """A file that cannot be made private holds no raw error."""
-        path.parent.mkdir()
-        path.write_text("")
-        path.chmod(0o666)
+    @pytest.fixture
+    def without_permissions(self, path, monkeypatch):
+        """A file that others may write to, where permissions cannot be changed."""
 
         def refuse(file: int, mode: int) -> None:
             raise PermissionError(errno.EPERM, "Operation not permitted")
 
         monkeypatch.setattr(os, "fchmod", refuse)
-        with pytest.raises(PermissionError):
+        path.parent.mkdir()
+        path.write_text("")
+        path.chmod(0o666)
+
+    def test_of_another_user(self, sink, path, without_permissions, monkeypatch):
+        """Another user's file that cannot be made private holds no raw error."""
+        monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+        with pytest.raises(PermissionError, match="another user's file"):
             sink.on_raw("r", raw())
         assert path.read_text() == ""
+
+    def test_file_system_without_permissions(self, sink, path, without_permissions):
+        """Some have none of their own: raw errors are kept there all the same."""
+        sink.on_raw("r", raw("first"))
+        assert [kept(line) for line in lines(path)] == ["first"]
 
     @pytest.mark.parametrize("is_read", [True, False], ids=["with a reader", "without a reader"])
     def test_no_fifo(self, sink, path, is_read):
