@@ -26,7 +26,7 @@ MAX_PENDING: Final = 64
 """Lines that are kept for a disk that refuses them."""
 
 _OPTIONAL_FLAGS: Final = ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK")
-"""Not on every system. A link is not followed, and a FIFO that nobody reads does not block."""
+"""Not on every system. A link is not followed, and opening a FIFO without a reader does not block."""
 
 _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | sum(getattr(os, name, 0) for name in _OPTIONAL_FLAGS)
 

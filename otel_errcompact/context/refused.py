@@ -1,4 +1,4 @@
-"""The lists whose summary was refused, for which nobody is asked again."""
+"""The lists whose summary was refused: none is asked for again."""
 
 from __future__ import annotations
 

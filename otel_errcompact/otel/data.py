@@ -76,7 +76,8 @@ class BoundaryCall:
 
     @lazy
     def operation(self) -> Operation:
-        """What it tries to do; most calls end well, and nobody asks."""
+        """What it tries to do, found when first read."""
+        # Most calls end well, and need none.
         return operation_of(self.tool, self.arguments)
 
 

@@ -195,7 +195,7 @@ def test_a_refused_summary_is_asked_for_where_more_must_go():
 
 @pytest.mark.parametrize("reason", ["asked", "overflow"])
 def test_a_refused_summary_is_asked_for_where_somebody_asks(reason):
-    """Whoever calls for less wants another try, and so does a list that a provider has refused."""
+    """A caller's own reason is another try, and so is a provider's refusal."""
     summariser = Summariser("", SUMMARY)
     one = window(summariser)
     one.compact(LONG)

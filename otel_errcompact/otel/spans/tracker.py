@@ -427,7 +427,7 @@ class FailureTracker:
         A span that is dropped without an end is that of no boundary. One that was forgotten to bound memory may still
         end: what is pending there has no room any more.
         """
-        # Whoever settles them may be inside another run.
+        # The span that settles them may be inside another run.
         token = otel_context.attach(otel_context.Context())
         try:
             while (left := self.boundaries.take_left()) is not None:
