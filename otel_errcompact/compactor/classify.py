@@ -78,11 +78,23 @@ def _classify(raw: RawError, roots: CodeRoots) -> Classified:
 
 
 def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None, roots: CodeRoots) -> Classified:
-    chain = read_chain(exception, messages, roots)
+    chain = _redact_chain(read_chain(exception, messages, roots))
     size = _measure(chain)
     if size > MAX_REMEMBERED_CHARACTERS:
         return _key_facts(facts_of_exceptions(chain, roots.configured))
     return (_classify_short_chain if size <= SHORT_CHARACTERS else _classify_chain)(chain, roots.configured)
+
+
+def _redact_chain(chain: tuple[Failure, ...]) -> tuple[Failure, ...]:
+    # Whole messages, before they are cut into lines and facts: half a key shows no longer that it is one.
+    return tuple([_redact_failure(failure) for failure in chain])
+
+
+def _redact_failure(failure: Failure) -> Failure:
+    message, extra = redact(failure.message), redact(failure.extra) if failure.extra else ""
+    attributes = tuple(map(redact, failure.attributes)) if failure.attributes else ()
+    children = tuple(map(_redact_chain, failure.children)) if failure.children else ()
+    return failure._replace(message=message, extra=extra, attributes=attributes, children=children)
 
 
 def _measure(chain: tuple[Failure, ...]) -> int:
@@ -119,10 +131,18 @@ def _key_facts(facts: Facts) -> Classified:
 
 def _redact_facts(facts: Facts) -> Facts:
     """Return `facts` without secrets."""
-    # Evidence is redacted where it is gathered.
-    lines = (facts.cause, facts.key_cause, *facts.details)
-    redacted = redact_lines(lines)
-    if redacted is lines:
+    # The text is without secrets already. What is read again here are lines of source and values put together anew.
+    location, shown = facts.location, facts.key_location
+    lines = (facts.cause, facts.key_cause, facts.type, location.file, location.function, shown.file, shown.function)
+    redacted = redact_lines((*lines, *facts.details))
+    if redacted == (*lines, *facts.details):
         return facts
-    cause, key_cause, *details = redacted
-    return facts.revise(cause=cause, key_cause=key_cause, details=tuple(details))
+    cause, key_cause, kind, file, function, key_file, key_function, *details = redacted
+    return facts.revise(
+        cause=cause,
+        key_cause=key_cause,
+        type=kind,
+        location=replace(location, file=file, function=function),
+        key_location=replace(shown, file=key_file, function=key_function),
+        details=tuple(details),
+    )

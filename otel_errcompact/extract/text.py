@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.cleaning.unwrapping import unwrap
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.lazy import lazy
 from otel_errcompact.runtime.records import dataclass
 
@@ -53,9 +54,10 @@ def read_source(text: str, kind: str, message: str, exit_code: int | None, roots
     """Do the same for the parts of a raw error that matter to an extractor: by them it is remembered."""
     output = unwrap(text or message)
     return Text(
-        body=output.text,
+        # Here, before anything is cut into lines and facts: half a key shows no longer that it is one.
+        body=redact(output.text),
         type=" ".join(kind[:MAX_DETAIL].split()).removeprefix("__main__."),
-        message=message,
+        message=redact(message),
         exit_code=exit_code or output.exit_code,
         roots=roots,
     )

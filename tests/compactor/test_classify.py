@@ -14,8 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from otel_errcompact.compactor import classify as module
-from otel_errcompact.compactor.classify import MAX_REMEMBERED_CHARACTERS, Classified, classify
+from otel_errcompact.compactor.classify import MAX_REMEMBERED_CHARACTERS, Classified, _redact_facts, classify
 from otel_errcompact.errors import Facts, Location, RawError
 from tests.clock import MOMENT_S, processor_seconds
 
@@ -101,19 +100,45 @@ def test_group_is_classified():
     assert classify(RawError(text="", exception=group)).key == classify(RawError(text="", exception=one)).key
 
 
-def test_secrets_leave_the_facts(monkeypatch):
-    """Cause, details and key are free of secrets; the type and the place are as they were."""
-    monkeypatch.setattr(module, "redact_lines", lambda lines: [line.replace("hunter2", "[REDACTED]") for line in lines])
+def test_secrets_leave_the_facts():
+    """Cause, details and key are free of secrets, also where no name stands beside one; the type is as it was."""
     found = classify(RawError(text="LoginError: password hunter2 refused\nerror: hunter2 is wrong"))
     assert found.facts == Facts(
         type="LoginError",
-        cause="password [REDACTED] refused",
-        details=("error: [REDACTED] is wrong",),
+        cause="password [REDACTED:password] refused",
+        details=("error: [REDACTED:password] is wrong",),
         format="plain",
-        key_cause="password [REDACTED] refused | error: [REDACTED] is wrong",
+        key_cause="password [REDACTED:password] refused | error: [REDACTED:password] is wrong",
         location=Location(),
     )
     assert "hunter2" not in found.template
+
+
+def test_secrets_leave_the_location():
+    """A credential in the path of a file is no part of the place, which is a metric label."""
+    said = (
+        'Traceback (most recent call last):\n  File "https://ann:hunter2x@host/load.py", line 3, in load\nKeyError: 7'
+    )
+    found = classify(RawError(text=said))
+    assert found.facts.location == Location(
+        function="load", file="https://ann:[REDACTED:password]@host/load.py", line=3
+    )
+
+
+def test_secrets_leave_a_source_line():
+    """A line of source that is read again for the digest is redacted as the text is."""
+    facts = _redact_facts(Facts(type="KeyError", cause="7", details=("password = 'hunter2x'",)))
+    assert facts.details == ("password = '[REDACTED:password]'",)
+
+
+def test_key_of_several_lines_leaves_an_exception():
+    """A message is redacted as a whole, before it is cut into lines."""
+    key = "\n".join(["-----BEGIN PRIVATE KEY-----", *["MIIEow" + letter * 58 for letter in "abcd"]])
+    error = caught(fail, f"cannot load\n{key}\n-----END PRIVATE KEY-----")
+    error.add_note("api_key=f3Kq9ZtLmW2xYb8RvN4c")
+    found = classify(RawError(text="", exception=error))
+    assert "MIIEow" not in str(found.facts)
+    assert "f3Kq9Z" not in str(found.facts)
 
 
 def test_secrets_leave_the_evidence():

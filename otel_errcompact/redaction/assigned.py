@@ -1,0 +1,161 @@
+"""
+Find secrets by the name in front of them: `password=...`, `--token ...`, `<apiKey>...`, `"secret", "..."`.
+
+A text is searched for stems of names as strings, at the speed of C; only where one stands do patterns look further.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from otel_errcompact.redaction.found import Found
+from otel_errcompact.redaction.names import MAX_NAME, STEMS, kind_of_name
+from otel_errcompact.redaction.values import MIN_ISSUED, MIN_MIXED, is_random, is_secret
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+_REST_OF_NAME: Final = lazy_pattern(rf"(?:[\w-]|\.(?=\w)){{0,{MAX_NAME}}}")
+
+_SEPARATOR: Final = lazy_pattern(
+    # JSON, YAML, TOML, INI, shells, code with or without a type, logs, headers
+    r"(?P<assigned>['\"`]?[\])]{0,2}[ \t]{0,40}"
+    r"(?:\??:[ ]?[A-Za-z_.\[\]]{1,40}(?:[ ]?\|[ ]?[A-Za-z_.\[\]]{1,40}){0,3}[ ]?=(?!=)"
+    r"|:=|=>|->|\?=|::=|\|\||={1,3}|:)"
+    r"(?P<blank>[ \t]{0,40}(?:(?:[|>][+-]?)?\n[ \t]{1,40})?))"
+    # a pair of a name and a value: HAR, Kubernetes, XML
+    r"|(?P<pair>['\"]?[ \t]{0,3}[,;]?\s{0,40}['\"]?(?i:value)['\"]?[ \t]{0,3}[:=][ \t]{0,3})"
+    # the next item of a list of names and values
+    r"|(?P<item>['\"][ \t]{0,3},\s{0,40}(?=[burBUR]{0,2}['\"]))"
+    # an element of XML
+    r"|(?P<element>(?:[ \t][^<>\n]{0,200})?>\s{0,40}(?=[^<\s]))"
+    # an option of a command, a line of netrc, prose
+    r"|(?P<apart>[ \t]{1,40}(?:(?:is|was|of|as|to|value|used|provided|supplied|given|sent)(?::|[ \t]){1,3}){0,2})"
+)
+_VALUE: Final = lazy_pattern(
+    r"(?:(?:[A-Z][A-Za-z]{0,40}|str|bytes|repr)[(\[{][ \t]?(?=[burBUR]{0,2}['\"`]))?[burBUR@]{0,2}"
+    r"(?:(?P<triple>'''|\"\"\")(?P<long>(?:[^'\"\\]|\\.|(?!(?P=triple)).){0,4096})"
+    r"|(?P<quote>['\"`])(?P<quoted>(?:[^'\"`\\\n]|\\.|(?!(?P=quote))['\"`]){0,1024})(?P=quote)?)"
+)
+_BARE: Final = lazy_pattern(
+    r"(?:[^\s'\"`<>&;,(){}\[\]|\\]"
+    r"|[&;,](?![\s'\"]|$|[\w.\[\]-]{1,40}[=:])"
+    r"|[(\[{<>|\\](?=[^\s'\"`;,])"
+    r"|[)\]}](?=[\w@#$%!?*+^~-])){1,256}"
+)
+MAX_BARE: Final = 256
+"""Characters of a value without quotes for which all forms are looked at; what follows is read in one go."""
+
+
+_MORE: Final = lazy_pattern(r"[^\s'\"`<>&;,(){}\[\]|\\]*")
+_SCHEME: Final = lazy_pattern(r"(?i:bearer|basic|token|apikey|api-key|negotiate|key|splunk|ntlm|bot)[ \t]{1,3}")
+_PARTS: Final = lazy_pattern(r"(?:[A-Za-z]{1,20}[ \t])?[\w.-]{1,80}=[^\n'\"]{1,1024}")
+
+
+def find_assigned(text: str, lower: str) -> Iterator[Found]:
+    """
+    Yield secrets that a name in front of them tells.
+
+    Args:
+        text: The text.
+        lower: The same text in lower case, of equal length.
+    """
+    for stem in STEMS:
+        at = lower.find(stem)
+        while at >= 0:
+            end = _REST_OF_NAME.match(text, at + len(stem)).end()  # type: ignore[union-attr]
+            separator = _SEPARATOR.match(text, end)
+            if separator is not None:
+                found = _read(text, _find_start(text, at), end, separator)
+                if found is not None:
+                    yield found
+                    end = found.end
+            at = lower.find(stem, max(end, at + len(stem)))
+
+
+def _find_start(text: str, at: int) -> int:
+    first = max(0, at - MAX_NAME)
+    while at > first and (text[at - 1].isalnum() or text[at - 1] in "_-."):
+        at -= 1
+    return at
+
+
+def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | None:
+    name, syntax, at = text[start:end], separator.lastgroup or "", separator.end()
+    kind = kind_of_name(name) or _kind_of_two_words(text, start, name)
+    if (
+        not kind
+        or text.endswith(_OURS, 0, start)
+        or (syntax == "element" and text[start - 1 : start] not in {"<", ":"})
+    ):
+        return None
+    if kind in {"cookie", "authorization"}:
+        return _read_header(text, at, kind) if syntax != "apart" else None
+    # Without a sign between them, name and value are mostly two words of a sentence or two items of a list.
+    common = name.lower() in _COMMON
+    if common and (syntax == "item" or (syntax == "apart" and name.lower() == "pass")):
+        return None
+    loose = not name.startswith("-") and (common or syntax in {"apart", "item"})
+    quoted = _VALUE.match(text, at)
+    if quoted is None:
+        return _read_bare(text, at, kind, loose=loose)
+    group = "long" if quoted["triple"] else "quoted"
+    good = is_secret(quoted[group], kind, quoted=True) and (not loose or _stands_out(quoted[group], kind, syntax))
+    return Found(*quoted.span(group), kind) if good else None
+
+
+def _read_bare(text: str, at: int, kind: str, *, loose: bool) -> Found | None:
+    bare = _BARE.match(text, at)
+    content = bare[0].rstrip(".,:;!?)") if bare is not None else ""
+    end = at + len(content)
+    if content.startswith("--") or text[end : end + 1] == "(" or not is_secret(content, kind, quoted=False):
+        return None
+    if loose and not (len(content) >= _MIN_LOOSE[kind == "password"] and is_random(content)):
+        return None
+    if len(content) == MAX_BARE:
+        end = cast("re.Match[str]", _MORE.match(text, end)).end()  # matches nothing, too
+    return Found(at, end, kind)
+
+
+_OURS: Final = "[REDACTED:"
+
+_COMMON: Final = frozenset({"pass", "pin", "auth", "sig", "signature", "key", "token", "pw"})
+"""Names that are words of many other texts: what stands behind one must look like a secret."""
+
+
+_MIN_LOOSE: Final = {True: 4, False: 12}
+"""Characters of a word that stands out behind the name of a password, and of another secret."""
+
+
+def _stands_out(content: str, kind: str, syntax: str) -> bool:
+    if kind == "password" and syntax == "apart":
+        return " " not in content and len(content) >= MIN_MIXED
+    return is_random(content) and len(content) >= (MIN_MIXED if kind == "password" else MIN_ISSUED)
+
+
+def _kind_of_two_words(text: str, start: int, name: str) -> str:
+    """Return the kind of a name such as "API key", of which `name` is the second word."""
+    if name.lower() != "key" or not start or text[start - 1] != " ":
+        return ""
+    before = text[max(0, start - 21) : start - 1].rpartition(" ")[2]
+    return kind_of_name(f"{before}_key") if before.isalpha() else ""
+
+
+def _read_header(text: str, at: int, kind: str) -> Found | None:
+    opened = _VALUE.match(text, at)
+    if opened is not None and opened["quote"]:
+        at = opened.start("quoted")
+    scheme = _SCHEME.match(text, at)
+    at = scheme.end() if scheme is not None else at
+    # "Digest username=..., response=..." and cookies have many parts.
+    rest = _PARTS.match(text, at) or _BARE.match(text, at)
+    value = rest[0].rstrip(".,;)") if rest is not None else ""
+    if len(value) < MIN_MIXED or not _IN_HEADERS[kind].search(value) or value.startswith("$"):
+        return None
+    return Found(at, at + len(value), kind)
+
+
+_IN_HEADERS: Final = {"cookie": lazy_pattern("="), "authorization": lazy_pattern("[0-9=+/]")}
+"""What the value of a header holds and a word of a sentence does not."""

@@ -1,0 +1,67 @@
+"""Find keys that take several lines, also where one end of them was cut off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.redaction.found import Found
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BEGIN: Final = lazy_pattern(r"----[- ]BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-{0,5}[ -]?----?-?")
+_END: Final = lazy_pattern(r"----[- ]END [A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-{0,5}[ -]?----?-?")
+_LINES_OF_KEY: Final = lazy_pattern(
+    r"(?:\s*\n[^\n]{0,40}?(?:[A-Za-z0-9+/=]{16,}"
+    r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): ?[^\n]{0,80}|[ \t|>+-]{0,40})"
+    r"[ \t\"'|\\]{0,8}(?=\n|$))+"
+)
+_LINE_OF_KEY: Final = lazy_pattern(r"[^\n]{0,40}?[A-Za-z0-9+/]{32,}={0,2}[ \t\"'|\\]{0,8}$")
+_LAST_LINE_OF_KEY: Final = lazy_pattern(r"[^\n]{0,40}?[A-Za-z0-9+/]{2,}={0,2}[ \t\"'|\\]{0,8}$")
+_PUTTY: Final = lazy_pattern(
+    r"Private-Lines: [0-9]{1,4}\n(?P<key>(?:[^\n]{0,40}?[A-Za-z0-9+/=]{8,100}[ \t\"'|]{0,8}(?:\n|$)){1,400})"
+)
+_PUTTY_MAC: Final = lazy_pattern(r"Private-(?:MAC|Hash): (?P<key>[0-9a-f]{20,64})")
+
+MAX_KEY: Final = 32_768
+"""Characters of a key, with what stands in front of its lines."""
+
+
+def find_blocks(text: str) -> Iterator[Found]:
+    """Yield private keys: PEM, PGP, SSH2 and PuTTY, whole or cut."""
+    if "PRIVATE KEY" in text:
+        yield from _find_pem(text)
+    if "Private-" in text:
+        for pattern in (_PUTTY, _PUTTY_MAC):
+            for match in pattern.finditer(text):
+                yield Found(match.start("key"), match.end("key"), "private_key")
+
+
+def _find_pem(text: str) -> Iterator[Found]:
+    at = 0
+    for end in [*_END.finditer(text), None]:
+        stop = end.start() if end is not None else len(text)
+        begin = _BEGIN.search(text, at, stop)
+        if begin is not None:
+            whole = end is not None and end.end() - begin.start() <= MAX_KEY
+            rest = None if whole else _LINES_OF_KEY.match(text, begin.end())
+            last = end.end() if whole and end is not None else rest.end() if rest is not None else begin.end()
+            yield Found(begin.start(), last, "private_key")
+        elif end is not None:
+            yield Found(_find_first_line(text, at, stop), end.end(), "private_key")
+        if end is not None:
+            at = end.end()
+
+
+def _find_first_line(text: str, first: int, stop: int) -> int:
+    # The beginning of the key was cut off: its lines are those above that hold nothing but letters of base64.
+    start, pattern = text.rfind("\n", first, stop) + 1 or first, _LAST_LINE_OF_KEY
+    found = stop
+    while start > first:
+        line = text.rfind("\n", first, start - 1) + 1 or first
+        if not pattern.match(text, line, start - 1):
+            break
+        found = start = line
+        pattern = _LINE_OF_KEY
+    return found

@@ -1,0 +1,108 @@
+"""Find secrets by the head of their column: tables, CSV, and the column list of an INSERT."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from otel_errcompact.redaction.found import Found
+from otel_errcompact.redaction.names import kind_of_name
+from otel_errcompact.redaction.values import is_secret
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Generator, Iterator
+
+MAX_ROWS: Final = 200
+"""Rows below a head that are looked at."""
+
+MAX_HEAD: Final = 400
+"""Characters of a head."""
+
+_STEMS: Final = ("pass", "pwd", "secret", "token", "key", "cred")
+_NAME: Final = lazy_pattern(r"[ \t\"'|]*(?:[A-Za-z_](?:[\w -]{0,30}\w)?)?[ \t\"'|]*")
+_INSERT: Final = lazy_pattern(
+    r"(?i)\b(?:into|replace)\s{1,3}[\w.`\"\[\]]{1,80}\s{0,3}\((?P<names>[^()\n]{1,600})\)\s{0,3}values?\s{0,3}"
+)
+_TUPLE: Final = lazy_pattern(r"\((?P<row>(?:[^()'\n]|'(?:[^'\n]|'')*'|\([^()\n]{0,60}\)){1,2000})\)\s{0,3},?\s{0,3}")
+_ITEM: Final = lazy_pattern(r"\s*(?:'(?:[^'\n]|'')*'|\"[^\"\n]*\"|[^,\n])*")
+
+
+def find_in_columns(text: str, lower: str) -> Iterator[Found]:
+    """
+    Yield secrets below the head of a table or in a row of an INSERT.
+
+    Args:
+        text: The text.
+        lower: The same text in lower case, of equal length.
+    """
+    if "values" in lower:
+        yield from _find_inserted(text)
+    for stem in _STEMS:
+        at = lower.find(stem)
+        while at >= 0:
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            if end < 0:
+                break
+            if end - start <= MAX_HEAD:
+                end = yield from _find_below(text, start, end)
+            at = lower.find(stem, end)
+
+
+def _find_below(text: str, start: int, end: int) -> Generator[Found, None, int]:
+    """Yield the secrets below a head, if the line is one; return the end of what was looked at."""
+    head = text[start:end]
+    for sign in "|,\t;":
+        if sign in head:
+            cells = head.split(sign)
+            kinds = dict(enumerate(kind_of_name(cell.strip(" \t\"'\r")) for cell in cells))
+            if any(kinds.values()) and all(_NAME.fullmatch(cell) for cell in cells):
+                return (yield from _find_rows(text, end + 1, sign, len(cells), kinds))
+            break
+    return end
+
+
+def _find_rows(text: str, at: int, sign: str, columns: int, kinds: dict[int, str]) -> Generator[Found, None, int]:
+    for _ in range(MAX_ROWS):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        row = text[at:end]
+        if not row.strip(" \t-+|=:"):
+            if not row:
+                break
+        else:
+            cells = row.split(sign)
+            if len(cells) != columns:
+                break
+            place = at
+            for number, cell in enumerate(cells):
+                value = cell.strip(" \t\"'\r")
+                kind = kinds[number]
+                if kind and is_secret(value, kind, quoted=True):
+                    start = place + cell.index(value)
+                    yield Found(start, start + len(value), kind)
+                place += len(cell) + 1
+        at = end + 1
+        if at > len(text):
+            break
+    return min(at, len(text))
+
+
+def _find_inserted(text: str) -> Iterator[Found]:
+    for insert in _INSERT.finditer(text):
+        kinds = [kind_of_name(name.strip(" \t`\"'[]")) for name in insert["names"].split(",")]
+        if not any(kinds):
+            continue
+        at = insert.end()
+        while row := _TUPLE.match(text, at):
+            place = row.start("row")
+            for kind in kinds:
+                item = cast("re.Match[str]", _ITEM.match(text, place, row.end("row")))  # matches nothing, too
+                value = item[0].strip(" \t'\"")
+                if kind and is_secret(value, kind, quoted=True):
+                    start = place + item[0].index(value)
+                    yield Found(start, start + len(value), kind)
+                place = item.end() + 1
+                if place > row.end("row"):
+                    break
+            at = row.end()

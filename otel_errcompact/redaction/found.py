@@ -1,0 +1,43 @@
+"""Where secrets stand in a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Found(NamedTuple):
+    """One secret in a text."""
+
+    start: int
+    """The place of its first character."""
+
+    end: int
+    """The place behind its last character."""
+
+    kind: str
+    """The word in its place: `[REDACTED:<kind>]`."""
+
+
+_GENERAL: Final = frozenset({"secret", "api_key"})
+"""Kinds that say less than another kind of the same secret."""
+
+
+def replace_found(text: str, found: Iterable[Found]) -> str:
+    """Return `text` with each secret replaced; overlapping ones are one secret."""
+    parts: list[str] = []
+    at = 0
+    merged: list[Found] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+        if merged and one.start < merged[-1].end:
+            before = merged[-1]
+            kind = one.kind if before.kind in _GENERAL else before.kind
+            merged[-1] = Found(before.start, max(one.end, before.end), kind)
+        else:
+            merged.append(one)
+    for start, end, kind in merged:
+        parts += (text[at:start], f"[REDACTED:{kind}]")
+        at = end
+    return "".join((*parts, text[at:]))

@@ -1,0 +1,131 @@
+"""What the name of a value says: whether a secret stands behind it, and of which kind."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+STEMS: Final = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sig", "jwt", "sess")
+"""Parts of which each name of a secret holds one, in lower case."""
+
+MAX_NAME: Final = 64
+"""Characters of a name to either side of its stem."""
+
+_KEYS: Final = frozenset(
+    [
+        "access",
+        "account",
+        "admin",
+        "aes",
+        "api",
+        "app",
+        "application",
+        "auth",
+        "client",
+        "cookie",
+        "credential",
+        "deploy",
+        "encryption",
+        "hmac",
+        "integration",
+        "license",
+        "master",
+        "private",
+        "rsa",
+        "secret",
+        "server",
+        "service",
+        "session",
+        "shared",
+        "signing",
+        "ssh",
+        "storage",
+        "subscription",
+        "token",
+        "webhook",
+        "write",
+    ]
+)
+"""Words that make the key behind them a secret one."""
+
+_AFTER: Final = frozenset(
+    [
+        "again",
+        "b64",
+        "base",
+        "base64",
+        "confirm",
+        "confirmation",
+        "current",
+        "data",
+        "dev",
+        "digest",
+        "env",
+        "hash",
+        "header",
+        "live",
+        "new",
+        "old",
+        "plain",
+        "prod",
+        "production",
+        "raw",
+        "repeat",
+        "sandbox",
+        "staging",
+        "string",
+        "test",
+        "text",
+        "val",
+        "value",
+    ]
+)
+"""Words behind which a name still means the secret itself; a number does not change it either."""
+
+_WORDS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+_KINDS: Final = {
+    **dict.fromkeys(
+        ["password", "passwd", "pwd", "pass", "passphrase", "passcode", "passwort", "pw", "pin"], "password"
+    ),
+    **dict.fromkeys(["secret", "secrets", "token", "credential", "credentials", "creds", "cred", "jwt"], "secret"),
+    **dict.fromkeys(["auth", "signature", "sig"], "signature"),
+    **dict.fromkeys(["session", "sessid", "sessionid", "phpsessid", "jsessionid"], "session"),
+    "cookie": "cookie",
+    "authorization": "authorization",
+}
+"""Kinds by a name's last word."""
+
+_ENDS: Final = (
+    *[(end, "password") for end in ("password", "passwd", "passphrase", "requirepass", "userpass")],
+    *[(end, "secret") for end in ("secret", "token", *(f"{word}key" for word in sorted(_KEYS)))],
+    ("authorization", "authorization"),
+)
+"""Kinds by how a name ends that is written as one word, such as PGPASSWORD."""
+
+_NO_OWNERS: Final = frozenset(
+    ["max", "min", "num", "next", "page", "continuation", "cancellation", "by", "cur", "prev"]
+)
+"""Words in front of which a token or pass is no secret: `next_token`, `max_token`, `by_pass`."""
+
+
+@lru_cache(maxsize=1_024)
+def kind_of_name(name: str) -> str:
+    """
+    Return the kind of secret behind a name: a word, or an empty text.
+
+    A name is split into its words, whatever joins them: `db_password`, `DbPassword`, `db-password` and `PGPASSWORD` say
+    the same. The last word decides, so that `password_file`, `token_count` and `key_id` name no secret.
+    """
+    words = [word.lower() for word in _WORDS.findall(name)]
+    while words and (words[-1] in _AFTER or words[-1].isdigit()):
+        words.pop()
+    if not words or (len(words) > 1 and words[-2] in _NO_OWNERS):
+        return ""
+    last = words[-1]
+    if last == "key":
+        return "secret" if len(words) > 1 and words[-2] in _KEYS else ""
+    return _KINDS.get(last) or next((kind for end, kind in _ENDS if last.endswith(end)), "")

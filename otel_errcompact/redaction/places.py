@@ -1,0 +1,251 @@
+"""Find secrets by the place they stand in: URLs, options of known commands, statements of SQL, lines of known files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.redaction.found import Found
+from otel_errcompact.redaction.values import is_random, is_secret
+from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.strings import has_any
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+
+class Place(NamedTuple):
+    """A pattern with the secret in its group `secret`."""
+
+    clues: tuple[str, ...]
+    """Strings of which one stands in each text, in lower case, that the pattern matches in."""
+
+    pattern: re.Pattern[str]
+
+    kind: str
+    """The word in its place: `[REDACTED:<kind>]`."""
+
+    random: bool = False
+    """Whether the secret must look made by a machine."""
+
+
+PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
+    (
+        (
+            " -",
+            "'-",
+            '"-',
+        ),
+        (
+            Place(
+                # curl -u user:password, in a command line and in a list of arguments
+                (" -u", "'-u", '"-u', "-user"),
+                lazy_pattern(
+                    r"(?:(?<=[\s'\"])-u|(?<=[\s'\"])--(?:proxy-)?user)(?:[ =\t]{0,3}|['\"],[ \t]{0,3})['\"]?"
+                    r"[^\s:'\"]{1,100}:(?P<secret>[^\s'\"]{2,200})"
+                ),
+                "password",
+            ),
+            Place(
+                ("mysql", "mariadb"),
+                lazy_pattern(
+                    r"(?:mysql\w{0,10}|mariadb[\w-]{0,10})\b[^\n|;]{0,200}?[\s'\"]-p(?P<secret>[^\s'\"=]{3,100})"
+                ),
+                "password",
+            ),
+            Place(
+                ("sshpass", " login ", "'login'", "sqlcmd", "bcp ", "mongo", "zip ", "7z "),
+                lazy_pattern(
+                    r"(?:sshpass|(?:docker|podman|helm|oras|az|oc|cf|npm)(?: \w{1,20}){0,3} login"
+                    r"|sqlcmd|bcp|mongo\w{0,10}|zip|unzip|7z\w?)"
+                    r"\b[^\n|;]{0,200}?[\s'\"]-[pP](?:[ \t]{0,3}|['\"],[ \t]{0,3})"
+                    r"['\"]?(?P<secret>[^\s'\"-][^\s'\"]{2,100})"
+                ),
+                "password",
+            ),
+            Place(
+                ("ldap", "redis-cli"),
+                lazy_pattern(
+                    r"(?:ldap\w{3,10}\b[^\n|;]{0,200}?[\s'\"]-w|redis-cli\b[^\n|;]{0,200}?[\s'\"]-a)"
+                    r"(?:[ \t]{0,3}|['\"],[ \t]{0,3})"
+                    r"['\"]?(?P<secret>[^\s'\"-][^\s'\"]{2,100})"
+                ),
+                "password",
+            ),
+            Place(
+                ("pass:",),
+                lazy_pattern(r"-pass(?:in|out)?['\", =]{1,4}pass:(?P<secret>[^\s'\"]{2,100})"),
+                "password",
+            ),
+            Place(
+                ("smbclient", "rpcclient"),
+                lazy_pattern(r"-U[ \t]{0,3}['\"]?[\w.\\-]{1,60}%(?P<secret>[^\s'\"]{2,100})"),
+                "password",
+            ),
+        ),
+    ),
+    (
+        (
+            "password",
+            "identified",
+            "auth",
+            "requirepass",
+            "bearer",
+            "basic",
+            "token ",
+            "apikey ",
+        ),
+        (
+            Place(
+                ("identified", "password '", "password e'", "set password", "sqlid"),
+                lazy_pattern(
+                    r"(?i)(?:\b(?:create|alter|grant|set|role|user)\b[^\n;]{0,200}?identified\s{1,3}(?:by|with\s{1,3}[\w']{1,40}\s{1,3}(?:by|as))(?:\s{1,3}password)?|password(?:\s{1,3}to)?"
+                    r"|password\s{0,3}\()\s{0,3}[eE]?['\"](?P<secret>[^'\"\n]{2,200})['\"]"
+                ),
+                "password",
+            ),
+            Place(
+                ("identified by",),
+                lazy_pattern(r"\b(?:CREATE|ALTER|GRANT)\b[^\n;]{0,200}? IDENTIFIED BY (?P<secret>[^\s'\";]{3,100})"),
+                "password",
+            ),
+            Place(
+                (" password ", "\tpassword ", "\npassword "),
+                lazy_pattern(
+                    r"(?:machine \S{1,200}|default)\s{1,8}(?:login|user) \S{1,200}\s{1,8}password (?P<secret>\S{2,200})"
+                ),
+                "password",
+            ),
+            Place(
+                ("requirepass", "masterauth", "auth "),
+                lazy_pattern(
+                    r"(?:(?:^|[>\n\"'] ?)(?:AUTH|auth)|requirepass|masterauth|masteruser \S{1,60})"
+                    r"[ \t]{1,3}(?!PLAIN|LOGIN|CRAM|XOAUTH|error|failed|required|is|not|and)['\"]?"
+                    r"(?:\w{1,40}[ \t])?(?P<secret>[^\s'\"]{4,200})"
+                ),
+                "password",
+            ),
+            Place(
+                ("auth plain", "auth login", "auth xoauth2", "auth cram"),
+                lazy_pattern(
+                    r"(?i)\bAUTH (?:PLAIN|LOGIN|XOAUTH2)[ \t]{1,3}(?P<secret>[A-Za-z0-9+/]{4,400}={0,2})(?![\w+/])"
+                ),
+                "authorization",
+            ),
+            Place(
+                ("bearer", "basic", "token ", "apikey "),
+                lazy_pattern(
+                    r"(?i)\b(?:bearer[ \t]{1,3}(?=\S{8})|(?:basic|token|apikey)[ \t]{1,3}(?=[\w+/=-]{16}|[\w+/]{8,}=))"
+                    r"(?P<secret>[\w.~+/=-]{8,4096})"
+                ),
+                "authorization",
+                random=True,
+            ),
+        ),
+    ),
+    (
+        (
+            "://",
+            "?",
+            "&",
+        ),
+        (
+            Place(
+                ("@",),
+                lazy_pattern(r"://(?P<secret>[A-Za-z0-9_-]{16,200})(?=@[\w.-])"),
+                "password",
+                random=True,
+            ),
+            Place(
+                ("@",),
+                lazy_pattern(
+                    r"://[^\s/?#'\"<>:@]{0,128}:(?![0-9]{1,5}(?:/|$))(?P<secret>[^\s'\"<>@]{1,256}(?:@[^\s'\"<>@/:]{1,40}(?=@))?)(?=@)"
+                ),
+                "password",
+            ),
+            Place(
+                ("?", "&"),
+                lazy_pattern(
+                    r"(?i)[?&](?:key|sig|signature|code|x-amz-signature|x-amz-security-token|x-amz-credential|x-goog-signature"
+                    r"|x-goog-credential|awsaccesskeyid|auth|p|pass|pw|k)=(?P<secret>[\w.%+/=~-]{6,2000})"
+                ),
+                "secret",
+                random=True,
+            ),
+        ),
+    ),
+    (
+        (
+            ":5432:",
+            ":*:",
+            ":6432:",
+            "pgpass",
+            "jdbc:oracle",
+            "sqlplus",
+            "secret",
+            "add-mask",
+        ),
+        (
+            Place(
+                (":5432:", ":*:", ":6432:", "pgpass"),
+                lazy_pattern(
+                    r"(?m)^[\w.*-]{1,100}:(?:[0-9]{2,5}|\*):[\w.*-]{1,60}:[\w.*@-]{1,60}:(?P<secret>[^\s:]{2,200})$"
+                ),
+                "password",
+            ),
+            Place(
+                ("jdbc:oracle", "sqlplus"),
+                lazy_pattern(
+                    r"(?:jdbc:oracle:\w{2,6}:|sqlplus (?:-\w{1,4} )?)\w{1,60}/(?P<secret>[^\s@'\"]{2,100})(?=@)"
+                ),
+                "password",
+            ),
+            Place(
+                ("kind: secret", 'kind":"secret', 'kind": "secret'),
+                lazy_pattern(
+                    r"(?i)kind[\"']?:[ \t]*[\"']?secret\b(?:.|\n){0,600}?\b(?:string)?data[\"']?:[ \t{]*\s{1,40}"
+                    r"[\"']?[\w.-]{1,80}[\"']?:[ \t]*[\"']?(?P<secret>[A-Za-z0-9+/]{6,8000}={0,2})"
+                ),
+                "secret",
+            ),
+            Place(
+                ("kind: secret", 'kind":"secret', 'kind": "secret'),
+                lazy_pattern(
+                    r"(?i)\b(?:string)?data[\"']?:[ \t{]*\n[ \t]{1,20}"
+                    r"[\"']?[\w.-]{1,80}[\"']?:[ \t]*[\"']?(?P<secret>[A-Za-z0-9+/]{10,8000}={0,2})"
+                    r"(?=(?:.|\n){0,400}?kind[\"']?:[ \t]*[\"']?secret\b)"
+                ),
+                "secret",
+            ),
+            Place(
+                ("add-mask",),
+                lazy_pattern(r"::add-mask::(?P<secret>\S{2,400})"),
+                "secret",
+            ),
+        ),
+    ),
+)
+"""By strings of which one stands, in lower case, in all texts that a place of the group is found in."""
+
+
+def find_placed(text: str, lower: str) -> Iterator[Found]:
+    """
+    Yield secrets that the place they stand in tells.
+
+    Args:
+        text: The text.
+        lower: The same text in lower case, of equal length.
+    """
+    for signs, places in PLACES:
+        if not has_any(lower, signs):
+            continue
+        for place in places:
+            if has_any(lower, place.clues):
+                yield from _find(text, place)
+
+
+def _find(text: str, place: Place) -> Iterator[Found]:
+    for match in place.pattern.finditer(text):
+        secret = match["secret"]
+        if is_random(secret) if place.random else is_secret(secret, "password", quoted=True):
+            yield Found(match.start("secret"), match.end("secret"), place.kind)

@@ -1,0 +1,129 @@
+"""
+Read a text as its reader does: without escapes, invisible characters, look-alike letters and hard line breaks.
+
+A view is another text with a map of places. What is found in a view is replaced in the text itself, so that all that is
+no secret stays as it is.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import dataclass
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterator, Sequence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A text that stands for another one."""
+
+    text: str
+    """The text to search."""
+
+    starts: Sequence[int]
+    """Places in the view at which a new stretch begins."""
+
+    origins: Sequence[int]
+    """For each stretch its place in the original text; within a stretch both go on one by one."""
+
+    below: View | None = None
+    """The view of which this is a view; None where it is of the text itself."""
+
+    def locate(self, place: int) -> int:
+        """Return where a place of the view stands in the original text."""
+        at = bisect_right(self.starts, place) - 1
+        origin = self.origins[at] + place - self.starts[at]
+        if at + 1 < len(self.origins):
+            origin = min(origin, self.origins[at + 1])
+        return origin if self.below is None else self.below.locate(origin)
+
+
+MAX_DEPTH: Final = 3
+"""How often escapes within escapes are read."""
+
+_ESCAPE: Final = lazy_pattern(
+    r"(?<!\\)\\{1,16}(?:u00[0-7][0-9A-Fa-f]|x[0-7][0-9A-Fa-f]|[\"'/`]|[nrt](?![\w:\\])|n(?=[\w-]))|(?<!\\)\\\r?\n|=\r?\n"
+    r"|%(?:25){0,8}[2-7][0-9A-Fa-f]|&(?:quot|apos|amp|lt|gt|#39|#34|#x27|#x22|#61|#58);"
+)
+_ENTITIES: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "#39": "'", "#34": '"'} | {
+    "#x27": "'",
+    "#x22": '"',
+    "#61": "=",
+    "#58": ":",
+}
+_LOOK_ALIKES: Final = dict(
+    zip(
+        "аеорсухіјѕԁһкмтвнАВЕКМНОРСТУХІЈЅαονρτυικΑΒΕΖΗΙΚΜΝΟΡΤΥΧɡıℓ",
+        "aeopcyxijsdhkmtbhABEKMHOPCTYXIJSaovptuikABEZHIKMNOPTYXgil",
+        strict=True,
+    )
+)
+_UNSEEN: Final = lazy_pattern(
+    "\x1b\\[[0-9;]{0,20}[A-Za-z]"
+    # nothing shows of these: Default_Ignorable_Code_Point of Unicode
+    "|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    # full width and mathematical letters
+    "|[\uff01-\uff5e\U0001d400-\U0001d7ff]"
+    # letters of other scripts inside a word of ASCII
+    f"|(?<=[A-Za-z])[{''.join(_LOOK_ALIKES)}]|[{''.join(_LOOK_ALIKES)}](?=[A-Za-z])"
+)
+
+
+def view_without_unseen(text: str) -> View | None:
+    """Return `text` without invisible characters and colours, look-alikes as ASCII; None where it is the same."""
+    if text.isascii() and "\x1b" not in text:
+        return None
+    return _build(text, _UNSEEN.finditer(text), _read_character, None)
+
+
+def view_without_escapes(text: str, below: View | None) -> View | None:
+    """Return `text` with its escapes read once; None where it has none."""
+    if "\\" not in text and "%" not in text and "&" not in text and "=\n" not in text and "=\r\n" not in text:
+        return None
+    return _build(text, _ESCAPE.finditer(text), _read_escape, below)
+
+
+def _build(text: str, matches: Iterator[re.Match[str]], read: Callable[[str], str], below: View | None) -> View | None:
+    parts: list[str] = []
+    starts, origins = [0], [0]
+    at = size = 0
+    for match in matches:
+        start, end = match.span()
+        new = read(match[0])
+        parts += (text[at:start], new)
+        size += start - at
+        starts += (size, size + len(new))
+        origins += (start, end)
+        size += len(new)
+        at = end
+    if not at:
+        return None
+    parts.append(text[at:])
+    return View(text="".join(parts), starts=starts, origins=origins, below=below)
+
+
+def _read_escape(escape: str) -> str:
+    first = escape[0]
+    if first == "%":
+        return chr(int(escape[-2:], base=16))
+    if first == "&":
+        return _ENTITIES[escape[1:-1]]
+    if first == "=" or escape[-1] == "\n":
+        return ""
+    said = escape.lstrip("\\")
+    return chr(int(said[1:], base=16)) if len(said) > 1 else _SAID.get(said, said)
+
+
+_SAID: Final = {"n": "\n", "r": "\n", "t": "\t"}
+
+
+def _read_character(character: str) -> str:
+    folded = _LOOK_ALIKES.get(character) or unicodedata.normalize("NFKC", character)
+    return folded if folded.isascii() and character[0] != "\x1b" else ""

@@ -1,0 +1,234 @@
+"""Secrets leave a text however it is written; what only looks like one stays."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from functools import partial
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otel_errcompact.redaction.redact import redact
+from tests.clock import grows_linearly
+
+PASSWORD = "hunter2!Zq"
+TOKEN = "f3Kq9ZtLmW2xYb8RvN4c"
+KEY = "\n".join([*["MIIEow" + letter * 58 for letter in "abcdef"], "Ag=="])
+IN_BASE64 = base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
+
+WRITTEN = {
+    "shell": f"DB_PASS={PASSWORD}",
+    "export": f"export DB_PASSWORD={PASSWORD}",
+    "trace of a shell": f"+ PGPASSWORD={PASSWORD} psql",
+    "option with a sign": f"mysql --password={PASSWORD} shop",
+    "option with a blank": f"mycli --token {TOKEN} list",
+    "list of arguments": f"Command '['mysql', '--password', '{PASSWORD}', 'shop']' returned non-zero exit status 1.",
+    "PowerShell": f'$env:API_KEY = "{TOKEN}"',
+    "YAML": f"db:\n  password: {PASSWORD}",
+    "YAML block": f"password: |\n  {PASSWORD}\n",
+    "JSON": json.dumps({"password": PASSWORD}),
+    "JSON in JSON": json.dumps({"body": json.dumps({"password": PASSWORD})}),
+    "JSON in JSON in JSON": json.dumps({"x": json.dumps({"body": json.dumps({"api_key": TOKEN})})}),
+    "bytes": repr({b"password": PASSWORD.encode()}),
+    "arguments": f"connect(user='a', password='{PASSWORD}')",
+    "wrapped": f"Settings(password=SecretStr('{PASSWORD}'))",
+    "long string": f'password = """{PASSWORD}"""',
+    "words in quotes": 'password: "correct horse hunter2!Zq"',
+    "netrc": f"machine h.example login ann password {PASSWORD}",
+    "pgpass": f"db.example.com:5432:shop:ann:{PASSWORD}",
+    "header": f"X-Api-Key: {TOKEN}",
+    "header of curl": f"curl -H 'X-Api-Key: {TOKEN}' https://x",
+    "header as a pair": f"(b'x-api-key', b'{TOKEN}')",
+    "header in HAR": json.dumps({"name": "X-Api-Key", "value": TOKEN}),
+    "authorization": f"Authorization: token {TOKEN}",
+    "authorization without a scheme": f"{{'Authorization': '{TOKEN}'}}",
+    "basic": f"authorization: Basic {IN_BASE64}",
+    "digest": f'Authorization: Digest username="ann", response="{TOKEN}"'.replace('"', ""),
+    "cookie": f"Cookie: a=1; session={TOKEN}",
+    "session": f"_shop_session={TOKEN}",
+    "token in a URL": f"https://{TOKEN}@github.com/a/b",
+    "password in a URL": f"postgres://ann:{PASSWORD}@db/x",
+    "connection string": f"Server=x;User Id=sa;Password={PASSWORD};",
+    "JDBC": f"jdbc:mysql://h/db?user=a&password={PASSWORD}",
+    "Oracle": f"sqlplus ann/{PASSWORD}@db",
+    "curl -u": f"curl -u ann:{PASSWORD} https://x",
+    "mysql -p": f"mysql -uroot -p{PASSWORD} db",
+    "sshpass": f"sshpass -p '{PASSWORD}' ssh x",
+    "redis-cli": f"redis-cli -a {PASSWORD}",
+    "redis": f"requirepass {PASSWORD}",
+    "openssl": f"openssl rsa -passin pass:{PASSWORD}",
+    "SQL": f"ALTER ROLE ann WITH PASSWORD '{PASSWORD}';",
+    "INSERT": f"INSERT INTO users (name, password) VALUES ('ann', '{PASSWORD}')",
+    "element": f"<apiToken>\n  {TOKEN}\n</apiToken>",
+    "attribute": f'<add key="Password" value="{PASSWORD}" />',
+    "Markdown": f"| user | password |\n|---|---|\n| ann | {PASSWORD} |",
+    "psql": f" user | password \n------+----------\n ann  | {PASSWORD}\n\n(1 row)",
+    "CSV": f"user,password\nann,{PASSWORD}\n",
+    "prose": f"the password is {PASSWORD}",
+    "prose, quoted": f"password '{PASSWORD}' rejected for user ann",
+    "prose, two words": f"used API key {TOKEN}",
+    "two words": f"Secret Access Key: {TOKEN}",
+    "Go": f"{{User:ann Password:{PASSWORD} Host:x}}",
+    "Java": f"Config{{user=a, password={PASSWORD}, host=x}}",
+    "form": f"user=ann&password={quote(PASSWORD)}&x=1",
+    "JSON in a URL": "body=" + quote(json.dumps({"password": PASSWORD})),
+    "JSON in a URL, twice": quote(quote(json.dumps({"api_key": TOKEN}), safe=""), safe=""),
+    "HTML": html.escape(json.dumps({"password": PASSWORD})),
+    "escaped by code": r"\u0022password\u0022: \x22" + PASSWORD + r"\x22",
+    "colour": f"password=\x1b[31m{PASSWORD}\x1b[0m",
+    "invisible in the name": f"pass\u200bword={PASSWORD}",
+    "invisible in the value": f"password={PASSWORD[:4]}\u200b{PASSWORD[4:]}",
+    "full width": "".join(chr(ord(letter) + 0xFEE0) for letter in "password") + f"={PASSWORD}",
+    "other script": f"p\u0430ssword={PASSWORD}",
+    "letter that is two in lower case": f"\u0130 password={PASSWORD}",
+    "continued line": f"password=\\\n{PASSWORD}",
+    "quoted-printable": f"api_key={TOKEN[:8]}=\n{TOKEN[8:]}",
+    "Kubernetes": f"kind: Secret\nmetadata:\n  name: x\ndata:\n  user: YWRtaW4=\n  db_pass: {IN_BASE64}",
+    "docker": json.dumps({"auths": {"x": {"auth": IN_BASE64}}}),
+    "SMTP": f"AUTH PLAIN {IN_BASE64}",
+    "GitHub Actions": f"::add-mask::{PASSWORD}",
+    "hash": "ann:$apr1$a1b2c3d4$" + TOKEN,
+    "repeated": f"--password {PASSWORD}: login with {PASSWORD} failed",
+    "webhook": f"POST https://hooks.slack.com/services/T0{TOKEN}/B0{TOKEN} 404",
+    "issued": f"denied: sntryu_{TOKEN}{TOKEN}",
+    "issued without a sign": f"denied: LTAI{TOKEN}",
+    "issued form": "denied: SK" + "0a" * 16,
+    "Discord": "denied: M" + TOKEN + "abc4.Gx2Kq9." + TOKEN + "4c4c4c4c",
+    "PEM": f"key -----BEGIN RSA PRIVATE KEY-----\n{KEY}\n-----END RSA PRIVATE KEY----- here",
+    "PGP": f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n{KEY}\n-----END PGP PRIVATE KEY BLOCK-----",
+    "PEM in JSON": json.dumps({"k": f"-----BEGIN PRIVATE KEY-----\n{KEY}\n-----END PRIVATE KEY-----\n"}),
+    "PEM without its end": f"-----BEGIN PRIVATE KEY-----\n{KEY}",
+    "PEM without its beginning": f"{KEY}\n-----END PRIVATE KEY-----",
+    "PEM without its beginning, behind a line": f"said:\n{KEY}\n-----END PRIVATE KEY-----",
+    "PuTTY": f"Private-Lines: 7\n{KEY}\nPrivate-MAC: {'0a' * 20}",
+}
+CORES = (PASSWORD, quote(PASSWORD), TOKEN, TOKEN[:8], TOKEN[8:], IN_BASE64, *KEY.split("\n")[:6], "0a" * 16)
+
+KEPT = (
+    "KeyError: 'password'",
+    "password = self.cleaned_data.get('password')",
+    "password=password",
+    "password: must be longer",
+    "password is required",
+    "PASS=28 WARN=0",
+    "--- PASS: TestFail (0.00s)",
+    "to rerun pass `--lib`",
+    "pass --parallel=1 to use it",
+    "('auth', '0010_alter_group_name')",
+    "INSTALLED_APPS = ['django.contrib.auth', 'django.contrib.sessions']",
+    "Unexpected token: 'then'",
+    "identified by its name",
+    "Can't locate revision identified by 'ab12'",
+    "basic render/1 behavior",
+    '{"token": "value"}',
+    "next_token=abcdefgh12345678",
+    "max_token: 131072000",
+    "token_count=12345678 key_id=12345678 password_file=/run/x9",
+    "DATABASE_URL: postgres://depot:***@localhost:5432/x",
+    "Authorization: Bearer $GITHUB_TOKEN",
+    "Authorization: required",
+    "Cookie: none",
+    "--password --verbose",
+    "password=/run/secrets/db",
+    "sub-key=12345678, cache key user:123:profile",
+    "session_id=61045c3d-2ffd-4c10-925c-c82d72e55ebb",
+    "app_session=61045c3d-2ffd-4c10-925c-c82d72e55ebb",
+    "commit 4e1243bd22c66e76c2ba9eddc1f91394e57f9f83, sha256:" + "0a" * 32,
+    "api_version = 'v1.25.3'; token='2026-11-26 10:00'",
+    "103\tlet token\n104\telse",
+    "a,password\n\nann,letmein2",
+    "a,password\n--,--\nann",
+    "<a>key\n</a> password>x",
+    "INSERT INTO t (a, b) VALUES ('key', 'hunter2x')",
+    "Private-Lines: none",
+    "-----BEGIN CERTIFICATE-----",
+    "naïve café, “quoted”, 日本語, Москва и область",
+    "a\\nb \\\\server\\share 100%25 &amp;",
+    "test_hf_hub_download_of_models npm_config_registry_for_all",
+    "signature == 'separated'",
+    "&amp;amp;amp;amp;amp;amp;quot;",
+    "a,password\nann",
+    f"password {'x' * 500}\nann",
+    "EAACountOfAllWords_in_the_long_list",
+    "TASK" + "0a" * 16,
+    "pw: x, pin 4821",
+)
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in WRITTEN.items()])
+def test_secret_is_redacted_however_it_is_written(text: str):
+    """No part of the secret that says anything is left."""
+    redacted = redact(text)
+    assert "[REDACTED:" in redacted
+    assert [core for core in CORES if core in redacted] == []
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_only_looks_like_a_secret_is_kept(text: str):
+    """Placeholders, code, complaints, hashes, uuids, versions, paths and texts in any script stay as they are."""
+    assert redact(text) == text
+
+
+@given(st.lists(st.sampled_from([*WRITTEN.values(), *KEPT, "\n", "\\", "%", "'"]), max_size=4).map(" ".join))
+def test_redacting_twice_changes_nothing(text: str):
+    """What was put in place of a secret is no secret."""
+    assert redact(redact(text)) == redact(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("mysql --password=a!b shop", "mysql --password=[REDACTED:password] shop"),
+        ("{'a': 1, 'db_password': 'x', 'b': 2}", "{'a': 1, 'db_password': '[REDACTED:password]', 'b': 2}"),
+        (r'{"b": "{\"password\": \"a!b\", \"c\": 1}"}', r'{"b": "{\"password\": \"[REDACTED:password]\", \"c\": 1}"}'),
+        ("user,password,city\nann,a1b2c3,Rome\n", "user,password,city\nann,[REDACTED:password],Rome\n"),
+        (
+            "INSERT INTO u (p, password) VALUES (1, 'a!b'), (2, 'c!d');",
+            "INSERT INTO u (p, password) VALUES (1, '[REDACTED:password]'), (2, '[REDACTED:password]');",
+        ),
+        ("INSERT INTO u (password) VALUES ('a!b', 2)", "INSERT INTO u (password) VALUES ('[REDACTED:password]', 2)"),
+        ("p\u0430ssword=a!b and \u0430 word", "p\u0430ssword=[REDACTED:password] and \u0430 word"),
+    ],
+)
+def test_what_stands_around_a_secret_stays(text: str, redacted: str):
+    """Names, quotes, escapes and neighbours are as they were."""
+    assert redact(text) == redacted
+
+
+def test_escapes_within_escapes_end():
+    """A text that escapes itself many times is read to a bounded depth."""
+    nested = json.dumps({"password": PASSWORD})
+    for _ in range(6):
+        nested = json.dumps(nested)
+    assert len(redact(nested)) <= len(nested) + 20
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *(
+            "password=",
+            "token: ",
+            "key ",
+            "'",
+            "\\",
+            "%41",
+            "\u200b",
+            "\x1b[",
+            "a,b\n",
+            "user,password\n",
+            "&amp;",
+            '\\"',
+        ),
+        *("INSERT INTO t (password) VALUES ('", "curl -u ", "https://a:b", "kind: secret data: ", "AUTH ", "mysql "),
+        *("Authorization: Digest ", "cookie: a=b;", "Private-Lines: 9\n", "docker login ", "<password ", "= \n", "sk_"),
+        *("-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n", "CREATE ", "password is is ", "tskey-", "s."),
+    ],
+)
+def test_time_grows_with_the_length_of_a_hostile_text(unit: str):
+    """Twice the text takes twice the time, whatever is repeated in it."""
+    assert grows_linearly(lambda size: partial(redact, (unit * size)[:size]), small=2_100, runs=2)
