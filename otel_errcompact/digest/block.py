@@ -48,7 +48,7 @@ def render_block(
         limit = options.line_characters
         marks.append(one_line(f"ESCALATED ({escalation.threshold}): {escalation}", limit))
     elif unhandled is not None:
-        reported = f"ESCALATED ({unhandled.threshold}): reported to the operators, the run goes on: {unhandled}"
+        reported = f"ESCALATED ({unhandled.threshold}): recorded for the operators, the run goes on: {unhandled}"
         marks.append(one_line(reported, options.line_characters))
     if guidance:
         marks.append(f"OPERATOR: {one_line(guidance, options.line_characters)}")

@@ -120,11 +120,11 @@ def render_refusal(
         failures: How often it was executed and failed.
         attempts: How often it failed or was refused, this time included.
         loop_halt: The number of attempts at which the run is stopped; 0 where it is not.
-        reported: Whether the loop has been reported to the operators.
+        reported: Whether the loop has been recorded for the operators.
         options: The length of a line.
     """
     head = wording.write_head(error_class.facts, error_class.tool, options.line_characters)
-    alert = "; ESCALATED: reported to the operators" if reported else ""
+    alert = "; ESCALATED: recorded for the operators" if reported else ""
     stop, advice = "", " Change the arguments or the approach."
     if loop_halt > attempts:
         stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"

@@ -101,7 +101,7 @@ def _consequence(situation: Situation) -> str:
         return "the operator is asked"
     if situation.action == "halt":
         return "the run is stopped"
-    return f"reported to the operators, the run goes on; {_advice(situation)}"
+    return f"recorded for the operators, the run goes on; {_advice(situation)}"
 
 
 def write_warning(situation: Situation) -> str:

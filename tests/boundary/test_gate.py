@@ -30,9 +30,9 @@ def fail(run: errcompact.Run, times: int = 1, *, arguments: dict[str, object] | 
 
 
 def test_without_a_handler_the_run_goes_on(ledger: Ledger) -> None:
-    """The third failure of one class is reported to the operators, the agent reads that, and no gate stops the run."""
+    """The third failure of one class is recorded for the operators, the agent reads that, and no gate stops the run."""
     with errcompact.run("r", ledger=ledger) as run:
-        assert "ESCALATED at 3: reported to the operators, the run goes on" in fail(run, 3)
+        assert "ESCALATED at 3: recorded for the operators, the run goes on" in fail(run, 3)
         run.check()
         fail(run, 9)
         run.check()
@@ -343,7 +343,7 @@ def test_an_identical_call_that_keeps_failing_is_refused(ledger: Ledger) -> None
         assert executed == ["orders", "orders"]
         refused = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
         assert texts[2].startswith(f"{refused}this was attempt 3, at 6 the run is stopped. ")
-        assert texts[3].startswith(f"{refused}ESCALATED: reported to the operators; this was attempt 4, at 6 ")
+        assert texts[3].startswith(f"{refused}ESCALATED: recorded for the operators; this was attempt 4, at 6 ")
         run.call(flaky, "users")
         assert executed == ["orders", "orders", "users"]
 

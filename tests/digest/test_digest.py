@@ -443,7 +443,7 @@ def test_a_notice_says_how_close_the_run_is() -> None:
             "consecutive",
             "unhandled",
             (
-                "NOTICE: 6 calls failed in a row, ESCALATED at 6: reported to the operators, the run goes on; "
+                "NOTICE: 6 calls failed in a row, ESCALATED at 6: recorded for the operators, the run goes on; "
                 "try something else"
             ),
         ),

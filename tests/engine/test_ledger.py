@@ -311,8 +311,8 @@ def test_without_a_handler_an_escalation_is_unhandled_and_the_run_goes_on(ledger
     text = [ledger.observe("r", raw(REFUSED)).text for _ in range(3)][-1]
     assert journal.entries[-2:] == ["escalated same 3", "answered unhandled"]
     assert ledger.verdict("r") == Verdict()
-    assert "ESCALATED at 3: reported to the operators, the run goes on; wait before you try again" in text
-    assert "ESCALATED (same): reported to the operators, the run goes on: " in ledger.digest("r")
+    assert "ESCALATED at 3: recorded for the operators, the run goes on; wait before you try again" in text
+    assert "ESCALATED (same): recorded for the operators, the run goes on: " in ledger.digest("r")
     assert ledger.end("r").result == "unresolved"
 
 
@@ -416,7 +416,7 @@ def test_advice_asks_and_halts_nothing(ledger: Ledger, journal: Journal) -> None
     """Digests, notices and refusals as always; each escalation is reported only."""
     ledger.open("r", asks=True, mode="advise")
     text = [ledger.observe("r", raw(MISSING, arguments=CALL)).text for _ in range(6)][-1]
-    assert "ESCALATED at 6: reported to the operators, the run goes on" in text
+    assert "ESCALATED at 6: recorded for the operators, the run goes on" in text
     assert {entry for entry in journal.entries if entry.startswith("answered")} == {"answered unhandled"}
     assert ledger.verdict("r") == Verdict()
     assert ledger.refusal("r", "db.query", CALL).startswith("NOT EXECUTED: ")
@@ -628,10 +628,10 @@ def test_a_run_that_insists_on_refused_calls_halts(ledger: Ledger, journal: Jour
         "escalated loop 6",
         "answered halt",
     ]
-    assert "ESCALATED: reported to the operators; this was attempt 4, at 6 the run is stopped" in told[1]
+    assert "ESCALATED: recorded for the operators; this was attempt 4, at 6 the run is stopped" in told[1]
     assert told[3].startswith(
         "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
-        "ESCALATED: reported to the operators; the run is stopped.\n"
+        "ESCALATED: recorded for the operators; the run is stopped.\n"
     )
     assert ledger.verdict("r").standing == "halt"
 
