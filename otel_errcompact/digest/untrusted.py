@@ -6,15 +6,32 @@ import re
 from typing import Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.letters import plain_letters
 from otel_errcompact.runtime.strings import has_any
 
 CUT: Final = "..."
 
+# Characters beside which joiners and selectors of variants have a meaning: letters and signs of scripts that join, and
+# pictures. UAX #31 (section 2.3) lists where joiners are legitimate, UTS #51 what emoji are made of.
+_JOINED: Final = (
+    "\u0370-\u061b\u061d-\u115e\u1161-\u17b3\u17b6-\u180a\u180f-\u1fff\u2190-\u27ff\u2801-\u2bff\u2e80-\u3163\u3165-\ud7ff"
+    "\uf900-\ufdff\ufe70-\ufefc\U00010000-\U000dffff"
+)
+_PICTURES: Final = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27ff\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+_IDEOGRAPHS: Final = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+
 # C0 and C1 controls, line and paragraph separators, bidirectional, zero-width and filling characters, selectors of
-# variants, the byte order mark.
+# variants, tags, the byte order mark; joiners and selectors where they have no meaning.
 _UNPRINTABLE: Final = lazy_pattern(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]+"
+    "(?:[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u17b4\u17b5\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+    f"|(?<![{_JOINED}])(?<![{_PICTURES}]\ufe0f)[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])"
+    f"|(?<![{_JOINED}{_PICTURES}])(?<![0-9#*](?=\ufe0f\u20e3))[\ufe00-\ufe0f]"
+    f"|(?<![{_IDEOGRAPHS}])[\U000e0100-\U000e01ef]"
+    "|(?<![\u1820-\u18aa])[\u180b-\u180f]|(?<![\u1100-\u115f])\u1160|\u115f(?![\u1160-\u11a7])"
+    "|(?<![\u2801-\u28ff])\u2800)+"
 )
 _ANSI: Final = lazy_pattern(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROL: Final = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f]")
@@ -69,7 +86,22 @@ def plain_lines(text: str) -> str:
 def quoted_lines(text: str) -> str:
     """Return harmless lines, with a quote mark before imitations of ours."""
     text = plain_lines(text)
+    if not text.isascii():
+        text = "\n".join(map(_quote_look_alike, text.split("\n")))
     return _FORGED_LINE.sub("> ", text) if has_any(text, _MARKS_OF_FORGERY) else text
+
+
+def _quote_look_alike(line: str) -> str:
+    # What a model reads as one of our lines is one to it, in whichever letters it is written.
+    begin = line[:MAX_BEGIN]
+    if begin.isascii():
+        return line
+    plain = plain_letters(begin)
+    return f"> {line}" if plain != begin and _FORGED_LINE.match(plain) else line
+
+
+MAX_BEGIN: Final = 64
+"""Characters of a line in which an imitation of ours would begin."""
 
 
 def cut_middle(text: str, limit: int, note: str = "") -> str:

@@ -1,5 +1,7 @@
 """
-Find secrets by the name in front of them: `password=...`, `--token ...`, `<apiKey>...`, `"secret", "..."`.
+Find secrets by the name in front of them.
+
+That is `password=...`, `--token ...`, `<apiKey>...`, `"secret", "..."` and the like.
 
 A text is searched for stems of names as strings, at the speed of C; only where one stands do patterns look further.
 """
@@ -22,7 +24,7 @@ _REST_OF_NAME: Final = lazy_pattern(rf"(?:[\w-]|\.(?=\w)){{0,{MAX_NAME}}}")
 _SEPARATOR: Final = lazy_pattern(
     # JSON, YAML, TOML, INI, shells, code with or without a type, logs, headers
     r"(?P<assigned>['\"`]?[\])]{0,2}[ \t]{0,40}"
-    r"(?:\??:[ ]?[A-Za-z_.\[\]]{1,40}(?:[ ]?\|[ ]?[A-Za-z_.\[\]]{1,40}){0,3}[ ]?=(?!=)"
+    r"(?:\??:[ ]?[A-Za-z_.\[\]]{1,40}(?:[ ]?\|[ ]?[A-Za-z_.\[\]]{1,40}){0,3}[ ]?=(?=[ '\"`])"
     r"|:=|=>|->|\?=|::=|\|\||={1,3}|:)"
     r"(?P<blank>[ \t]{0,40}(?:(?:[|>][+-]?)?\n[ \t]{1,40})?))"
     # a pair of a name and a value: HAR, Kubernetes, XML
@@ -136,7 +138,7 @@ def _stands_out(content: str, kind: str, syntax: str) -> bool:
 
 
 def _kind_of_two_words(text: str, start: int, name: str) -> str:
-    """Return the kind of a name such as "API key", of which `name` is the second word."""
+    # "API key": the word in front says what the key opens.
     if name.lower() != "key" or not start or text[start - 1] != " ":
         return ""
     before = text[max(0, start - 21) : start - 1].rpartition(" ")[2]
@@ -157,5 +159,5 @@ def _read_header(text: str, at: int, kind: str) -> Found | None:
     return Found(at, at + len(value), kind)
 
 
-_IN_HEADERS: Final = {"cookie": lazy_pattern("="), "authorization": lazy_pattern("[0-9=+/]")}
+_IN_HEADERS: Final = {"cookie": lazy_pattern("="), "authorization": lazy_pattern("[0-9=+/.]")}
 """What the value of a header holds and a word of a sentence does not."""

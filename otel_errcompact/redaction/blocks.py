@@ -1,4 +1,4 @@
-"""Find keys that take several lines, also where one end of them was cut off."""
+"""Find keys of several lines, whole or cut."""
 
 from __future__ import annotations
 
@@ -30,12 +30,10 @@ MAX_KEY: Final = 32_768
 
 def find_blocks(text: str) -> Iterator[Found]:
     """Yield private keys: PEM, PGP, SSH2 and PuTTY, whole or cut."""
-    if "PRIVATE KEY" in text:
-        yield from _find_pem(text)
-    if "Private-" in text:
-        for pattern in (_PUTTY, _PUTTY_MAC):
-            for match in pattern.finditer(text):
-                yield Found(match.start("key"), match.end("key"), "private_key")
+    yield from _find_pem(text)
+    for pattern in (_PUTTY, _PUTTY_MAC):
+        for match in pattern.finditer(text):
+            yield Found(match.start("key"), match.end("key"), "private_key")
 
 
 def _find_pem(text: str) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""Find secrets by the head of their column: tables, CSV, and the column list of an INSERT."""
+"""Find secrets by the head of their column."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ MAX_HEAD: Final = 400
 """Characters of a head."""
 
 _STEMS: Final = ("pass", "pwd", "secret", "token", "key", "cred")
+_CELL: Final = lazy_pattern(r"[\w -]{0,30}[\"']?[ \t]{0,200}(?:[|,;\t]|\r?$)")
+"""The rest of a cell that holds a name, up to its end."""
+
 _NAME: Final = lazy_pattern(r"[ \t\"'|]*(?:[A-Za-z_](?:[\w -]{0,30}\w)?)?[ \t\"'|]*")
 _INSERT: Final = lazy_pattern(
     r"(?i)\b(?:into|replace)\s{1,3}[\w.`\"\[\]]{1,80}\s{0,3}\((?P<names>[^()\n]{1,600})\)\s{0,3}values?\s{0,3}"
@@ -30,7 +33,7 @@ _ITEM: Final = lazy_pattern(r"\s*(?:'(?:[^'\n]|'')*'|\"[^\"\n]*\"|[^,\n])*")
 
 def find_in_columns(text: str, lower: str) -> Iterator[Found]:
     """
-    Yield secrets below the head of a table or in a row of an INSERT.
+    Yield secrets from tables, CSV and rows of INSERT.
 
     Args:
         text: The text.
@@ -41,16 +44,19 @@ def find_in_columns(text: str, lower: str) -> Iterator[Found]:
     for stem in _STEMS:
         at = lower.find(stem)
         while at >= 0:
-            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            end = text.find("\n", at)
             if end < 0:
                 break
-            if end - start <= MAX_HEAD:
-                end = yield from _find_below(text, start, end)
-            at = lower.find(stem, end)
+            cell = _CELL.match(text, at + len(stem), end)
+            if cell is not None:
+                start = text.rfind("\n", max(0, at - MAX_HEAD), at) + 1
+                if end - start <= MAX_HEAD and (start or at < MAX_HEAD):
+                    end = yield from _find_below(text, start, end)
+            at = lower.find(stem, end if cell is not None else at + len(stem))
 
 
 def _find_below(text: str, start: int, end: int) -> Generator[Found, None, int]:
-    """Yield the secrets below a head, if the line is one; return the end of what was looked at."""
+    # What is returned is the end of what was looked at.
     head = text[start:end]
     for sign in "|,\t;":
         if sign in head:

@@ -1,4 +1,4 @@
-"""What the name of a value says: whether a secret stands behind it, and of which kind."""
+"""Tell from the name of a value whether it is a secret."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ _NO_OWNERS: Final = frozenset(
 @lru_cache(maxsize=1_024)
 def kind_of_name(name: str) -> str:
     """
-    Return the kind of secret behind a name: a word, or an empty text.
+    Return the kind of secret behind a name, or an empty text.
 
     A name is split into its words, whatever joins them: `db_password`, `DbPassword`, `db-password` and `PGPASSWORD` say
     the same. The last word decides, so that `password_file`, `token_count` and `key_id` name no secret.

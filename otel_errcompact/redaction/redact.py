@@ -2,14 +2,12 @@
 Take secrets out of texts before they leave the process.
 
 The finders know secrets by the name in front, by the issuer's form, by the place, by the head of a column, and keys of
-several lines. They read the text as it is, and again without escapes and without invisible characters. One more finder
-are the rules of `rules.py`, one regular expression as in `masking`.
+several lines. They read the text as it is, and again without escapes and without invisible characters.
 """
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.redaction.assigned import find_assigned
@@ -19,16 +17,11 @@ from otel_errcompact.redaction.found import Found, replace_found
 from otel_errcompact.redaction.issued import find_issued
 from otel_errcompact.redaction.names import STEMS
 from otel_errcompact.redaction.places import find_placed
-from otel_errcompact.redaction.rules import CLUES, IS, RULES
-from otel_errcompact.redaction.values import is_secret
 from otel_errcompact.redaction.views import MAX_DEPTH, view_without_escapes, view_without_unseen
-from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from otel_errcompact.redaction.rules import RedactionRule
     from otel_errcompact.redaction.views import View
 
 
@@ -59,25 +52,31 @@ def redact_lines(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _find(text: str) -> list[Found]:
-    found = [*_find_in(text)]
-    view = view_without_unseen(text)
+    # Most texts are short and hold nothing: here no function is called before a quick look at the text.
+    is_ascii = text.isascii()
+    found = _find_in(text, is_ascii=is_ascii)
+    view = view_without_unseen(text) if not is_ascii or "\x1b" in text else None
     if view is not None:
         found += _find_in_view(view)
-    for _ in range(MAX_DEPTH):
-        view = view_without_escapes(text if view is None else view.text, view)
-        if view is None:
-            break
-        found += _find_in_view(view)
+    if "\\" in text or "%" in text or "&" in text or "=\n" in text or "=\r" in text:
+        for _ in range(MAX_DEPTH):
+            view = view_without_escapes(text if view is None else view.text, view)
+            if view is None:
+                break
+            found += _find_in_view(view)
+    if not found:
+        return found
     found = [one for one in found if not _holds_mark(text, one)]
-    return [*found, *_find_again(text, found)] if found else found
+    return [*found, *_find_again(text, found)]
 
 
 def _find_in_view(view: View) -> list[Found]:
-    return [Found(view.locate(start), view.locate(end), kind) for start, end, kind in _find_in(view.text)]
+    found = _find_in(view.text, is_ascii=False)
+    return [Found(view.locate(start), view.locate(end), kind) for start, end, kind in found]
 
 
 def _holds_mark(text: str, found: Found) -> bool:
-    """Return whether a secret has been replaced already, or stands in what replaced it."""
+    # What a mark has replaced already, in whole or in part.
     opened = text.rfind(_MARK, max(0, found.start - MAX_MARK), found.end)
     return opened >= 0 and text.find("]", opened) >= found.start
 
@@ -94,18 +93,18 @@ def _find_again(text: str, found: list[Found]) -> Iterator[Found]:
             at = text.find(secret, at + len(secret))
 
 
-def _find_in(text: str) -> Iterator[Found]:
+def _find_in(text: str, *, is_ascii: bool) -> list[Found]:
     lower = text.lower()
-    if len(lower) != len(text):  # "İ" has two letters in lower case
+    if not is_ascii and len(lower) != len(text):  # "İ" has two letters in lower case
         lower = text.translate(_LOWER)
-    if _may_hold_secret(text):
-        yield from _find_by_rules(text)
-    yield from find_issued(text)
-    yield from find_blocks(text)
-    yield from find_placed(text, lower)
-    if has_any(lower, STEMS):
-        yield from find_assigned(text, lower)
-        yield from find_in_columns(text, lower)
+    found = find_issued(text)
+    if "PRIVATE KEY" in text or "Private-" in text:
+        found += find_blocks(text)
+    found += find_placed(text, lower)
+    for stem in STEMS:
+        if stem in lower:
+            return [*found, *find_assigned(text, lower), *find_in_columns(text, lower)]
+    return found
 
 
 MIN_REPEATED: Final = 6
@@ -119,74 +118,3 @@ MAX_MARK: Final = 32
 
 _MARK: Final = "[REDACTED:"
 _LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
-
-
-def _may_hold_secret(text: str) -> bool:
-    for sign, trigger in _TRIGGERS:
-        if sign in text and trigger.search(text):
-            return True
-    return has_any(text, _MARKS)
-
-
-def _find_by_rules(text: str) -> Iterator[Found]:
-    for match in _PATTERN.finditer(text):
-        name = match.lastgroup or ""
-        start, end = match.end(_HEAD + name), match.end()
-        if name not in _JUDGED or is_secret(text[start:end], _KINDS[name], quoted=True):
-            yield Found(start, end, _KINDS[name])
-
-
-_JUDGED: Final = frozenset({"authorization", "bearer", "password_in_url"})
-"""Rules that match what may be a placeholder or code as well."""
-
-BY_NAME: Final = frozenset({"password", "quoted_password", "secret", "quoted_secret"})
-"""Rules that `assigned.py` applies, for more names and ways of writing; what they are written for is the collector."""
-
-_HEAD: Final = "head_"
-_KINDS: Final = {rule.name: rule.kind for rule in RULES}
-
-
-_OTHER_RULES: Final = tuple([rule for rule in RULES if rule.name not in BY_NAME])
-
-
-def _alternative(rule: RedactionRule) -> str:
-    names = "|".join(f"(?<=(?i:{name}))" for name in rule.assigned_to)
-    assigned = f"(?:{names}){IS}" if names else ""
-    issued = f"(?:{'|'.join(rule.issued)})" if rule.issued else ""
-    return f"{assigned}{rule.head}(?P<{_HEAD}{rule.name}>){issued}(?:{rule.pattern})(?P<{rule.name}>)"
-
-
-def _join_rules() -> str:
-    # Rules for assignments share one name; its look-ahead with a back reference stands for an atomic group.
-    name = r"[A-Za-z](?<![\w.-].)(?=(?P<rest_of_name>[\w.-]*))(?P=rest_of_name)"
-    assigned = "|".join(_alternative(rule) for rule in _OTHER_RULES if rule.assigned_to)
-    at_word = "|".join(_alternative(rule) for rule in RULES if not rule.assigned_to and not rule.inside_words)
-    anywhere = "|".join(_alternative(rule) for rule in RULES if rule.inside_words)
-    return rf"(?<![A-Za-z0-9])(?:{at_word}|{name}(?={IS})(?:{assigned}))|{anywhere}"
-
-
-def _join_trigger(sign: str) -> str:
-    # Most texts hold no secret. A pattern that begins with one character is searched for at the speed of C.
-    issued = [prefix for rule in RULES for prefix in rule.issued if prefix[-1] == sign]
-    forms = [*CLUES.get(sign, ())]
-    if issued:
-        forms.append(rf"(?=[\w*-]{{6}})(?:{'|'.join(f'(?<={prefix})' for prefix in issued)})")
-    if sign in _ASSIGNING:
-        names = sorted({"key" if name.endswith("key") else name for rule in _OTHER_RULES for name in rule.assigned_to})
-        direct = "|".join(f"(?<=(?i:{name}).)" for name in names)
-        apart = "|".join(f"(?<=(?i:{name})['\" ].)|(?<=(?i:{name})['\"] .)" for name in names)
-        forms.append(rf"(?<=[a-zA-Z].)(?:{direct})|(?<=['\" ].)(?:{apart})")
-    return rf"{re.escape(sign)}(?:{'|'.join(forms)})"
-
-
-_ASSIGNING: Final = ":="
-_PATTERN: Final = lazy_pattern(_join_rules)
-_TRIGGERS: Final = tuple((sign, lazy_pattern(partial(_join_trigger, sign))) for sign in "-_.:=?&")
-"""By their first character; one matches in every text that a rule matches in, apart from those with a mark."""
-
-_MARKS: Final = (
-    *(prefix for rule in RULES for prefix in rule.issued if prefix[-1].isalpha()),
-    "earer ",
-    "asic ",
-)
-"""One of these stands in every text whose secret begins with letters only."""

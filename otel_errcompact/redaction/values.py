@@ -1,4 +1,4 @@
-"""Whether what stands behind the name of a secret is one: no placeholder, no code and no complaint."""
+"""Tell secrets from placeholders, code and complaints."""
 
 from __future__ import annotations
 
@@ -107,5 +107,5 @@ _JUDGES: Final[dict[str, Callable[[str], bool]]] = {
 
 
 def is_random(value: str) -> bool:
-    """Return whether a word looks made by a machine: letters and digits in one."""
+    """Return whether a word mixes letters and digits."""
     return _RANDOM.fullmatch(value) is not None

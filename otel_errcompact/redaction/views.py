@@ -1,5 +1,7 @@
 """
-Read a text as its reader does: without escapes, invisible characters, look-alike letters and hard line breaks.
+Read a text as its reader does.
+
+That is without escapes, invisible characters, look-alike letters and hard line breaks.
 
 A view is another text with a map of places. What is found in a view is replaced in the text itself, so that all that is
 no secret stays as it is.
@@ -7,11 +9,11 @@ no secret stays as it is.
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.letters import LOOK_ALIKES, plain_letters
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -57,36 +59,32 @@ _ENTITIES: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", 
     "#61": "=",
     "#58": ":",
 }
-_LOOK_ALIKES: Final = dict(
-    zip(
-        "аеорсухіјѕԁһкмтвнАВЕКМНОРСТУХІЈЅαονρτυικΑΒΕΖΗΙΚΜΝΟΡΤΥΧɡıℓ",
-        "aeopcyxijsdhkmtbhABEKMHOPCTYXIJSaovptuikABEZHIKMNOPTYXgil",
-        strict=True,
-    )
+_IGNORED: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+"""Characters of which nothing shows: Default_Ignorable_Code_Point of Unicode."""
+
+_STYLED: Final = "\uff01-\uff5e\U0001d400-\U0001d7ff"
+"""Full width and mathematical letters."""
+
+_FOREIGN: Final = "".join(LOOK_ALIKES)
 _UNSEEN: Final = lazy_pattern(
-    "\x1b\\[[0-9;]{0,20}[A-Za-z]"
-    # nothing shows of these: Default_Ignorable_Code_Point of Unicode
-    "|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
-    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    # full width and mathematical letters
-    "|[\uff01-\uff5e\U0001d400-\U0001d7ff]"
-    # letters of other scripts inside a word of ASCII
-    f"|(?<=[A-Za-z])[{''.join(_LOOK_ALIKES)}]|[{''.join(_LOOK_ALIKES)}](?=[A-Za-z])"
+    rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|[{_IGNORED}{_STYLED}]|(?<=[A-Za-z])[{_FOREIGN}]|[{_FOREIGN}](?=[A-Za-z])"
 )
+_CONCERNED: Final = lazy_pattern(rf"[\x1b{_IGNORED}{_STYLED}{_FOREIGN}]")
+"""One of these stands in each text that has something unseen; one class of characters is searched for quickly."""
 
 
 def view_without_unseen(text: str) -> View | None:
-    """Return `text` without invisible characters and colours, look-alikes as ASCII; None where it is the same."""
-    if text.isascii() and "\x1b" not in text:
+    """Return `text` in plain ASCII where readers see that; None if unchanged."""
+    if not _CONCERNED.search(text):
         return None
     return _build(text, _UNSEEN.finditer(text), _read_character, None)
 
 
 def view_without_escapes(text: str, below: View | None) -> View | None:
     """Return `text` with its escapes read once; None where it has none."""
-    if "\\" not in text and "%" not in text and "&" not in text and "=\n" not in text and "=\r\n" not in text:
-        return None
     return _build(text, _ESCAPE.finditer(text), _read_escape, below)
 
 
@@ -125,5 +123,5 @@ _SAID: Final = {"n": "\n", "r": "\n", "t": "\t"}
 
 
 def _read_character(character: str) -> str:
-    folded = _LOOK_ALIKES.get(character) or unicodedata.normalize("NFKC", character)
-    return folded if folded.isascii() and character[0] != "\x1b" else ""
+    plain = plain_letters(character)
+    return plain if plain.isascii() and character[0] != "\x1b" else ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.redaction.redact import _PATTERN, BY_NAME, _may_hold_secret, redact
+from otel_errcompact.redaction.redact import redact
 from otel_errcompact.redaction.rules import RULES
 from tests.clock import MOMENT_S, processor_seconds
 
@@ -36,17 +36,6 @@ def test_text_without_a_secret_is_kept(text: str):
     Each rule leaves its counter-examples exactly as they are.
     """
     assert text == redact(text)
-
-
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.name not in BY_NAME], ids=lambda rule: rule.name)
-def test_every_rule_is_needed(rule):
-    """
-    Each example of a rule is decided by that rule and not by another one before it.
-    """
-    texts = [text for text, _ in rule.redacts]
-
-    assert texts
-    assert all(any(match.lastgroup == rule.name for match in _PATTERN.finditer(text)) for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -80,23 +69,6 @@ def test_redacted_text_holds_no_secret(text: str):
     Redacting is idempotent and raises for no text.
     """
     assert redact(text) == redact(redact(text))
-
-
-@given(TEXTS.map(" ".join) | TEXTS.map("".join) | st.text())
-def test_quick_look_misses_nothing(text: str):
-    """
-    A text that is let through after a quick look holds nothing that the rules would find.
-    """
-    assert _may_hold_secret(text) or not _PATTERN.search(text)
-
-
-def test_plain_prose_is_let_through_after_a_quick_look():
-    """
-    Words such as key, token or password alone do not make a text worth a full search.
-    """
-    assert not _may_hold_secret(
-        "KeyError: the password token has no key; max_tokens: 5, at line 3 - see api.example.com"
-    )
 
 
 @pytest.mark.parametrize(
