@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dashboards.alert_files import PROMETHEUS_FILE, alert_files
+from dashboards.collector_rules import collector_files
 from dashboards.kubernetes import kubernetes_files
 from dashboards.panels import board_files
 
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def files() -> dict[Path, str]:
     """Return every generated file and what it must hold."""
     alerts = alert_files()
-    return {**board_files(), **alerts, **kubernetes_files(alerts[PROMETHEUS_FILE])}
+    return {**board_files(), **alerts, **kubernetes_files(alerts[PROMETHEUS_FILE]), **collector_files()}
 
 
 def _content(path: Path) -> str | None:
@@ -47,7 +48,7 @@ def _content(path: Path) -> str | None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m dashboards",
-        description="Write the dashboards and the alert rules from their definitions in dashboards/*.py. "
+        description="Write the dashboards, the alert rules and the collector's rules for tokens. "
         "The files are committed, so that an operator needs no Python to use them.",
         epilog="examples:\n  python -m dashboards           write what has changed\n"
         "  python -m dashboards --check   change nothing; exit with 1 if a file differs from its definition",

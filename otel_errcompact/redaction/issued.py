@@ -41,7 +41,8 @@ _BASE64: Final = "[A-Za-z0-9+/=_-]"
 ISSUED: Final[tuple[Issued, ...]] = (
     # Providers' own messages quote their keys with stars in the middle.
     Issued(("sk-ant-",), r"[\w*-]", 8, "anthropic_key"),
-    Issued(("sk-",), r"(?=[\w-]{16}|[\w-]{0,15}\*)[\w*-]", 8, "openai_key"),
+    Issued(("sk-",), r"[\w*-]", 16, "openai_key"),
+    Issued(("sk-",), r"[\w-]{0,15}\*[\w*-]", 2, "openai_key"),
     Issued(
         ("sk_live_", "sk_test_", "rk_live_", "rk_test_", "pk_live_", "pk_test_", "whsec_"), r"[\w*]", 8, "stripe_key"
     ),
