@@ -431,7 +431,7 @@ def test_secret_in_a_record(collector: Collector, before: str, after: str) -> No
 def test_every_mark_and_name(collector: Collector, texts: list[str]) -> None:
     """What the first search passes over is no secret for the library either, whatever issued it or names it."""
     named = [span(status=ERROR, name=f"n {text}") for text in texts]
-    noted = [span(status=ERROR, note=f"a {text}.") for text in texts]
+    noted = [span(status=ERROR, note=f"a {text}, b") for text in texts]
     raised = [span(status=ERROR, events=[exception(exception__message=f"e {text} !")]) for text in texts]
     sent = [one.span_id for one in (*named, *noted, *raised)]
     collector.send(traces(*named, *noted, *raised))
@@ -440,7 +440,7 @@ def test_every_mark_and_name(collector: Collector, texts: list[str]) -> None:
     found = {one.span_id: one for one in collector.sink.spans()}
     assert [found[one.span_id].name for one in named] == [redact(f"n {text}") for text in texts]
     assert [found[one.span_id].attributes[0].value.string_value for one in noted] == [
-        redact(f"a {text}.") for text in texts
+        redact(f"a {text}, b") for text in texts
     ]
     assert [found[one.span_id].events[0].attributes[0].value.string_value for one in raised] == [
         redact(f"e {text} !") for text in texts

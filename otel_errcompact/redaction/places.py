@@ -139,7 +139,8 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
             Place(
                 ("bearer", "basic", "token ", "apikey "),
                 lazy_pattern(
-                    r"(?i)\b(?:bearer[ \t]{1,3}(?=\S{8})|(?:basic|token|apikey)[ \t]{1,3}(?=[\w+/=-]{16}|[\w+/]{8,}=))"
+                    r"(?i)(?<![\w-])(?:bearer[ \t]{1,3}(?=\S{8})"
+                    r"|(?:basic|token|apikey)[ \t]{1,3}(?=[\w+/=-]{12}|[\w+/]{8,}=))"
                     r"(?P<secret>[\w.~+/=-]{8,4096})"
                 ),
                 "authorization",
@@ -251,6 +252,7 @@ def find_placed(text: str, lower: str) -> list[Found]:
 
 def _find(text: str, place: Place) -> Iterator[Found]:
     for match in place.pattern.finditer(text):
-        secret = match["secret"]
+        secret = match["secret"].rstrip(".,;:!?")  # the end of a sentence
         if is_secret(secret, "secret", quoted=False) if place.issued else is_secret(secret, "password", quoted=True):
-            yield Found(match.start("secret"), match.end("secret"), place.kind)
+            start = match.start("secret")
+            yield Found(start, start + len(secret), place.kind)

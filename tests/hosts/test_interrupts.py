@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.timeout(1_000)]
 def test_interrupts_leave_nothing_held_and_nothing_lost(tmp_path: Path, kind: str) -> None:
     """
     Five thousand of each, wherever they land: no lock stays held, other threads go on, no block stays open, and
-    every failure of which the program has read the digest is counted and kept.
+    every failure of which the program has read the digest is counted, kept and measured.
     """
     found = played(
         tmp_path,
@@ -29,8 +29,18 @@ def test_interrupts_leave_nothing_held_and_nothing_lost(tmp_path: Path, kind: st
         def interrupt(*_): raise {kind}()
         signal.signal(signal.SIGALRM, interrupt)
         chance = random.Random(7)
-        installed = errcompact.install(options=Options(thresholds=NEVER, trajectory=TrajectoryOptions(max_bytes=10**9)))
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+        reader = InMemoryMetricReader()
+        installed = errcompact.install(
+            meter_provider=MeterProvider([reader], shutdown_on_exit=False),
+            options=Options(thresholds=NEVER, trajectory=TrajectoryOptions(max_bytes=10**9)),
+        )
         store = installed.ledger.store
+        def measured():
+            data = reader.get_metrics_data()
+            metrics = [m for r in data.resource_metrics for s in r.scope_metrics for m in s.metrics] if data else []
+            return sum(p.value for m in metrics if m.name == "errcompact.errors" for p in m.data.data_points)
         run = errcompact.run("r"); run.port.open()
         interrupts = told = left_open = 0
         def held():
@@ -48,6 +58,7 @@ def test_interrupts_leave_nothing_held_and_nothing_lost(tmp_path: Path, kind: st
                 with run.tool("v") as call:
                     call.result = "fine"
                 run.digest()
+            measured()
         stuck = []
         while interrupts < 5_000 and not stuck:
             try:
@@ -67,11 +78,12 @@ def test_interrupts_leave_nothing_held_and_nothing_lost(tmp_path: Path, kind: st
             "blocked": other.is_alive(),
             "lost": max(told - run.report().occurrences, 0),
             "not kept": max(told - len(kept()), 0),
+            "not measured": max(told - measured(), 0),
         }}))
         os._exit(0)
         """,
     )
-    assert found == {"stuck": 0, "left open": 0, "blocked": False, "lost": 0, "not kept": 0}
+    assert found == {"stuck": 0, "left open": 0, "blocked": False, "lost": 0, "not kept": 0, "not measured": 0}
 
 
 def test_signal_handlers_that_fail_log_and_ask(tmp_path: Path) -> None:

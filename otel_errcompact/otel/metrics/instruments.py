@@ -260,8 +260,11 @@ class Telemetry(Listener):
         To hand each over by itself costs more than all else about a failure.
         """
         with self._lock:
-            # In this order nothing is lost if a signal handler counts or collects between two lines.
-            cell.add(span)
+            # In this order nothing is lost if a signal handler counts or collects between two lines. One that raises
+            # does so where a function returns: none is called before the cell is in line.
+            cell.count += 1
+            if span is not None and (span.sampled or cell.span is None or not cell.span.sampled):
+                cell.span = span
             if not cell.waits:
                 cell.waits = True
                 self._waiting.append(cell)
@@ -270,15 +273,34 @@ class Telemetry(Listener):
             self._hand_over_oldest(instruments)
 
     def _hand_over_oldest(self, instruments: _Instruments) -> None:
+        cell, count = None, 0
+        try:
+            with self._lock:
+                try:
+                    cell = self._waiting[0]
+                except IndexError:  # another thread, or a signal handler, was faster
+                    return
+                cell.waits = False  # first: what a signal handler counts from here on waits by itself
+                count, cell.count = cell.count, 0
+                span, cell.span = cell.span, None
+                with suppress(ValueError):  # a signal handler took it out
+                    self._waiting.remove(cell)
+                self._line_up(cell, 0)  # and another one counted, for what was taken out here
+            if count:
+                with self._ledger.guard.stage(self.stage):
+                    instruments.counters[cell.instrument].add(count, cell.attributes, context_of(span))
+        except BaseException:
+            # An interrupt. The SDK may have the count already, or not: one that is in doubt is rather given twice.
+            if cell is not None:
+                self._line_up(cell, count)
+            raise
+
+    def _line_up(self, cell: Cell, count: int) -> None:
         with self._lock:
-            try:
-                cell = self._waiting.popleft()
-            except IndexError:  # another thread, or a signal handler, was faster
-                return
-            count, span = cell.take()
-        if count:
-            with self._ledger.guard.stage(self.stage):
-                instruments.counters[cell.instrument].add(count, cell.attributes, context_of(span))
+            cell.count += count
+            if cell.count:
+                cell.waits = True
+                self._waiting.append(cell)
 
     def _hand_over_duration(self, instruments: _Instruments) -> None:
         with suppress(IndexError):  # another thread was faster

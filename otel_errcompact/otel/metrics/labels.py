@@ -80,23 +80,6 @@ class Cell:
         self.waits = False
         """Whether it is in line for the SDK."""
 
-    def add(self, span: SpanRef | None) -> None:
-        """Count one; the caller holds the lock of the counts."""
-        self.count += 1
-        if span is not None and (span.sampled or self.span is None or not self.span.sampled):
-            self.span = span
-
-    def take(self) -> tuple[int, SpanRef | None]:
-        """
-        Return the count and its span, and start at zero.
-
-        The caller holds the lock of the counts.
-        """
-        self.waits = False  # first: what a signal handler counts from here on waits by itself
-        count, self.count = self.count, 0
-        span, self.span = self.span, None
-        return count, span
-
 
 class Series:
     """
@@ -145,4 +128,4 @@ class Series:
     def _start(self) -> None:
         self._lock = ReentrantLock()
         for cell in (*self._known.values(), *self._rest.values()):
-            cell.take()
+            cell.waits, cell.count, cell.span = False, 0, None

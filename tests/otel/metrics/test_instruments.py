@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import os
@@ -272,6 +273,58 @@ class TestHandOver:
         )
         assert lines > 10
         assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): 2 * lines + 1}
+
+    def test_hand_over_is_given_up(self, meter):
+        """An interrupt that raises in the middle of a hand-over loses no count, and counts none twice."""
+        for event in itertools.count():
+            meter.ledger.handled("r", raw())
+            with raised_at(event, instruments.__file__, labels_of_metrics.__file__) as raised:
+                meter.telemetry.flush()
+            if not raised:
+                break
+        assert event > 10
+        assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): event + 1}
+
+    def test_count_is_given_up(self, meter):
+        """An interrupt that raises in the middle of a count leaves it made or not made, and all others as they are."""
+        for event in itertools.count():
+            with raised_at(event, instruments.__file__, labels_of_metrics.__file__) as raised:
+                meter.ledger.handled("r", raw())
+            if not raised:
+                break
+            meter.ledger.handled("r", raw())
+        assert event > 10
+        (counted,) = meter.values("errcompact.errors", "errcompact.outcome").values()
+        assert event + 1 <= counted <= 2 * event + 1
+        assert not any(cell.count for cell in meter.telemetry._series.values())
+
+
+@contextlib.contextmanager
+def raised_at(event: int, *files: str) -> Iterator[list[bool]]:
+    """
+    Raise once at an event of these files' code, and swallow it; the list is empty if there are fewer events.
+
+    Events are where CPython looks for signals: a function is entered, or has returned.
+    """
+    left = event
+    raised: list[bool] = []
+
+    def profile(frame: FrameType, _: str, __: object) -> None:
+        nonlocal left
+        if frame.f_code.co_filename in files:
+            left -= 1
+            if left == -1:
+                raised.append(True)
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    sys.setprofile(profile)
+    try:
+        yield raised
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.setprofile(None)
 
 
 def interrupted_at_each_line(call: Callable[[], object], interrupt: Callable[[], object], *files: str) -> int:
@@ -640,7 +693,7 @@ class TestInstruments:
         child = os.fork()
         if child == 0:
             meter.ledger.handled("r", raw())
-            os._exit(meter.telemetry._waiting[0].take()[0])
+            os._exit(meter.telemetry._waiting[0].count)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
