@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 _BEGIN: Final = lazy_pattern(r"----[- ]BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-{0,5}[ -]?----?-?")
 _END: Final = lazy_pattern(r"----[- ]END [A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-{0,5}[ -]?----?-?")
 _LINES_OF_KEY: Final = lazy_pattern(
-    r"(?:\s*\n[^\n]{0,40}?(?:[A-Za-z0-9+/=]{16,}"
-    r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): ?[^\n]{0,80}|[ \t|>+-]{0,40})"
+    r"(?:\s*\n(?:[^\n]{0,40}?(?:[A-Za-z0-9+/=]{16,}"
+    r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): ?[^\n]{0,80}"
+    r"|(?<![\w+/])[A-Za-z0-9+/]{2,}(?:={1,2}|\Z))|[ \t|>+-]{0,40})"
     r"[ \t\"'|\\]{0,8}(?=\n|$))+"
 )
 _LINE_OF_KEY: Final = lazy_pattern(r"[^\n]{0,40}?[A-Za-z0-9+/]{32,}={0,2}[ \t\"'|\\]{0,8}$")
@@ -40,16 +41,15 @@ def _find_pem(text: str) -> Iterator[Found]:
     at = 0
     for end in [*_END.finditer(text), None]:
         stop = end.start() if end is not None else len(text)
-        begin = _BEGIN.search(text, at, stop)
-        if begin is not None:
-            whole = end is not None and end.end() - begin.start() <= MAX_KEY
-            rest = None if whole else _LINES_OF_KEY.match(text, begin.end())
-            last = end.end() if whole and end is not None else rest.end() if rest is not None else begin.end()
-            yield Found(begin.start(), last, "private_key")
-        elif end is not None:
-            yield Found(_find_first_line(text, at, stop), end.end(), "private_key")
+        begins = list(_BEGIN.finditer(text, at, stop))
         if end is not None:
+            is_whole = bool(begins) and end.end() - begins[-1].start() <= MAX_KEY
+            first = begins.pop().start() if is_whole else _find_first_line(text, at, stop)
+            yield Found(first, end.end(), "private_key")
             at = end.end()
+        for begin in begins:  # their ends were cut off
+            rest = _LINES_OF_KEY.match(text, begin.end(), stop)
+            yield Found(begin.start(), rest.end() if rest is not None else begin.end(), "private_key")
 
 
 def _find_first_line(text: str, first: int, stop: int) -> int:

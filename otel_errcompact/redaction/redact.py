@@ -17,7 +17,7 @@ from otel_errcompact.redaction.found import Found, replace_found
 from otel_errcompact.redaction.issued import find_issued
 from otel_errcompact.redaction.names import STEMS
 from otel_errcompact.redaction.places import find_placed
-from otel_errcompact.redaction.views import MAX_DEPTH, view_without_escapes, view_without_unseen
+from otel_errcompact.redaction.views import MAX_DEPTH, view_without_escapes, view_without_unseen, view_without_wraps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,9 +31,17 @@ def redact(text: str) -> str:
 
 
 def _redact(text: str) -> str:
-    found = _find(text)
-    return replace_found(text, found) if found else text
+    # What was found may have hidden something: the head of a table, a line that was the longest.
+    for _ in range(MAX_PASSES):
+        found = _find(text)
+        if not found:
+            break
+        text = replace_found(text, found)
+    return text
 
+
+MAX_PASSES: Final = 4
+"""How often a text that holds secrets is read."""
 
 MAX_REMEMBERED: Final = 256
 """Texts that are remembered: a failure's text is redacted for its facts, for the agent and for the page."""
@@ -58,6 +66,9 @@ def _find(text: str) -> list[Found]:
     view = view_without_unseen(text) if not is_ascii or "\x1b" in text else None
     if view is not None:
         found += _find_in_view(view)
+    wrapped = view_without_wraps(text) if "\n" in text else None
+    if wrapped is not None:
+        found += _find_in_view(wrapped)
     if "\\" in text or "%" in text or "&" in text or "=\n" in text or "=\r" in text:
         for _ in range(MAX_DEPTH):
             view = view_without_escapes(text if view is None else view.text, view)

@@ -10,6 +10,7 @@ no secret stays as it is.
 from __future__ import annotations
 
 from bisect import bisect_right
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -17,8 +18,7 @@ from otel_errcompact.runtime.letters import LOOK_ALIKES, plain_letters
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,11 @@ class View:
             origin = min(origin, self.origins[at + 1])
         return origin if self.below is None else self.below.locate(origin)
 
+
+MIN_WIDTH: Final = 40
+"""Columns of the narrowest terminal at whose width lines are taken for broken."""
+
+_IN_SECRETS: Final = frozenset(f"{ascii_letters}{digits}_-.~+/=%")
 
 MAX_DEPTH: Final = 3
 """How often escapes within escapes are read."""
@@ -80,21 +85,34 @@ def view_without_unseen(text: str) -> View | None:
     """Return `text` in plain ASCII where readers see that; None if unchanged."""
     if not _CONCERNED.search(text):
         return None
-    return _build(text, _UNSEEN.finditer(text), _read_character, None)
+    return _build(text, ((*match.span(), _read_character(match[0])) for match in _UNSEEN.finditer(text)), None)
 
 
 def view_without_escapes(text: str, below: View | None) -> View | None:
     """Return `text` with its escapes read once; None where it has none."""
-    return _build(text, _ESCAPE.finditer(text), _read_escape, below)
+    return _build(text, ((*match.span(), _read_escape(match[0])) for match in _ESCAPE.finditer(text)), below)
 
 
-def _build(text: str, matches: Iterator[re.Match[str]], read: Callable[[str], str], below: View | None) -> View | None:
+def view_without_wraps(text: str) -> View | None:
+    """Return `text` with words whole that a terminal's width broke; None if unchanged."""
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    if width < MIN_WIDTH or len(lines) == 1:
+        return None
+    places = []
+    at = -1
+    for number, line in enumerate(lines[:-1]):
+        at += len(line) + 1
+        if len(line) == width and line[-1] in _IN_SECRETS and lines[number + 1][:1] in _IN_SECRETS:
+            places.append(at)
+    return _build(text, ((at, at + 1, "") for at in places), None) if places else None
+
+
+def _build(text: str, changes: Iterator[tuple[int, int, str]], below: View | None) -> View | None:
     parts: list[str] = []
     starts, origins = [0], [0]
     at = size = 0
-    for match in matches:
-        start, end = match.span()
-        new = read(match[0])
+    for start, end, new in changes:
         parts += (text[at:start], new)
         size += start - at
         starts += (size, size + len(new))

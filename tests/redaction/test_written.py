@@ -199,6 +199,30 @@ def test_what_stands_around_a_secret_stays(text: str, redacted: str):
     assert redact(text) == redacted
 
 
+@pytest.mark.parametrize("width", range(60, 130, 7))
+def test_a_secret_broken_at_the_width_of_a_terminal_goes_whole(width: int):
+    """Wherever its line is broken, and whether its name, its beginning or its end stands on the next one."""
+    line = f"ERROR 2026-01-01 12:00:00 GET https://api.example.com/v1/orders?limit=10 token={TOKEN} status=401"
+    wrapped = "\n".join(line[at : at + width] for at in range(0, len(line), width))
+    redacted = redact(wrapped)
+    assert not any(TOKEN[at : at + 6] in redacted.replace("\n", "") for at in range(4, len(TOKEN) - 6))
+    assert redacted.replace("\n", "").endswith(" status=401")
+
+
+def test_lines_of_one_length_are_not_taken_for_one():
+    """Where no secret runs over the end of a line, the next one stays."""
+    text = f"{'a' * 58} x\nstatus=401 and more words that follow here in the next line..\nend"
+    assert redact(text) == text
+
+
+def test_lines_behind_a_cut_key_stay():
+    """What is a key ends where its lines end; each of several cut keys goes."""
+    cut = f"-----BEGIN PRIVATE KEY-----\n{KEY}"
+    assert redact(f"{cut}\nstatus=401\n{cut} and {cut}\nKeyError: 'a'") == (
+        "[REDACTED:private_key]\nstatus=401\n[REDACTED:private_key] and [REDACTED:private_key]\nKeyError: 'a'"
+    )
+
+
 def test_escapes_within_escapes_end():
     """A text that escapes itself many times is read to a bounded depth."""
     nested = json.dumps({"password": PASSWORD})
