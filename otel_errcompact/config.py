@@ -151,6 +151,9 @@ class ContextOptions(FrozenModel):
     folder_max_days: float = setting(default=30, ge=0)
     """How many days a text stays after it was kept or read last; 0 for ever."""
 
+    folder_redact: bool = False
+    """Whether secrets are taken out of what is kept there; then it is not the whole of what was cut."""
+
 
 class Options(FrozenModel):
     """All options of the library."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from otel_errcompact.context.sweeping import NAME, SPARED, Sweeper
 from otel_errcompact.digest import encodable
+from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
@@ -69,6 +70,7 @@ class FolderArchive:
         max_bytes: How much it may hold: beyond, texts are removed that were not used for a day, the oldest first. 0
             for any amount.
         max_days: How long a text stays after it was kept or read last; 0 for ever.
+        redacts: Whether secrets are taken out of a text before it is kept.
         clock: Seconds since the epoch.
 
     Raises:
@@ -81,6 +83,7 @@ class FolderArchive:
         *,
         max_bytes: int = 0,
         max_days: float = 0,
+        redacts: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path: Final[Path] = Path(path).absolute()
@@ -88,6 +91,7 @@ class FolderArchive:
         name = str(self.path)
         if name.splitlines() != [name] or encodable(name) != name:
             raise ValueError(f"{name!r} cannot be named in a prompt; choose a folder whose path is one line of UTF-8")
+        self._redacts = redacts
         self._prefix = os.path.join(name, "")  # noqa: PTH118 - the text before a file's name
         self._whole: BoundedTable[str, _State] = BoundedTable(SPARED)
         """The files that were found whole, as they were then."""
@@ -103,7 +107,7 @@ class FolderArchive:
         Raises:
             OSError: The text could not be kept: the disk is full, or the folder must not be written to.
         """
-        content = text.encode("utf-8", "surrogatepass")
+        content = (redact(text) if self._redacts else text).encode("utf-8", "surrogatepass")
         place = f"{self._prefix}{_hash(content)}.txt"
         self._sweeper.mark_used(place)
         try:

@@ -367,7 +367,12 @@ class ContextWindow:
 
 def _open_folder(options: ContextOptions) -> FolderArchive:
     folder = state_folder() if options.folder is None else options.folder
-    return FolderArchive(folder, max_bytes=options.folder_max_bytes, max_days=options.folder_max_days)
+    return FolderArchive(
+        folder,
+        max_bytes=options.folder_max_bytes,
+        max_days=options.folder_max_days,
+        redacts=options.folder_redact,
+    )
 
 
 class _Step(NamedTuple):

@@ -69,6 +69,13 @@ def test_only_the_user_can_read_what_is_kept(folder: Path) -> None:
     assert stat.S_IMODE(os.stat(place).st_mode) == 0o600  # noqa: PTH116 - of a text
 
 
+def test_a_folder_may_be_kept_free_of_secrets(folder: Path) -> None:
+    """Whoever must not store secrets gives up the whole of what was cut, and no more than the secrets of it."""
+    archive = FolderArchive(folder, redacts=True)
+    place = archive.keep("login with password=hunter2 failed")
+    assert archive.read(place) == "login with password=[REDACTED:password] failed"
+
+
 def test_a_folder_that_exists_keeps_its_mode(folder: Path) -> None:
     """Who may look into a folder of the user's is the user's to say."""
     folder.mkdir(mode=0o755)

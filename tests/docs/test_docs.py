@@ -150,7 +150,7 @@ def test_the_page_of_the_context_has_each_option_with_its_default() -> None:
     """In words where the default is empty."""
     told = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", CONTEXT, re.MULTILINE))
     for name, default in ContextOptions():
-        text = f"{default:,}" if isinstance(default, int) else IN_WORDS.get(name, str(default))
+        text = f"{default:,}" if type(default) is int else IN_WORDS.get(name, str(default))
         assert told[name] == text
 
 
