@@ -39,7 +39,7 @@ def noted(said: str) -> Exception:
 
 
 def named(said: str) -> Exception:
-    kind: type[Exception] = type(said, (Exception,), {"__module__": said})
+    kind: type[Exception] = type(said, (Exception,), {"__module__": "builtins"})
     return kind("request failed")
 
 
