@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.redaction.found import Found
 from otel_errcompact.redaction.values import is_random
-from otel_errcompact.redaction.words import find_long_words
+from otel_errcompact.redaction.words import LONG_RUN, find_long_words
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -196,7 +196,11 @@ def _find_in_word(text: str, start: int, end: int) -> Iterator[Found]:
 
 def _is_token(word: str) -> bool:
     # Words of people are joined by signs and hold no digits.
-    return is_random(word) or "**" in word
+    return is_random(word) or "**" in word or (len(set(word)) >= MIN_LETTERS and LONG_RUN.search(word) is not None)
+
+
+MIN_LETTERS: Final = 10
+"""Different characters of a token without digits."""
 
 
 def _kind_of(token: str) -> str:

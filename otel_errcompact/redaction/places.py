@@ -39,16 +39,27 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
             " -",
             "'-",
             '"-',
+            "\t-",
+            "\n-",
         ),
         (
             Place(
                 # curl -u user:password, in a command line and in a list of arguments
-                (" -u", "'-u", '"-u', "-user"),
+                (" -u", "'-u", '"-u', "\t-u", "\n-u", "-user"),
                 lazy_pattern(
                     r"(?:(?<=[\s'\"])-u|(?<=[\s'\"])--(?:proxy-)?user)(?:[ =\t]{0,3}|['\"],[ \t]{0,3})['\"]?"
                     r"[^\s:'\"]{1,100}:(?P<secret>[^\s'\"]{2,200})"
                 ),
                 "password",
+            ),
+            Place(
+                ("token:", "key:", "secret:", "auth:"),
+                lazy_pattern(
+                    r"(?i)(?:-H|--header)(?:[ =\t]{0,3}|['\"],[ \t]{0,3})['\"]?[\w-]{0,40}(?:token|key|secret|auth):"
+                    r"[ \t]{0,3}(?P<secret>[^\s'\"]{6,4096})"
+                ),
+                "secret",
+                issued=True,
             ),
             Place(
                 ("mysql", "mariadb"),

@@ -14,8 +14,11 @@ _SIGNS: Final = "_-.~+/=%*"
 _IN_WORDS: Final = {ord(character) for character in ascii_letters + digits + _SIGNS}
 _TO_RUNS: Final = bytes([ord("w") if code in _IN_WORDS else ord(" ") for code in range(256)])
 _RUN: Final = b"w" * MIN_WORD
+LONG_RUN: Final = lazy_pattern("[A-Za-z]{24}")
+"""More letters than a word has; some issuers use no digits."""
+
 _SUSPECT: Final = lazy_pattern("[0-9*]")
-"""What stands in all but one in a thousand tokens and in few words of people."""
+"""What stands in nearly all other tokens and in few words of people."""
 
 
 def find_long_words(text: str) -> list[tuple[int, int]]:
@@ -28,7 +31,7 @@ def find_long_words(text: str) -> list[tuple[int, int]]:
         end = runs.find(b" ", start + MIN_WORD)
         if end < 0:
             end = len(text)
-        if _SUSPECT.search(text, start, end):
+        if _SUSPECT.search(text, start, end) or LONG_RUN.search(text, start, end):
             words.append((start, end))
         start = runs.find(_RUN, end)
     return words

@@ -1,0 +1,1 @@
+"""What redaction leaves of secrets, and what it takes of harmless text."""
