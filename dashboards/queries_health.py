@@ -18,12 +18,13 @@ from dashboards.metrics import (
     label,
 )
 from dashboards.queries import RANGE, RATE_WINDOW, grown, scoped, steps, total
+from otel_errcompact.audit.line_file import TRAJECTORY_ROTATED
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.metrics import instruments
 
 OVERFLOWS: Final = (instruments.CLASS_LABEL_OVERFLOW, instruments.LABEL_OVERFLOW)
-BOUNDS: Final = "|".join((instruments.RUN_EVICTED, *OVERFLOWS))
-"""What was forgotten on purpose to bound memory is no fault."""
+BOUNDS: Final = "|".join((instruments.RUN_EVICTED, TRAJECTORY_ROTATED, *OVERFLOWS))
+"""What was forgotten on purpose to bound memory and disk is no fault."""
 
 SIGNALS: Final = ("spans", "metric_points", "log_records")
 """What the collector's counters call the three signals."""

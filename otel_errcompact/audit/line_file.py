@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 from collections import deque
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import context
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.config import TrajectoryOptions
+    from otel_errcompact.runtime.guard import Guard
 
 try:
     import fcntl
@@ -24,6 +27,12 @@ except ImportError:  # pragma: no cover - not on Windows, where one process has 
 
 MAX_PENDING: Final = 64
 """Lines that are kept for a disk that refuses them."""
+
+TRAJECTORY_DROPPED: Final = "trajectory_dropped"
+"""Lines that a disk kept refusing, as a stage of internal failures."""
+
+TRAJECTORY_ROTATED: Final = "trajectory_rotated"
+"""Lines in files that rotation removed, as a stage of internal failures."""
 
 _OPTIONAL_FLAGS: Final = ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK")
 """Not on every system. A link is not followed, and opening a FIFO without a reader does not block."""
@@ -41,13 +50,15 @@ class LineFile:
     Args:
         path: Where it is.
         options: Its size, and the number of rotated files.
+        guard: Counts the lines that are given up, and those that rotation removes.
     """
 
-    def __init__(self, path: Path, options: TrajectoryOptions) -> None:
+    def __init__(self, path: Path, options: TrajectoryOptions, guard: Guard) -> None:
         self.dropped = 0
         """Lines that were given up, since the disk kept refusing them."""
         self.path: Final = path
         self._options = options
+        self._guard = guard
         self._pending: deque[bytes] = deque()
         self._name = os.fspath(path)
         self._max_bytes = options.max_bytes
@@ -70,9 +81,22 @@ class LineFile:
         """
         if len(self._pending) >= MAX_PENDING:
             self._pending.popleft()
-            self.dropped += 1
+            self._drop(1)
         self._pending.append(line)
         self._flush()
+
+    def end(self) -> None:
+        """Write what waits, or give it up, and close the file."""
+        with suppress(OSError):
+            self._flush()
+        if self._pending:
+            self._drop(len(self._pending))
+            self._pending.clear()
+        self.close()
+
+    def _drop(self, number: int) -> None:
+        self.dropped += number
+        self._guard.record_loss(TRAJECTORY_DROPPED, number)
 
     def forget(self) -> None:
         """Start empty in a child process; the parent writes its own lines."""
@@ -136,6 +160,8 @@ class LineFile:
             self.path,
             *(self.path.with_name(f"{self.path.name}.{n}") for n in range(1, self._options.backups + 1)),
         ]
+        if names[-1].exists():
+            self._guard.record_loss(TRAJECTORY_ROTATED, _count_lines(names[-1]))
         for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
             if newer.exists():
                 newer.replace(older)
@@ -148,6 +174,15 @@ class LineFile:
         if self._file is not None:
             file, self._file = self._file, None
             os.close(file)
+
+
+def _count_lines(path: Path) -> int:
+    with path.open("rb", buffering=0) as file:
+        return sum(part.count(b"\n") for part in iter(partial(file.read, _PART), b""))
+
+
+_PART: Final = 1 << 20
+"""Bytes of a file that are read at once."""
 
 
 def _open(path: str) -> tuple[int, os.stat_result]:

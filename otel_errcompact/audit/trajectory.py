@@ -20,6 +20,7 @@ from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class TrajectoryFile(Listener):
         resource: What produced the errors; the SDK's default resource if None.
         ids: Makes ids for failures that no span recorded.
         clock_ns: Nanoseconds since the epoch, for failures that carry no time.
+        guard: Counts lines that are lost, as `trajectory_dropped` and `trajectory_rotated`: `ledger.guard`; one of its
+            own if None.
     """
 
     stage = "trajectory"
@@ -71,6 +74,7 @@ class TrajectoryFile(Listener):
         resource: Resource | None = None,
         ids: IdGenerator | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
+        guard: Guard | None = None,
     ) -> None:
         self.path: Final[Path] = options.path.absolute()
         """Where the file of raw errors is."""
@@ -86,8 +90,9 @@ class TrajectoryFile(Listener):
         self._numbers = itertools.count(1)
         self._records: BoundedTable[int, int] = BoundedTable(MAX_RECORDS)
         self._lock = ReentrantLock()
-        self._raws = LineFile(self.path, options)
-        self._runs = LineFile(self.runs_path, options)
+        guard = guard or Guard()
+        self._raws = LineFile(self.path, options, guard)
+        self._runs = LineFile(self.runs_path, options, guard)
         reset_in_child(self._forget)
 
     @property
@@ -190,10 +195,10 @@ class TrajectoryFile(Listener):
                 file.append(line)
 
     def close(self) -> None:
-        """Close the files; the next failure opens them again."""
+        """Write what waits, or give it up, and close the files; the next failure opens them again."""
         with self._lock:
-            self._raws.close()
-            self._runs.close()
+            self._raws.end()
+            self._runs.end()
 
     def encode(self, run_id: str, raw: RawError, number: int = 0) -> bytes:
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import time
 import uuid
@@ -95,6 +96,8 @@ class Installation:
                 if listener is not None:
                     self.ledger.remove_listener(listener)
                     listener.close()
+            if self.trajectory is not None:
+                atexit.unregister(self.trajectory.close)
 
 
 class _Listening(NamedTuple):
@@ -371,8 +374,10 @@ def _listen(tracers: TracerProvider, listening: _Listening) -> tuple[Telemetry |
             return other.telemetry, other.trajectory
     trajectory = None
     if options.trajectory.enabled:
-        trajectory = TrajectoryFile(options.trajectory, resource=getattr(tracers, "resource", None))
+        trajectory = TrajectoryFile(options.trajectory, resource=getattr(tracers, "resource", None), guard=ledger.guard)
         ledger.add_listener(trajectory)
+        # Before the SDK's own, which are registered earlier: what is lost then is in the last export of the metrics.
+        atexit.register(trajectory.close)
     telemetry = Telemetry(
         listening.meter_provider, ledger, options.telemetry, logger_provider=listening.logger_provider
     )

@@ -414,6 +414,16 @@ class TestRotation:
         assert [kept(lines(name)[0])[:4] for name in names] == ["no 4", "no 3", "no 2"]
         assert all(name.stat().st_size <= 65_536 for name in names)
 
+    def test_counted(self, path):
+        """What is in the files and what rotation removed is all that was written."""
+        guard = Guard()
+        sink = TrajectoryFile(self.options(path), guard=guard)
+        for number in range(7):
+            self.fill(sink, number)
+        kept = sum(len(lines(file)) for file in path.parent.iterdir())
+        assert guard.failures == {"trajectory_rotated": 4}
+        assert kept + guard.failures["trajectory_rotated"] == 7
+
     def test_no_backups(self, path):
         """Without backups a full file goes at once."""
         sink = TrajectoryFile(self.options(path, backups=0))
@@ -489,6 +499,22 @@ class TestDiskErrors:
         assert len(lines(path)) == MAX_PENDING
         assert kept(lines(path)[-1]) == "the last"
         assert sink.dropped == 3
+
+    def test_given_up_at_the_end(self, path, full_disk):
+        """What still waits when the file is closed is written, or counted as lost."""
+        guard = Guard()
+        sink = TrajectoryFile(TrajectoryOptions(path=path), guard=guard)
+        for number in range(3):
+            with pytest.raises(OSError, match="No space"):
+                sink.on_raw("r", raw(f"no {number}"))
+        sink.close()
+        assert guard.failures == {"trajectory_dropped": 3}
+        with pytest.raises(OSError, match="No space"):
+            sink.on_raw("r", raw("no 3"))
+        full_disk.clear()
+        sink.close()
+        assert [kept(line) for line in lines(path)] == ["no 3"]
+        assert guard.failures == {"trajectory_dropped": 3}
 
     def test_raw_errors_outlast_the_rest(self, sink, path, full_disk, monkeypatch):
         """What is told besides gives way to raw errors."""
