@@ -109,7 +109,6 @@ square secret | SQUARE_APPLICATION_SECRET | sq0csp-{url:43}
 square old token | SQUARE_ACCESS_TOKEN | sq0atp-{url:22}
 braintree token | BRAINTREE_ACCESS_TOKEN | access_token$production${b36:16}${hex:32}
 plaid access token | PLAID_ACCESS_TOKEN | access-production-{uuid}
-razorpay key id | RAZORPAY_KEY_ID | rzp_live_{b62:14}
 flutterwave key | FLW_SECRET_KEY | FLWSECK-{hex:32}-X
 shopify access token | SHOPIFY_ACCESS_TOKEN | shpat_{hex:32}
 shopify shared secret | SHOPIFY_API_SECRET | shpss_{hex:32}
@@ -205,6 +204,7 @@ spotify secret | SPOTIPY_CLIENT_SECRET | {hex:32}
 twitter secret | TWITTER_API_SECRET | {b62:50}
 paypal secret | PAYPAL_CLIENT_SECRET | E{url:79}
 plaid secret | PLAID_SECRET | {hex:30}
+razorpay secret | RAZORPAY_KEY_SECRET | {b62:24}
 algolia admin key | ALGOLIA_ADMIN_KEY | {hex:32}
 okta token | OKTA_API_TOKEN | 00{url:40}
 auth0 secret | AUTH0_CLIENT_SECRET | {url:64}

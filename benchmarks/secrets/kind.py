@@ -43,9 +43,9 @@ class Kind:
     make: Callable[[Random], Value]
     recognisable: bool = True
 
-    def value(self, seed: int) -> Value:
+    def value(self, seed: str) -> Value:
         """Return the value of `seed`."""
-        return self.make(Random(f"{self.name}/{seed}"))  # noqa: S311
+        return self.make(Random(f"{self.name}/{seed}"))
 
 
 def is_held_out(name: str) -> bool:
