@@ -65,7 +65,9 @@ OVERFLOW: Final = 'errcompact_class!="other"'
 """Beyond a process's bound on labels, classes share one label that says nothing of any of them."""
 
 FAILURE: Final = 'errcompact_outcome!="handled"'
-BOUNDS: Final = 'errcompact_stage!~"run_evicted|class_label_overflow|label_overflow|boundary_dropped|trajectory_rotated"'
+BOUNDS: Final = (
+    'errcompact_stage!~"run_evicted|class_label_overflow|label_overflow|boundary_dropped|trajectory_rotated"'
+)
 """What was forgotten to bound memory, or left open by the application, is no fault; the health dashboard shows it."""
 
 SIGNALS: Final = ("spans", "metric_points", "log_records")

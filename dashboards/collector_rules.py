@@ -35,6 +35,7 @@ LONG_WORD: Final = r"[\w+/=.-]{10}"
 
 MARKS: Final = (
     *(r"pat[A-Za-z0-9]{14}\.", r"Q~[\w~.-]{31}", r"\.atlasv1\.", "_mmk", "SK[0-9a-fA-F]{32}", "-us[0-9]"),
+    *("JQQJ99", "AzFu", r"(?:ACDb|\+ASt|\+AMC|\+ACR)[A-Za-z0-9+/]{5,6}="),
     *("ZXlK[A-Za-z0-9+/]{40}", r"\.[\w-]{6}\.[\w-]{27}"),
 )
 """What each of `SHAPES` holds, from a character on that is found at the speed of memory."""

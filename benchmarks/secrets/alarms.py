@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"| {kind} | {len(lines):,} |")
     for kind, lines in _sorted(found) if options.show else ():
         print(f"\n{kind}")
-        for raw, redacted in Random(options.seed).sample(lines, min(options.show, len(lines))):  # noqa: S311
+        for raw, redacted in Random(options.seed).sample(lines, min(options.show, len(lines))):
             print(f"  - {_part(raw, raw, redacted)}\n  + {_part(redacted, raw, redacted)}")
     return 0
 

@@ -96,11 +96,18 @@ def _cookie(name: str, variable: str, make: Callable[[Random], str]) -> Kind:
 
 
 def _flask(rng: Random) -> str:
-    return f"{encode_for_url(json.dumps({'_user_id': fill('{digits:4}', rng)}).encode())}.{fill('Z{url:5}.{url:27}', rng)}"
+    return (
+        f"{encode_for_url(json.dumps({'_user_id': fill('{digits:4}', rng)}).encode())}.{fill('Z{url:5}.{url:27}', rng)}"
+    )
 
 
 def _laravel(rng: Random) -> str:
-    sealed = {"iv": fill("{base64:16}", rng), "value": fill("{base64:64}", rng), "mac": fill("{hex:64}", rng), "tag": ""}
+    sealed = {
+        "iv": fill("{base64:16}", rng),
+        "value": fill("{base64:64}", rng),
+        "mac": fill("{hex:64}", rng),
+        "tag": "",
+    }
     return encode(json.dumps(sealed).encode()).replace("=", "%3D")
 
 
@@ -109,10 +116,18 @@ BLOCKS = (
     _block("PEM: PKCS 8 key", "TLS_KEY", _armour("PRIVATE KEY", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", 1216)),
     _block("PEM: EC key", "EC_PRIVATE_KEY", _armour("EC PRIVATE KEY", "MHcCAQEEI", 121)),
     _block("PEM: DSA key", "DSA_PRIVATE_KEY", _armour("DSA PRIVATE KEY", "MIIBuwIBAAKBgQ", 447)),
-    _block("PEM: encrypted PKCS 8 key", "SIGNING_KEY", _armour("ENCRYPTED PRIVATE KEY", "MIIFLTBXBgkqhkiG9w0BBQ0w", 1329)),
+    _block(
+        "PEM: encrypted PKCS 8 key", "SIGNING_KEY", _armour("ENCRYPTED PRIVATE KEY", "MIIFLTBXBgkqhkiG9w0BBQ0w", 1329)
+    ),
     _block("PEM: encrypted RSA key", "JWT_PRIVATE_KEY", _encrypted),
-    _block("OpenSSH: RSA key", "SSH_PRIVATE_KEY", _armour("OPENSSH PRIVATE KEY", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU", 1823, 70)),
-    _block("OpenSSH: Ed25519 key", "DEPLOY_KEY", _armour("OPENSSH PRIVATE KEY", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU", 290, 70)),
+    _block(
+        "OpenSSH: RSA key",
+        "SSH_PRIVATE_KEY",
+        _armour("OPENSSH PRIVATE KEY", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU", 1823, 70),
+    ),
+    _block(
+        "OpenSSH: Ed25519 key", "DEPLOY_KEY", _armour("OPENSSH PRIVATE KEY", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU", 290, 70)
+    ),
     _block("PGP key", "GPG_PRIVATE_KEY", _pgp),
     _block("PuTTY key", "PUTTY_KEY", _putty),
     _block("age key file", "SOPS_AGE_KEY", _age),

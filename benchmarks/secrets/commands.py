@@ -9,8 +9,8 @@ from benchmarks.secrets.writing import (
     in_shell,
     in_single_quotes,
     in_url,
-    unescaped,
     undoubled,
+    unescaped,
     unquoted,
     unshelled,
 )
@@ -171,7 +171,7 @@ COMMANDS = (
     ),
     Context(
         "build argument of Docker",
-        "ERROR: failed to solve: process \"/bin/sh -c ./build.sh\" did not complete successfully: exit code: 1\ncommand: docker build --build-arg %N%=%V% -t acme/shop:1.4 .",
+        'ERROR: failed to solve: process "/bin/sh -c ./build.sh" did not complete successfully: exit code: 1\ncommand: docker build --build-arg %N%=%V% -t acme/shop:1.4 .',
         ("failed to solve", "./build.sh", "exit code: 1", "acme/shop:1.4"),
         naming="VARIABLE",
         takes=NAMED,
@@ -197,7 +197,7 @@ COMMANDS = (
     ),
     Context(
         "kubectl literal",
-        "error: failed to create secret secrets \"db\" already exists\n$ kubectl -n shop create secret generic db --from-literal=username=shop --from-literal=password=%V%",
+        'error: failed to create secret secrets "db" already exists\n$ kubectl -n shop create secret generic db --from-literal=username=shop --from-literal=password=%V%',
         ("kubectl -n shop", "already exists", "username=shop"),
         write=in_shell,
         read=unshelled,
@@ -249,7 +249,7 @@ COMMANDS = (
     ),
     Context(
         "login by a pipe",
-        "$ echo %V% | docker login ghcr.io -u ci-bot --password-stdin\nError response from daemon: Get \"https://ghcr.io/v2/\": denied",
+        '$ echo %V% | docker login ghcr.io -u ci-bot --password-stdin\nError response from daemon: Get "https://ghcr.io/v2/": denied',
         ("docker login ghcr.io", "ci-bot", "https://ghcr.io/v2/", "denied"),
         naming="none",
         takes=FORMS,

@@ -59,7 +59,7 @@ FILES = (
     ),
     Context(
         "YAML list of variables",
-        "      env:\n        - name: LOG_LEVEL\n          value: info\n        - name: %N%\n          value: \"%V%\"\n        - name: PORT\n          value: \"8080\"\nThe Deployment \"shop\" is invalid: spec.template.spec.containers[0].image: Required value",
+        '      env:\n        - name: LOG_LEVEL\n          value: info\n        - name: %N%\n          value: "%V%"\n        - name: PORT\n          value: "8080"\nThe Deployment "shop" is invalid: spec.template.spec.containers[0].image: Required value',
         ("LOG_LEVEL", "8080", 'Deployment "shop"', "containers[0].image"),
         naming="VARIABLE",
         takes=NAMED,
@@ -68,7 +68,7 @@ FILES = (
     ),
     Context(
         "YAML block",
-        "apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop\nstringData:\n  %N%: |\n    %V%\n  stage: prod\nerror: unable to recognize \"secret.yaml\"",
+        'apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop\nstringData:\n  %N%: |\n    %V%\n  stage: prod\nerror: unable to recognize "secret.yaml"',
         ("kind: Secret", "name: shop", "stage: prod", "secret.yaml"),
         naming="variable",
         takes=NAMED,
@@ -275,7 +275,7 @@ FILES = (
     ),
     Context(
         "hunk of a diff",
-        "diff --git a/app/config.js b/app/config.js\n@@ -3,3 +3,3 @@ module.exports = {\n   host: \"api.acme.io\",\n-  %N%: process.env.KEY,\n+  %N%: \"%V%\",\n   port: 443,",
+        'diff --git a/app/config.js b/app/config.js\n@@ -3,3 +3,3 @@ module.exports = {\n   host: "api.acme.io",\n-  %N%: process.env.KEY,\n+  %N%: "%V%",\n   port: 443,',
         ("app/config.js", "api.acme.io", "process.env.KEY", "port: 443"),
         naming="camel",
         takes=NAMED,

@@ -240,7 +240,9 @@ def _checked(prefix: str) -> Callable[[Random], Value]:
     return lambda rng: whole(with_checksum(prefix, 30, rng))
 
 
-def _jwt(algorithm: str, signature_bytes: int, claims: Callable[[Random], dict[str, object]]) -> Callable[[Random], Value]:
+def _jwt(
+    algorithm: str, signature_bytes: int, claims: Callable[[Random], dict[str, object]]
+) -> Callable[[Random], Value]:
     def make(rng: Random) -> Value:
         parts = ({"alg": algorithm, "typ": "JWT"}, claims(rng))
         written = [encode_for_url(json.dumps(part, separators=(",", ":")).encode()) for part in parts]
@@ -253,12 +255,22 @@ def _jwt(algorithm: str, signature_bytes: int, claims: Callable[[Random], dict[s
 
 
 def _user(rng: Random) -> dict[str, object]:
-    return {"sub": fill("{digits:10}", rng), "name": fill("user{digits:4}", rng), "iat": 1_516_239_022 + rng.randrange(10**8)}
+    return {
+        "sub": fill("{digits:10}", rng),
+        "name": fill("user{digits:4}", rng),
+        "iat": 1_516_239_022 + rng.randrange(10**8),
+    }
 
 
 def _role(rng: Random) -> dict[str, object]:
     ref = fill("{lower:20}", rng)
-    return {"iss": "supabase", "ref": ref, "role": "service_role", "iat": 1_700_000_000, "exp": 2_015_000_000 + rng.randrange(10**6)}
+    return {
+        "iss": "supabase",
+        "ref": ref,
+        "role": "service_role",
+        "iat": 1_700_000_000,
+        "exp": 2_015_000_000 + rng.randrange(10**6),
+    }
 
 
 def _account(rng: Random) -> dict[str, object]:
@@ -279,7 +291,7 @@ def _gitlab_routable(rng: Random) -> Value:
 
 def _pypi(rng: Random) -> Value:
     location, identity = b"\x02\x01\x08pypi.org\x02\x24", fill("{uuid}", rng).encode()
-    caveat = b"\x00\x02\x2a[3,\"" + fill("{uuid}", rng).encode() + b'"]\x00\x00\x06\x20'
+    caveat = b'\x00\x02\x2a[3,"' + fill("{uuid}", rng).encode() + b'"]\x00\x00\x06\x20'
     return whole("pypi-" + encode_for_url(location + identity + caveat + rng.randbytes(32)))
 
 
@@ -294,12 +306,21 @@ def _grafana_cloud(rng: Random) -> Value:
 
 
 def _sentry(rng: Random) -> Value:
-    claims = {"iat": 1_690_000_000 + rng.random(), "url": "https://sentry.io", "region_url": "https://us.sentry.io", "org": "shop"}
+    claims = {
+        "iat": 1_690_000_000 + rng.random(),
+        "url": "https://sentry.io",
+        "region_url": "https://us.sentry.io",
+        "org": "shop",
+    }
     return whole(f"sntrys_{encode(json.dumps(claims).encode())}_{fill('{b64:43}', rng)}")
 
 
 def _one_password(rng: Random) -> Value:
-    account = {"signInAddress": "shop.1password.com", "secretKey": fill("A3-{B36:6}-{B36:6}", rng), "muk": fill("{url:43}", rng)}
+    account = {
+        "signInAddress": "shop.1password.com",
+        "secretKey": fill("A3-{B36:6}-{B36:6}", rng),
+        "muk": fill("{url:43}", rng),
+    }
     return whole("ops_" + encode_for_url(json.dumps(account).encode()))
 
 
@@ -309,7 +330,9 @@ def _mapbox(rng: Random) -> Value:
 
 
 def _discord(rng: Random) -> Value:
-    return whole(f"{encode_for_url(fill('1{digits:17}', rng).encode())}.{fill('G{url:5}', rng)}.{fill('{url:38}', rng)}")
+    return whole(
+        f"{encode_for_url(fill('1{digits:17}', rng).encode())}.{fill('G{url:5}', rng)}.{fill('{url:38}', rng)}"
+    )
 
 
 def _intercom(rng: Random) -> Value:

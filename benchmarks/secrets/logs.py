@@ -101,7 +101,7 @@ LOGS = (
     ),
     Context(
         "terraform plan of a variable",
-        "  + environment {\n      + variables = {\n          + \"LOG_LEVEL\" = \"info\"\n          + \"%N%\" = \"%V%\"\n        }\n    }\nError: creating Lambda Function (shop)",
+        '  + environment {\n      + variables = {\n          + "LOG_LEVEL" = "info"\n          + "%N%" = "%V%"\n        }\n    }\nError: creating Lambda Function (shop)',
         ("LOG_LEVEL", "info", "creating Lambda Function (shop)"),
         naming="VARIABLE",
         takes=NAMED,
@@ -156,7 +156,7 @@ LOGS = (
     ),
     Context(
         "SQL: user of Oracle",
-        "ORA-65096: invalid common user or role name\nSQL> create user shop identified by \"%V%\" default tablespace users;",
+        'ORA-65096: invalid common user or role name\nSQL> create user shop identified by "%V%" default tablespace users;',
         ("ORA-65096", "create user shop", "default tablespace users"),
         takes=SECRETS,
         forbids='"',

@@ -128,7 +128,7 @@ PROSE = (
     ),
     Context(
         "bare: quoted in a stack",
-        "Error: invalid header value \"%V%\"\n    at Client.send (/srv/app/client.js:88:13)",
+        'Error: invalid header value "%V%"\n    at Client.send (/srv/app/client.js:88:13)',
         ("invalid header value", "/srv/app/client.js:88:13"),
         naming="none",
         takes=FORMS,

@@ -16,7 +16,10 @@ SHOWN_CHARACTERS = 1_500
 
 def totals(by_half: dict[str, list[Cell]]) -> str:
     """Return how many secrets are gone, and how many texts are whole, of each half."""
-    lines = ["| half | secrets in texts | gone | readable | texts that lose | strings lost |", "|---|---:|---:|---:|---:|---:|"]
+    lines = [
+        "| half | secrets in texts | gone | readable | texts that lose | strings lost |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
     for half, cells in by_half.items():
         readable, damaged = sum(cell.leaked for cell in cells), sum(bool(cell.lost) for cell in cells)
         strings, lost = sum(len(cell.context.keeps) for cell in cells), sum(len(cell.lost) for cell in cells)

@@ -28,7 +28,7 @@ WIRE = (
     ),
     Context(
         "dump of a request",
-        "POST /v2/charges HTTP/1.1\r\nHost: pay.acme.io\r\nX-Api-Key: %V%\r\nContent-Type: application/json\r\n\r\n{\"amount\": 4200}",
+        'POST /v2/charges HTTP/1.1\r\nHost: pay.acme.io\r\nX-Api-Key: %V%\r\nContent-Type: application/json\r\n\r\n{"amount": 4200}',
         ("POST /v2/charges", "pay.acme.io", "application/json", '"amount": 4200'),
         takes=TOKENS,
     ),

@@ -30,14 +30,17 @@ _SEPARATOR: Final = lazy_pattern(
     # a pair of a name and a value: HAR, Kubernetes, XML
     r"|(?P<pair>['\"]?[ \t]{0,3}[,;]?\s{0,40}['\"]?(?i:value)['\"]?[ \t]{0,3}[:=][ \t]{0,3})"
     # the next item of a list of names and values
+    # an element of a property list, a part of a form
+    r"|(?P<below></\w{1,20}>\s{0,40}<\w{1,20}>|\"(?:;[^\n]{0,80})?\r?\n(?:[\w-]{1,40}:[^\n]{0,80}\r?\n){0,3}\r?\n)"
     r"|(?P<item>['\"][ \t]{0,3},\s{0,40}(?=[burBUR]{0,2}['\"]))"
     # an element of XML
     r"|(?P<element>(?:[ \t][^<>\n]{0,200})?>\s{0,40}(?=[^<\s]))"
     # an option of a command, a line of netrc, prose
-    r"|(?P<apart>[ \t]{1,40}(?:(?:is|was|of|as|to|value|used|provided|supplied|given|sent)(?::|[ \t]){1,3}){0,2})"
+    r"|(?P<apart>[ \t]{1,40}(?:(?:is|was|set|of|as|to|value|used|provided|supplied|given|sent|instead|below)"
+    r"(?::|[ \t]){1,3}){0,3})"
 )
 _VALUE: Final = lazy_pattern(
-    r"(?:(?:[A-Z][A-Za-z]{0,40}|str|bytes|repr)[(\[{][ \t]?(?=[burBUR]{0,2}['\"`]))?[burBUR@]{0,2}"
+    r"(?:(?:[A-Z][A-Za-z]{0,40}|str|bytes|repr)?[(\[{][ \t]?(?=[burBUR]{0,2}['\"`]))?[burBUR@]{0,2}"
     r"(?:(?P<triple>'''|\"\"\")(?P<long>(?:[^'\"\\]|\\.|(?!(?P=triple)).){0,4096})"
     r"|(?P<quote>['\"`])(?P<quoted>(?:[^'\"`\\\n]|\\.|(?!(?P=quote))['\"`]){0,1024})(?P=quote)?)"
 )
@@ -45,6 +48,7 @@ _BARE: Final = lazy_pattern(
     r"(?:[^\s'\"`<>&;,(){}\[\]|\\]"
     r"|[&;,](?![\s'\"]|$|[\w.\[\]-]{1,40}[=:])"
     r"|[(\[{<>|\\](?=[^\s'\"`;,])"
+    r"|(?<=\w)['\"](?=\w{2})"
     r"|[)\]}](?=[\w@#$%!?*+^~-])){1,256}"
 )
 MAX_BARE: Final = 256
@@ -102,30 +106,73 @@ def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | 
     loose = not name.startswith("-") and (common or syntax in {"apart", "item"})
     quoted = _VALUE.match(text, at)
     if quoted is None:
-        return _read_bare(text, at, kind, loose=loose)
+        return (
+            _read_in_quotes(text, start, at, kind)
+            or _read_words(text, name, at, kind)
+            or _read_bare(text, at, kind, loose=loose, in_tags=syntax in {"below", "element"})
+        )
     group = "long" if quoted["triple"] else "quoted"
     good = is_secret(quoted[group], kind, quoted=True) and (not loose or _stands_out(quoted[group], kind, syntax))
-    return Found(*quoted.span(group), kind) if good else None
+    return Found(*quoted.span(group), _SAID.get(kind, kind)) if good else None
 
 
-def _read_bare(text: str, at: int, kind: str, *, loose: bool) -> Found | None:
+def _read_in_quotes(text: str, start: int, at: int, kind: str) -> Found | None:
+    # 'PASSPHRASE=four words', an item of a list or an argument: the value ends where the quotes do.
+    opened = text[start - 1 : start]
+    if opened not in {"'", '"'} or not start or text[at - 1] != "=":
+        return None
+    value = _REST[opened].match(text, at)
+    if value is None or _ASSIGNMENT.search(value[0]) or not is_secret(value[0], kind, quoted=True):
+        return None
+    return Found(*value.span(), _SAID.get(kind, kind))
+
+
+_REST: Final = {
+    "'": lazy_pattern(r"(?:[^'\\\n]|\\.){1,1024}(?=')"),
+    '"': lazy_pattern(r'(?:[^"\\\n]|\\.){1,1024}(?=")'),
+}
+_ASSIGNMENT: Final = lazy_pattern(r"[\s;&,][\w.-]{1,40}=")
+
+
+def _read_words(text: str, name: str, at: int, kind: str) -> Found | None:
+    words = _WORDS.match(text, at) if "phrase" in name.lower() else None
+    return Found(*words.span(), kind) if words is not None and is_secret(words[0], kind, quoted=False) else None
+
+
+_WORDS: Final = lazy_pattern(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:\x1b|\r?\n|$))")
+"""What a passphrase is made of, up to the end of its line."""
+
+
+def _read_bare(text: str, at: int, kind: str, *, loose: bool, in_tags: bool) -> Found | None:
     bare = _BARE.match(text, at)
     content = bare[0].rstrip(".,:;!?)") if bare is not None else ""
+    if in_tags:
+        content = content.partition("<")[0]
     end = at + len(content)
     if content.startswith("--") or text[end : end + 1] == "(" or not is_secret(content, kind, quoted=False):
         return None
-    if loose and not (len(content) >= _MIN_LOOSE[kind == "password"] and is_random(content)):
+    if loose and not (len(content) >= _MIN_LOOSE[kind == "password"] and _is_mixed(content, kind)):
         return None
     if len(content) == MAX_BARE:
         end = cast("re.Match[str]", _MORE.match(text, end)).end()  # matches nothing, too
-    return Found(at, end, kind)
+    return Found(at, end, _SAID.get(kind, kind))
 
+
+_SAID: Final = {"key": "secret"}
+"""What kinds are called that only their judges tell from another."""
 
 _OURS: Final = "[REDACTED:"
 
 _COMMON: Final = frozenset({"pass", "pin", "auth", "sig", "signature", "key", "token", "pw"})
 """Names that are words of many other texts: what stands behind one must look like a secret."""
 
+
+def _is_mixed(content: str, kind: str) -> bool:
+    return is_random(content) or (kind == "password" and (content.isdigit() or _SIGNS.search(content) is not None))
+
+
+_SIGNS: Final = lazy_pattern(r"(?=.*[A-Za-z])(?=.*[0-9])|[A-Za-z]{2}[-_][a-z]{2,12}[-_][a-z]{2}|[a-z][A-Z][a-z]+[A-Z]")
+"""Words joined, or letters and digits with signs among them."""
 
 _MIN_LOOSE: Final = {True: 4, False: 12}
 """Characters of a word that stands out behind the name of a password, and of another secret."""

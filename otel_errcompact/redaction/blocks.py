@@ -10,8 +10,12 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BEGIN: Final = lazy_pattern(r"----[- ]BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-{0,5}[ -]?----?-?")
-_END: Final = lazy_pattern(r"----[- ]END [A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-{0,5}[ -]?----?-?")
+_BEGIN: Final = lazy_pattern(
+    r"----[- ]BEGIN (?:[A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-{0,5}[ -]?----?-?"
+)
+_END: Final = lazy_pattern(
+    r"----[- ]END (?:[A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-{0,5}[ -]?----?-?"
+)
 _LINES_OF_KEY: Final = lazy_pattern(
     r"(?:\s*\n(?:[^\n]{0,40}?(?:[A-Za-z0-9+/=]{16,}"
     r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): ?[^\n]{0,80}"

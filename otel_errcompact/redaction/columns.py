@@ -20,10 +20,10 @@ MAX_HEAD: Final = 400
 """Characters of a head."""
 
 _STEMS: Final = ("pass", "pwd", "secret", "token", "key", "cred")
-_CELL: Final = lazy_pattern(r"[\w -]{0,30}[\"']?[ \t]{0,200}(?:[|,;\t]|\r?$)")
+_CELL: Final = lazy_pattern(r"[\w -]{0,30}[\"']?[ \t]{0,200}(?:[|,;\t]|\r?$)|[\w-]{0,30}  ")
 """The rest of a cell that holds a name, up to its end."""
 
-_NAME: Final = lazy_pattern(r"[ \t\"'|]*(?:[A-Za-z_](?:[\w -]{0,30}\w)?)?[ \t\"'|]*")
+_NAME: Final = lazy_pattern(r"(?:[A-Za-z_](?:[\w -]{0,30}\w)?)?")
 _INSERT: Final = lazy_pattern(
     r"(?i)\b(?:into|replace)\s{1,3}[\w.`\"\[\]]{1,80}\s{0,3}\((?P<names>[^()\n]{1,600})\)\s{0,3}values?\s{0,3}"
 )
@@ -58,17 +58,35 @@ def find_in_columns(text: str, lower: str) -> Iterator[Found]:
 def _find_below(text: str, start: int, end: int) -> Generator[Found, None, int]:
     # What is returned is the end of what was looked at.
     head = text[start:end]
-    for sign in "|,\t;":
-        if sign in head:
-            cells = head.split(sign)
-            kinds = dict(enumerate(kind_of_name(cell.strip(" \t\"'\r")) for cell in cells))
-            if any(kinds.values()) and all(_NAME.fullmatch(cell) for cell in cells):
-                return (yield from _find_rows(text, end + 1, sign, len(cells), kinds))
-            break
+    sign = next((sign for sign in "|,\t;" if sign in head), _BLANKS)
+    cells = _cells_of(head, sign)
+    kinds = [kind_of_name(cell) for _, cell in cells]
+    if any(kinds) and len(cells) > 1 and all(_NAME.fullmatch(cell) for _, cell in cells):
+        return (yield from _find_rows(text, end + 1, sign, kinds))
     return end
 
 
-def _find_rows(text: str, at: int, sign: str, columns: int, kinds: dict[int, str]) -> Generator[Found, None, int]:
+_BLANKS: Final = "  "
+"""What is between the columns of a table without rules."""
+
+
+def _cells_of(line: str, sign: str) -> list[tuple[int, str]]:
+    """Return the cells of a line with their places, without what is around their contents."""
+    if sign == _BLANKS:
+        return [(match.start(), match[0]) for match in _CELLS.finditer(line)]
+    cells = []
+    at = 0
+    for cell in line.split(sign):
+        content = cell.strip(" \t\"'\r")
+        cells.append((at + cell.index(content), content))
+        at += len(cell) + 1
+    return cells
+
+
+_CELLS: Final = lazy_pattern(r"\S+(?: \S+)*")
+
+
+def _find_rows(text: str, at: int, sign: str, kinds: list[str]) -> Generator[Found, None, int]:
     for _ in range(MAX_ROWS):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
@@ -77,17 +95,12 @@ def _find_rows(text: str, at: int, sign: str, columns: int, kinds: dict[int, str
             if not row:
                 break
         else:
-            cells = row.split(sign)
-            if len(cells) != columns:
+            cells = _cells_of(row, sign)
+            if len(cells) != len(kinds):
                 break
-            place = at
-            for number, cell in enumerate(cells):
-                value = cell.strip(" \t\"'\r")
-                kind = kinds[number]
+            for kind, (place, value) in zip(kinds, cells, strict=True):
                 if kind and is_secret(value, kind, quoted=True):
-                    start = place + cell.index(value)
-                    yield Found(start, start + len(value), kind)
-                place += len(cell) + 1
+                    yield Found(at + place, at + place + len(value), kind)
         at = end + 1
         if at > len(text):
             break

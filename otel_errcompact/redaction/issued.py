@@ -129,7 +129,17 @@ ISSUED: Final[tuple[Issued, ...]] = (
     Issued(("ATATT3", "ATCTT3", "ATBB", "BBDC-"), r"[\w=-]", 24),
     Issued(("AQVN",), _WORD, 35),
     Issued(("YCAJ", "YCMJ", "YCPJ", "YCNJ", "YC"), _WORD, 38),
-    Issued(("AAAAAAAAAAAAAAAAAAAAAA",), "[A-Za-z0-9%]", 40),
+    Issued(("AAAAAAAAAAAAAAAAAAAA",), "[A-Za-z0-9%]", 40),
+    Issued(("ATTA",), _HEX, 60),
+    Issued(("y0_", "y1_", "y2_", "y3_"), _WORD, 39),
+    Issued(("CCIPAT_", "CCIPRJ_"), "[A-Za-z0-9_]", 40),
+    Issued(("ak-", "as-"), _LETTERS, 22),
+    Issued(("AKID",), _LETTERS, 32),
+    Issued(("hcaik_", "hcalk_", "hcamk_"), "[a-z0-9]", 30),
+    Issued(("CFPAT-",), _WORD, 40),
+    Issued(("pcsk_", "napi_", "bkua_", "bkct_", "rpa_", "lin_oauth_", "fw_", "oy2"), "[A-Za-z0-9_]", 22),
+    Issued(("pa-",), _WORD, 40),
+    Issued(("IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"), "[A-Za-z0-9+/=]", 40),
     Issued(("MII",), "[A-Za-z0-9+/=]", 200),
 )
 """Tokens that their beginning tells; the first entry that a token meets gives its kind."""
@@ -141,15 +151,18 @@ SHAPES: Final[tuple[str, ...]] = (
     r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk",  # MaxMind
     r"SK[0-9a-fA-F]{32}",  # Twilio
     r"[a-f0-9]{32}-us[0-9]{1,2}",  # Mailchimp
+    r"[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{24,}",  # Azure
+    r"[\w-]{40,44}AzFu[\w-]{6}={0,2}",
+    r"[A-Za-z0-9+/]{76}(?:ACDb|\+ASt|\+AMC|\+ACR)[A-Za-z0-9+/]{5,6}={0,2}",
     r"ZXlK[A-Za-z0-9+/]{40,}={0,2}",  # a JSON web token in base64
     r"[MNO][A-Za-z0-9]{23,27}\.[\w-]{6}\.[\w-]{27,40}",  # Discord
 )
 """Tokens that a mark in their middle or their end tells."""
 
 BROKEN_SHAPES: Final[tuple[tuple[str, str, str], ...]] = (
-    (":AA", r"[0-9]{8,12}:AA[\w-]{32,34}", "api_key"),  # Telegram
-    ("|", r"[0-9]{15,16}\|[0-9A-Za-z_-]{27,40}", "api_key"),  # Facebook
-    ("%", r"[0-9]{15,16}%[0-9A-Za-z_-]{27,40}", "api_key"),
+    (":AA", r"(?<![A-Za-z0-9])[0-9]{8,12}:AA[\w-]{32,34}", "api_key"),  # Telegram
+    ("|", r"(?<![A-Za-z0-9])[0-9]{15,16}\|[0-9A-Za-z_-]{27,40}", "api_key"),  # Facebook
+    ("%", r"(?<![A-Za-z0-9])[0-9]{15,16}%[0-9A-Za-z_-]{27,40}", "api_key"),
     ("$", r"\$(?:2[abxy]|apr1|y|[156]|argon2(?:id|i|d)|scrypt|pbkdf2[\w-]{0,12})\$[\w./$=,+-]{20,}", "password"),
     ("A}", r"\{S?SHA\}[A-Za-z0-9+/=$.]{12,}", "password"),  # LDAP and htpasswd
     ("pbkdf2_sha", r"pbkdf2_sha\d{1,3}\$[0-9]{1,9}\$[\w+/=$-]{20,}", "password"),  # Django
@@ -170,9 +183,7 @@ def _join() -> str:
 
 
 _FORMS: Final = lazy_pattern(_join)
-_BROKEN: Final = tuple(
-    (clue, lazy_pattern(rf"(?<![A-Za-z0-9])(?:{form})(?![A-Za-z0-9])"), kind) for clue, form, kind in BROKEN_SHAPES
-)
+_BROKEN: Final = tuple((clue, lazy_pattern(rf"(?:{form})(?![A-Za-z0-9])"), kind) for clue, form, kind in BROKEN_SHAPES)
 
 
 def find_issued(text: str) -> list[Found]:

@@ -7,7 +7,32 @@ from typing import Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 
-STEMS: Final = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sig", "jwt", "sess")
+FOREIGN: Final = (
+    *(
+        "contrase\u00f1a",
+        "contrasena",
+        "senha",
+        "kennwort",
+        "mot de passe",
+        "wachtwoord",
+        "has\u0142o",
+        "l\u00f6senord",
+    ),
+    *("\u043f\u0430\u0440\u043e\u043b\u044c", "\u5bc6\u7801", "\u5bc6\u78bc", "\u30d1\u30b9\u30ef\u30fc\u30c9"),
+    *(
+        "\ube44\ubc00\ubc88\ud638",
+        "\u0e23\u0e2b\u0e31\u0e2a\u0e1c\u0e48\u0e32\u0e19",
+        "parola",
+        "adgangskode",
+        "salasana",
+    ),
+)
+"""What a password is called in other languages, from Spanish to Finnish."""
+
+STEMS: Final = (
+    *("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sig", "jwt", "sess"),
+    *("_pat", "-pat", "_pin", "-pin", *FOREIGN),
+)
 """Parts of which each name of a secret holds one, in lower case."""
 
 MAX_NAME: Final = 64
@@ -50,6 +75,16 @@ _KEYS: Final = frozenset(
 )
 """Words that make the key behind them a secret one."""
 
+_HARMLESS: Final = frozenset(
+    [
+        "",
+        *("cache", "composite", "dedup", "dict", "foreign", "group", "hash", "idempotency", "index", "lookup", "map"),
+        *("message", "natural", "object", "order", "partition", "primary", "public", "range", "registry", "routing"),
+        *("row", "shard", "sort", "translation", "unique"),
+    ]
+)
+"""Words that make the key behind them no secret; what stands behind another key must look like one."""
+
 _AFTER: Final = frozenset(
     [
         "again",
@@ -91,7 +126,9 @@ _KINDS: Final = {
     **dict.fromkeys(
         ["password", "passwd", "pwd", "pass", "passphrase", "passcode", "passwort", "pw", "pin"], "password"
     ),
-    **dict.fromkeys(["secret", "secrets", "token", "credential", "credentials", "creds", "cred", "jwt"], "secret"),
+    **dict.fromkeys(
+        ["secret", "secrets", "token", "credential", "credentials", "creds", "cred", "jwt", "pat"], "secret"
+    ),
     **dict.fromkeys(["auth", "signature", "sig"], "signature"),
     **dict.fromkeys(["session", "sessid", "sessionid", "phpsessid", "jsessionid"], "session"),
     "cookie": "cookie",
@@ -120,6 +157,8 @@ def kind_of_name(name: str) -> str:
     A name is split into its words, whatever joins them: `db_password`, `DbPassword`, `db-password` and `PGPASSWORD` say
     the same. The last word decides, so that `password_file`, `token_count` and `key_id` name no secret.
     """
+    if name.lower().endswith(FOREIGN):
+        return "password"
     words = [word.lower() for word in _WORDS.findall(name)]
     while words and (words[-1] in _AFTER or words[-1].isdigit()):
         words.pop()
@@ -127,5 +166,6 @@ def kind_of_name(name: str) -> str:
         return ""
     last = words[-1]
     if last == "key":
-        return "secret" if len(words) > 1 and words[-2] in _KEYS else ""
+        owner = words[-2] if len(words) > 1 else ""
+        return "secret" if owner in _KEYS else "" if owner in _HARMLESS else "key"
     return _KINDS.get(last) or next((kind for end, kind in _ENDS if last.endswith(end)), "")

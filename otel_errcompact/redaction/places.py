@@ -64,7 +64,8 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
             Place(
                 ("mysql", "mariadb"),
                 lazy_pattern(
-                    r"(?:mysql\w{0,10}|mariadb[\w-]{0,10})\b[^\n|;]{0,200}?[\s'\"]-p(?P<secret>[^\s'\"=]{3,100})"
+                    r"(?:mysql\w{0,10}|mariadb[\w-]{0,10})\b[^\n|;]{0,200}?[\s'\"]-p['\"]?"
+                    r"(?P<secret>(?<=['\"])[^'\"\n]{3,100}|(?<!['\"])[^\s'\"=]{3,100})"
                 ),
                 "password",
             ),
@@ -74,7 +75,7 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
                     r"(?:sshpass|(?:docker|podman|helm|oras|az|oc|cf|npm)(?: \w{1,20}){0,3} login"
                     r"|sqlcmd|bcp|mongo\w{0,10}|zip|unzip|7z\w?)"
                     r"\b[^\n|;]{0,200}?[\s'\"]-[pP](?:[ \t]{0,3}|['\"],[ \t]{0,3})"
-                    r"['\"]?(?P<secret>[^\s'\"-][^\s'\"]{2,100})"
+                    r"['\"]?(?P<secret>(?<=['\"])[^'\"\n-][^'\"\n]{2,100}|[^\s'\"-][^\s'\"]{2,100})"
                 ),
                 "password",
             ),
@@ -83,7 +84,7 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
                 lazy_pattern(
                     r"(?:ldap\w{3,10}\b[^\n|;]{0,200}?[\s'\"]-w|redis-cli\b[^\n|;]{0,200}?[\s'\"]-a)"
                     r"(?:[ \t]{0,3}|['\"],[ \t]{0,3})"
-                    r"['\"]?(?P<secret>[^\s'\"-][^\s'\"]{2,100})"
+                    r"['\"]?(?P<secret>(?<=['\"])[^'\"\n-][^'\"\n]{2,100}|[^\s'\"-][^\s'\"]{2,100})"
                 ),
                 "password",
             ),
@@ -164,6 +165,8 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
             "://",
             "?",
             "&",
+            "@tcp(",
+            "@unix(",
         ),
         (
             Place(
@@ -175,9 +178,21 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
             Place(
                 ("@",),
                 lazy_pattern(
-                    r"://[^\s/?#'\"<>:@]{0,128}:(?![0-9]{1,5}(?:/|$))(?P<secret>[^\s'\"<>@]{1,256}(?:@[^\s'\"<>@/:]{1,40}(?=@))?)(?=@)"
+                    r"://[^\s/?#'\"<>:@]{0,128}:(?![0-9]{1,5}(?:[/;,?]|$))(?P<secret>[^\s'\"<>@]{1,256}(?:@[^\s'\"<>@/:]{1,40}(?=@))?)(?=@)"
                 ),
                 "password",
+            ),
+            Place(
+                ("@tcp(", "@unix("),
+                lazy_pattern(r"\b[\w.-]{1,64}:(?P<secret>[^\s@]{1,256})@(?:tcp|unix)\("),
+                "password",
+            ),
+            Place(
+                ("secret=", "token=", "password=", "passwd=", "pwd=", "key="),
+                lazy_pattern(
+                    r"(?i)[?&][\w-]{0,40}(?:secret|token|passw(?:or)?d|pwd|api_?key)=(?P<secret>[^\s&\"'<>]{4,2000})"
+                ),
+                "secret",
             ),
             Place(
                 ("?", "&"),

@@ -27,7 +27,16 @@ _CODE: Final = lazy_pattern(
     r"|ctx|context|conf|cfg|secrets?|credentials?|creds)[.\[]|[A-Za-z_][\w.]*(?:\(|\[['\"\w])|&?[a-z_]+(?:->|::)\w"
 )
 _IDENTIFIER: Final = lazy_pattern(r"[A-Za-z_][A-Za-z_.]*")
-_STEM: Final = lazy_pattern(r"(?i)pass|pwd|secret|token|key|auth|cred|cookie|input|value|param|arg|field|env")
+_PARTS: Final = lazy_pattern("[A-Z]?[a-z]+|[A-Z]+")
+_STEMS: Final = frozenset(
+    form
+    for word in [
+        *("pass", "password", "passwd", "pwd", "passphrase", "secret", "token", "key", "auth", "cred", "creds"),
+        *("credential", "credentials", "cookie", "input", "value", "param", "params", "arg", "args", "field", "env"),
+    ]
+    for form in (word, word.title(), word.upper())
+)
+"""Words of which one stands in what code calls a secret."""
 _RANDOM: Final = lazy_pattern(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w.+/=~$!@#%^*:-]+")
 _UUID: Final = lazy_pattern(r"[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}")
 _MEASURE: Final = lazy_pattern(r"[0-9.]+(?:\s?[a-zA-Z%]{0,3})?|v?\d+(?:\.\d+)+[\w.-]*|\d{4}-\d\d-\d\d.*")
@@ -73,7 +82,7 @@ def is_secret(value: str, kind: str, *, quoted: bool) -> bool:
 
 def _is_bare_password(value: str) -> bool:
     # In code and prose a bare word is a name or a word of a sentence.
-    is_name = _IDENTIFIER.fullmatch(value) and (_STEM.search(value) or "." in value)
+    is_name = _IDENTIFIER.fullmatch(value) and ("." in value or not _STEMS.isdisjoint(_PARTS.findall(value)))
     return not is_name and not _PATH.fullmatch(value)
 
 
@@ -99,8 +108,14 @@ def _is_issued(value: str, *, quoted: bool) -> bool:
     return quoted and len(value) >= MIN_MIXED and is_random(value)
 
 
+def _is_key(value: str) -> bool:
+    return len(value) >= MIN_SESSION and _MIXED.fullmatch(value) is not None and not _PATH.fullmatch(value)
+
+
+_MIXED: Final = lazy_pattern(r"(?=[^0-9]*[0-9])(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[\w+/=~-]+")
 _JUDGES: Final[dict[str, Callable[[str], bool]]] = {
     "authorization": _is_authorization,
+    "key": _is_key,
     "session": _is_session,
     "signature": _is_signature,
 }
