@@ -25,14 +25,16 @@ _SEPARATOR: Final = lazy_pattern(
     # JSON, YAML, TOML, INI, shells, code with or without a type, logs, headers
     r"(?P<assigned>['\"`]?[\])]{0,2}[ \t]{0,40}"
     r"(?:\??:[ ]?[A-Za-z_.\[\]]{1,40}(?:[ ]?\|[ ]?[A-Za-z_.\[\]]{1,40}){0,3}[ ]?=(?=[ '\"`])"
-    r"|:=|=>|->|\?=|::=|\|\||={1,3}|:)"
+    r"|:=|=>|->|\?=|::=|\|\||={1,3}|::?)"
     r"(?P<blank>[ \t]{0,40}(?:(?:[|>][+-]?)?\n[ \t]{1,40})?))"
     # a pair of a name and a value: HAR, Kubernetes, XML
     r"|(?P<pair>['\"]?[ \t]{0,3}[,;]?\s{0,40}['\"]?(?i:value)['\"]?[ \t]{0,3}[:=][ \t]{0,3})"
     # the next item of a list of names and values
     # an element of a property list, a part of a form
     r"|(?P<below></\w{1,20}>\s{0,40}<\w{1,20}>|\"(?:;[^\n]{0,80})?\r?\n(?:[\w-]{1,40}:[^\n]{0,80}\r?\n){0,3}\r?\n)"
-    r"|(?P<item>['\"][ \t]{0,3},\s{0,40}(?=[burBUR]{0,2}['\"]))"
+    r"|(?P<item>['\"]?[ \t]{0,3},\s{0,40}(?=(?:<<)?[burBUR]{0,2}['\"]))"
+    # an argument of a call: setPassword("...")
+    r"|(?P<call>\((?=[burBUR]{0,2}['\"`]))"
     # an element of XML
     r"|(?P<element>(?:[ \t][^<>\n]{0,200})?>\s{0,40}(?=[^<\s]))"
     # an option of a command, a line of netrc, prose
@@ -40,7 +42,7 @@ _SEPARATOR: Final = lazy_pattern(
     r"(?::|[ \t]){1,3}){0,3})"
 )
 _VALUE: Final = lazy_pattern(
-    r"(?:(?:[A-Z][A-Za-z]{0,40}|str|bytes|repr)?[(\[{][ \t]?(?=[burBUR]{0,2}['\"`]))?[burBUR@]{0,2}"
+    r"(?:(?:[A-Z][A-Za-z]{0,40}|str|bytes|repr)?[(\[{][ \t]?(?=[burBUR]{0,2}['\"`])|<<(?=\"))?[burBUR@]{0,2}"
     r"(?:(?P<triple>'''|\"\"\")(?P<long>(?:[^'\"\\]|\\.|(?!(?P=triple)).){0,4096})"
     r"|(?P<quote>['\"`])(?P<quoted>(?:[^'\"`\\\n]|\\.|(?!(?P=quote))['\"`]){0,1024})(?P=quote)?)"
 )
@@ -103,7 +105,7 @@ def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | 
     common = name.lower() in _COMMON
     if common and (syntax == "item" or (syntax == "apart" and name.lower() == "pass")):
         return None
-    loose = not name.startswith("-") and (common or syntax in {"apart", "item"})
+    loose = not name.startswith("-") and (common or syntax in {"apart", "call", "item"})
     quoted = _VALUE.match(text, at)
     if quoted is None:
         return (

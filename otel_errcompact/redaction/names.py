@@ -149,6 +149,13 @@ _NO_OWNERS: Final = frozenset(
 """Words in front of which a token or pass is no secret: `next_token`, `max_token`, `by_pass`."""
 
 
+_NO_PASSWORDS: Final = frozenset(
+    ["bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass", "subpass"]
+)
+MIN_JOINED: Final = 5
+"""Characters of the longest word in "pass" that is written apart from its owner."""
+
+
 @lru_cache(maxsize=1_024)
 def kind_of_name(name: str) -> str:
     """
@@ -168,4 +175,6 @@ def kind_of_name(name: str) -> str:
     if last == "key":
         owner = words[-2] if len(words) > 1 else ""
         return "secret" if owner in _KEYS else "" if owner in _HARMLESS else "key"
+    if last.endswith("pass") and len(last) > MIN_JOINED and last not in _NO_PASSWORDS:
+        return "password"
     return _KINDS.get(last) or next((kind for end, kind in _ENDS if last.endswith(end)), "")

@@ -80,6 +80,14 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
                 "password",
             ),
             Place(
+                ("echo ", "printf "),
+                lazy_pattern(
+                    r"(?:echo|printf)(?: -\w)?[ ]['\"]?(?P<secret>[^'\"|\n]{4,400}?)(?:\\n)?['\"]?[ ]?\|[^\n]{0,120}"
+                    r"(?:sudo[^\n]{0,20} -S|stdin|chpasswd|passwd\b)"
+                ),
+                "password",
+            ),
+            Place(
                 ("ldap", "redis-cli"),
                 lazy_pattern(
                     r"(?:ldap\w{3,10}\b[^\n|;]{0,200}?[\s'\"]-w|redis-cli\b[^\n|;]{0,200}?[\s'\"]-a)"
