@@ -195,7 +195,11 @@ class TrajectoryFile(Listener):
                 file.append(line)
 
     def close(self) -> None:
-        """Write what waits, or give it up, and close the files; the next failure opens them again."""
+        """
+        Write what waits, or give it up, and close the files.
+
+        The next failure opens them again.
+        """
         with self._lock:
             self._raws.end()
             self._runs.end()

@@ -71,7 +71,6 @@ _BLANKS: Final = "  "
 
 
 def _cells_of(line: str, sign: str) -> list[tuple[int, str]]:
-    """Return the cells of a line with their places, without what is around their contents."""
     if sign == _BLANKS:
         return [(match.start(), match[0]) for match in _CELLS.finditer(line)]
     cells = []

@@ -140,6 +140,38 @@ ISSUED: Final[tuple[Issued, ...]] = (
     Issued(("pcsk_", "napi_", "bkua_", "bkct_", "rpa_", "lin_oauth_", "fw_", "oy2"), "[A-Za-z0-9_]", 22),
     Issued(("pa-",), _WORD, 40),
     Issued(("IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"), "[A-Za-z0-9+/=]", 40),
+    Issued(("BBFF-", "NRBR-"), _LETTERS, 19),
+    Issued(("ak_live_", "flb_live_", "rzp_live_", "rzp_test_", "bb_live_", "key_live_", "key_test_"), _LETTERS, 14),
+    Issued(
+        ("cfk_", "ramp_id_", "ramp_sec_", "rootly_", "shltm_", "slk_", "sqco_", "ory_at_", "ory_st_", "ory_pat_"),
+        _WORD,
+        32,
+    ),
+    Issued(
+        ("pat-eu1-", "pat-na1-", "pub-c-", "sub-c-", "sec-c-", "rh-api-", "waka_", "sk-lf-", "pk-lf-"),
+        "[A-Za-z0-9-]",
+        36,
+    ),
+    Issued(("PMAT-", "phs_", "phr_", "pha_", "lin_wh_", "aio_", "sb_secret_", "sb_publishable_", "essu_"), _WORD, 24),
+    Issued(
+        ("os_v2_app_", "os_v2_org_", "apify_api_", "tgp_v1_", "wandb_v1_", "mdb_sa_sk_", "retool_", "dbtc_", "dbtu_"),
+        _WORD,
+        24,
+    ),
+    Issued(
+        ("xnd_production_", "xnd_development_", "pdl_live_apikey_", "pdl_sdbx_apikey_", "secret-live-", "secret-test-"),
+        _WORD,
+        24,
+    ),
+    Issued(
+        ("fc-", "llx-", "m0-", "nk-", "ck-", "ste-", "luma-", "jina_", "sk_car_", "arc_", "zpka_", "tss_", "cu_"),
+        _WORD,
+        32,
+    ),
+    Issued(("akab-",), "[a-z0-9-]", 32),
+    Issued(("cflt", "AQE", "A21AA", "gAAAAA", "SCW"), "[A-Za-z0-9+/=_-]", 60),
+    Issued(("st.",), "[A-Za-z0-9.]", 60),
+    Issued(("EAA", "SKAA", "dG9r"), _BASE64, 56),
     Issued(("MII",), "[A-Za-z0-9+/=]", 200),
 )
 """Tokens that their beginning tells; the first entry that a token meets gives its kind."""
@@ -166,6 +198,12 @@ BROKEN_SHAPES: Final[tuple[tuple[str, str, str], ...]] = (
     ("$", r"\$(?:2[abxy]|apr1|y|[156]|argon2(?:id|i|d)|scrypt|pbkdf2[\w-]{0,12})\$[\w./$=,+-]{20,}", "password"),
     ("A}", r"\{S?SHA\}[A-Za-z0-9+/=$.]{12,}", "password"),  # LDAP and htpasswd
     ("pbkdf2_sha", r"pbkdf2_sha\d{1,3}\$[0-9]{1,9}\$[\w+/=$-]{20,}", "password"),  # Django
+    ("access_token$", r"(?<=access_token\$)(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}", "api_key"),  # Braintree
+    (
+        "/",
+        r"(?<![\w/.])[0-2]/[0-9]{14,18}(?:/[0-9]{14,18})?:[a-f0-9]{32}|(?<!\w)00D[A-Za-z0-9]{12,15}![\w.]{60,}",
+        "api_key",
+    ),  # Asana, Salesforce
     (" sr=", r"SharedAccessSignature sr=[^\s\"']{20,}", "api_key"),  # Azure
     ("hooks.slack", r"(?<=/services/|/triggers/)[\w+/-]{30,80}|(?<=/workflows/)[\w+/-]{30,80}", "webhook"),
     ("/webhooks/", r"(?<=/webhooks/)[0-9]{15,20}/[\w-]{40,90}", "webhook"),  # Discord

@@ -55,7 +55,7 @@ MAX_DEPTH: Final = 3
 """How often escapes within escapes are read."""
 
 _ESCAPE: Final = lazy_pattern(
-    r"(?<!\\)\\{1,16}(?:u00[0-7][0-9A-Fa-f]|x[0-7][0-9A-Fa-f]|[\"'/`]|[nrt](?![\w:\\])|n(?=[\w-]))|(?<!\\)\\\r?\n|=\r?\n"
+    r"(?<!\\)\\{1,16}(?:u00[0-7][0-9A-Fa-f]|x[0-7][0-9A-Fa-f]|[\"'/`]|[nrt](?![\w:\\])|n(?=[\w-]))|(?<!\\)\\\r?\n|=\r?\n|=3D"
     r"|%(?:25){0,8}[2-7][0-9A-Fa-f]|&(?:quot|apos|amp|lt|gt|#39|#34|#x27|#x22|#61|#58);"
 )
 _ENTITIES: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "#39": "'", "#34": '"'} | {
@@ -90,11 +90,14 @@ def view_without_unseen(text: str) -> View | None:
 
 def view_without_escapes(text: str, below: View | None) -> View | None:
     """Return `text` with its escapes read once; None where it has none."""
-    return _build(text, ((*match.span(), _read_escape(match[0])) for match in _ESCAPE.finditer(text)), below)
+    matches = _ESCAPE.finditer(text)
+    if "=3D" not in text:  # quoted-printable has it where a name is given a value
+        matches = (match for match in matches if match[0][0] != "=")
+    return _build(text, ((*match.span(), _read_escape(match[0])) for match in matches), below)
 
 
 def view_without_wraps(text: str) -> View | None:
-    """Return `text` with words whole that a terminal's width broke; None if unchanged."""
+    """Return `text` with words that a width broke whole."""
     lines = text.split("\n")
     width = max(map(len, lines))
     if width < MIN_WIDTH or len(lines) == 1:
@@ -132,7 +135,7 @@ def _read_escape(escape: str) -> str:
     if first == "&":
         return _ENTITIES[escape[1:-1]]
     if first == "=" or escape[-1] == "\n":
-        return ""
+        return "=" if escape == "=3D" else ""
     said = escape.lstrip("\\")
     return chr(int(said[1:], base=16)) if len(said) > 1 else _SAID.get(said, said)
 

@@ -86,7 +86,7 @@ WRITTEN = {
     "other script": f"p\u0430ssword={PASSWORD}",
     "letter that is two in lower case": f"\u0130 password={PASSWORD}",
     "continued line": f"password=\\\n{PASSWORD}",
-    "quoted-printable": f"api_key={TOKEN[:8]}=\n{TOKEN[8:]}",
+    "quoted-printable": f"api_key=3D{TOKEN[:8]}=\n{TOKEN[8:]}",
     "Kubernetes": f"kind: Secret\nmetadata:\n  name: x\ndata:\n  user: YWRtaW4=\n  db_pass: {IN_BASE64}",
     "docker": json.dumps({"auths": {"x": {"auth": IN_BASE64}}}),
     "SMTP": f"AUTH PLAIN {IN_BASE64}",
