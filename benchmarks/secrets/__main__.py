@@ -1,13 +1,13 @@
 """
 How much of secrets redaction leaves readable, and what it takes with them: `python -m benchmarks.secrets`.
 
-Each kind of secret is written in each context where it makes sense. A secret is readable where half of it or more stands
-in the result in one piece, as a reader of that context decodes it; of a key of several lines, where that is so of one of
-its lines. A text loses what a reader needs of it (command, host, user, file) and does not find in the result.
+Each kind of secret is written in each context where it makes sense. A secret is readable where half of it or more is
+in the result in one piece, as a reader of that context decodes it; a key of several lines is where one of its lines is.
+A text loses what a reader needs of it (command, host, user, file) and does not find in the result.
 
 Kinds and contexts are split by a stable hash of their names. Rules are tuned on the tuned half alone, whose details are
 printed; of the held-out half, of which both kind and context are unseen, and of pairs of one seen and one unseen, only
-totals are. `--half held-out` prints the details of the other half: for those who write no rules.
+totals are. `--half held-out` prints the details of the other half, for a judge who writes no rules.
 """
 
 from __future__ import annotations

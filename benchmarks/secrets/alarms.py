@@ -1,9 +1,9 @@
 """
 What redaction takes of texts that hold no secrets: `python -m benchmarks.secrets.alarms FOLDER...`.
 
-Each line of each text file under the folders is redacted alone; of JSON and JSON lines, each line of each string. Printed
-is how many lines change, by the kind that they were taken for, with samples. Whether a line holds a secret is for the
-reader to judge.
+Each line of each text file under the folders is redacted alone; of JSON and JSON lines, each line of each string.
+Printed is how many lines change, by the kind that they were taken for, with samples. Whether a line holds a secret is
+for the reader to judge.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def read(paths: Iterable[Path]) -> Alarms:
         redacted = redact(line)
         if redacted != line:
             found.changed += times
-            for kind in sorted(set(re.findall(MARK, redacted)) - set(re.findall(MARK, line))) or ["other"]:
+            # Texts about redaction hold marks already.
+            for kind in sorted(Counter(re.findall(MARK, redacted)) - Counter(re.findall(MARK, line))) or ["other"]:
                 found.by_kind[kind].append((line, redacted))
     return found
 

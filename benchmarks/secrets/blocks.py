@@ -77,8 +77,9 @@ def _google_account(rng: Random) -> Value:
 
 def _wireguard(rng: Random) -> Value:
     key, shared = fill("{base64:32}", rng), fill("{base64:32}", rng)
-    text = f"[Interface]\nPrivateKey = {key}\nAddress = 10.8.0.2/24\n\n[Peer]\nPresharedKey = {shared}\nEndpoint = vpn:51820"
-    return Value(text, (key, shared))
+    own = f"[Interface]\nPrivateKey = {key}\nAddress = 10.8.0.2/24"
+    peer = f"[Peer]\nPresharedKey = {shared}\nEndpoint = vpn:51820"
+    return Value(f"{own}\n\n{peer}", (key, shared))
 
 
 def _openvpn(rng: Random) -> Value:

@@ -18,11 +18,11 @@ Naming = Literal["none", "text", "VARIABLE", "variable", "cookie", "camel", "keb
 """Whether a value has a name: none, one in the text, or that of its kind, written so."""
 
 LOGIN: frozenset[Family] = frozenset({"password", "random", "key"})
-NAMED: frozenset[Family] = frozenset({"password", "random", "key", "url"})
+NAMED: frozenset[Family] = frozenset({"password", "random", "key", "connection"})
 TOKENS: frozenset[Family] = frozenset({"random", "key"})
 SECRETS: frozenset[Family] = frozenset({"password", "random"})
 COOKIES: frozenset[Family] = frozenset({"session"})
-FORMS: frozenset[Family] = frozenset({"key", "url", "block"})
+FORMS: frozenset[Family] = frozenset({"key", "connection", "block"})
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks.secrets.commands import COMMANDS
-from benchmarks.secrets.files import FILES
-from benchmarks.secrets.logs import LOGS
-from benchmarks.secrets.prose import PROSE
-from benchmarks.secrets.structures import STRUCTURES
-from benchmarks.secrets.wire import WIRE
+from benchmarks.secrets.texts.commands import COMMANDS
+from benchmarks.secrets.texts.files import FILES
+from benchmarks.secrets.texts.logs import LOGS
+from benchmarks.secrets.texts.prose import PROSE
+from benchmarks.secrets.texts.structures import STRUCTURES
+from benchmarks.secrets.texts.wire import WIRE
 
 CONTEXTS = (*COMMANDS, *FILES, *WIRE, *STRUCTURES, *LOGS, *PROSE)

@@ -32,7 +32,7 @@ ALPHABETS = {
     "symbols": B62 + "!#$%&()*+,-./:;<=>?@[]^_{|}~",
 }
 FIELD = r"\{(\w+)(?::(\d+)(?:-(\d+))?)?\}"
-"""`{alphabet:length}` or `{alphabet:least-most}`; `{base64:n}` and `{base64url:n}` are n bytes, `{uuid}` has no length."""
+"""`{alphabet:length}` or `{alphabet:least-most}`; the length of base64 and base64url is in bytes, uuid has none."""
 
 
 def fill(form: str, rng: Random) -> str:

@@ -352,7 +352,7 @@ def _url(name: str, variable: str, form: str, between: str = "/") -> Kind:
         text = fill(form, rng)
         return Value(text, (text.rpartition(between)[2],))
 
-    return Kind(name, variable, "url", make)
+    return Kind(name, variable, "connection", make)
 
 
 def _signed(name: str, variable: str, front: str) -> Kind:
@@ -360,7 +360,7 @@ def _signed(name: str, variable: str, front: str) -> Kind:
         signature = encode(rng.randbytes(32))
         return Value(f"{fill(front, rng)}&sig={quote(signature, safe='')}", (quote(signature, safe=""),))
 
-    return Kind(name, variable, "url", make)
+    return Kind(name, variable, "connection", make)
 
 
 def _connection(name: str, variable: str, front: str, key: str) -> Kind:
@@ -368,7 +368,7 @@ def _connection(name: str, variable: str, front: str, key: str) -> Kind:
         secret = fill(key, rng)
         return Value(front + secret, (secret,))
 
-    return Kind(name, variable, "url", make)
+    return Kind(name, variable, "connection", make)
 
 
 MADE = (
@@ -398,15 +398,52 @@ MADE = (
     _key("jwe", "SESSION_TOKEN", _jwe),
     _url("slack webhook", "SLACK_WEBHOOK_URL", "https://hooks.slack.com/services/T{B36:10}/B{B36:10}/{b62:24}"),
     _url("discord webhook", "DISCORD_WEBHOOK_URL", "https://discord.com/api/webhooks/{digits:18}/{url:68}"),
-    _url("teams webhook", "TEAMS_WEBHOOK_URL", "https://shop.webhook.office.com/webhookb2/{uuid}@{uuid}/IncomingWebhook/{hex:32}/{uuid}"),
+    _url(
+        "teams webhook",
+        "TEAMS_WEBHOOK_URL",
+        "https://shop.webhook.office.com/webhookb2/{uuid}@{uuid}/IncomingWebhook/{hex:32}/{uuid}",
+    ),
     _url("telegram bot url", "TELEGRAM_URL", "https://api.telegram.org/bot{digits:10}:AA{url:33}", ":"),
-    _url("google chat webhook", "CHAT_WEBHOOK", "https://chat.googleapis.com/v1/spaces/AAAA{url:7}/messages?key=AIza{url:35}&token={url:43}", "="),
-    _url("aws signed url", "DOWNLOAD_URL", "https://shop.s3.amazonaws.com/orders.csv?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIA{b32:16}%2F20250102%2Feu-west-1%2Fs3%2Faws4_request&X-Amz-Date=20250102T030405Z&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature={hex:64}", "="),
-    _url("google signed url", "EXPORT_URL", "https://storage.googleapis.com/shop/orders.csv?GoogleAccessId=export@shop.iam.gserviceaccount.com&Expires=1735787045&Signature={url:342}", "="),
-    _signed("azure signed url", "AZURE_BLOB_URL", "https://shop.blob.core.windows.net/exports/orders.csv?sv=2022-11-02&st=2025-01-02T03%3A04%3A05Z&se=2025-02-02T03%3A04%3A05Z&sr=b&sp=r"),
-    _signed("azure shared access signature", "AZURE_STORAGE_SAS_TOKEN", "sv=2022-11-02&ss=b&srt=sco&sp=rwdlac&se=2025-02-02T03:04:05Z&spr=https"),
-    _connection("azure storage connection", "AZURE_STORAGE_CONNECTION_STRING", "DefaultEndpointsProtocol=https;AccountName=shopdata;EndpointSuffix=core.windows.net;AccountKey=", "{b64:76}+ASt{b64:5}A=="),
-    _connection("azure service bus connection", "SERVICEBUS_CONNECTION_STRING", "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=", "{b64:33}+ASb{b64:6}="),
-)  # fmt: skip
+    _url(
+        "google chat webhook",
+        "CHAT_WEBHOOK",
+        "https://chat.googleapis.com/v1/spaces/AAAA{url:7}/messages?key=AIza{url:35}&token={url:43}",
+        "=",
+    ),
+    _url(
+        "aws signed url",
+        "DOWNLOAD_URL",
+        "https://shop.s3.amazonaws.com/orders.csv?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIA{b32:16}%2F20250102%2Feu-west-1%2Fs3%2Faws4_request&X-Amz-Date=20250102T030405Z&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature={hex:64}",
+        "=",
+    ),
+    _url(
+        "google signed url",
+        "EXPORT_URL",
+        "https://storage.googleapis.com/shop/orders.csv?GoogleAccessId=export@shop.iam.gserviceaccount.com&Expires=1735787045&Signature={url:342}",
+        "=",
+    ),
+    _signed(
+        "azure signed url",
+        "AZURE_BLOB_URL",
+        "https://shop.blob.core.windows.net/exports/orders.csv?sv=2022-11-02&st=2025-01-02T03%3A04%3A05Z&se=2025-02-02T03%3A04%3A05Z&sr=b&sp=r",
+    ),
+    _signed(
+        "azure shared access signature",
+        "AZURE_STORAGE_SAS_TOKEN",
+        "sv=2022-11-02&ss=b&srt=sco&sp=rwdlac&se=2025-02-02T03:04:05Z&spr=https",
+    ),
+    _connection(
+        "azure storage connection",
+        "AZURE_STORAGE_CONNECTION_STRING",
+        "DefaultEndpointsProtocol=https;AccountName=shopdata;EndpointSuffix=core.windows.net;AccountKey=",
+        "{b64:76}+ASt{b64:5}A==",
+    ),
+    _connection(
+        "azure service bus connection",
+        "SERVICEBUS_CONNECTION_STRING",
+        "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=",
+        "{b64:33}+ASb{b64:6}=",
+    ),
+)
 
 ISSUERS = (*_read(FORMS, recognisable=True), *_read(OPAQUE, recognisable=False), *MADE)

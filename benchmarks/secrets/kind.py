@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Family = Literal["password", "key", "random", "session", "block", "url"]
-"""Which contexts make sense: a password, an issuer's key, a random value, a cookie, a key of several lines, a URL."""
+Family = Literal["password", "key", "random", "session", "block", "connection"]
+"""What decides which contexts make sense; a connection is a URL or string that holds more than its secret."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Some 250 kinds of secret, each with a generator that a seed makes repeat."""
+"""300 kinds of secret, each with a generator that a seed makes repeat."""
 
 from __future__ import annotations
 

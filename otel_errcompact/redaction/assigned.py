@@ -110,11 +110,13 @@ def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | 
     if quoted is None:
         return (
             _read_in_quotes(text, start, at, kind)
-            or _read_words(text, name, at, kind)
-            or _read_bare(text, at, kind, loose=loose, in_tags=syntax in {"below", "element"})
+            or (_read_words(text, name, at, kind) if not loose else None)
+            or _read_bare(text, at, kind, loose=loose, said=bool(_IS.search(separator[0])), in_tags=syntax in _TAGS)
         )
     group = "long" if quoted["triple"] else "quoted"
-    good = is_secret(quoted[group], kind, quoted=True) and (not loose or _stands_out(quoted[group], kind, syntax))
+    good = is_secret(quoted[group], kind, quoted=quoted["quote"] != "`") and (
+        not loose or _stands_out(quoted[group], kind, syntax)
+    )
     return Found(*quoted.span(group), _SAID.get(kind, kind)) if good else None
 
 
@@ -145,15 +147,23 @@ _WORDS: Final = lazy_pattern(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:\x1b
 """What a passphrase is made of, up to the end of its line."""
 
 
-def _read_bare(text: str, at: int, kind: str, *, loose: bool, in_tags: bool) -> Found | None:
+_TAGS: Final = frozenset({"below", "element"})
+_IS: Final = lazy_pattern(r"\b(?:is|was)\b")
+"""What makes a sentence say a password: "the password is 206833"."""
+
+
+def _read_bare(text: str, at: int, kind: str, *, loose: bool, said: bool, in_tags: bool) -> Found | None:
     bare = _BARE.match(text, at)
-    content = bare[0].rstrip(".,:;!?)") if bare is not None else ""
+    # In a text of JSON, "\\n" is the end of a line.
+    content = bare[0].partition("\\n")[0].rstrip(".,:;!?)") if bare is not None else ""
     if in_tags:
         content = content.partition("<")[0]
     end = at + len(content)
     if content.startswith("--") or text[end : end + 1] == "(" or not is_secret(content, kind, quoted=False):
         return None
-    if loose and not (len(content) >= _MIN_LOOSE[kind == "password"] and _is_mixed(content, kind)):
+    if loose and not (
+        len(content) >= _MIN_LOOSE[kind == "password"] and (is_random(content) or (said and _is_mixed(content, kind)))
+    ):
         return None
     if len(content) == MAX_BARE:
         end = cast("re.Match[str]", _MORE.match(text, end)).end()  # matches nothing, too
@@ -170,7 +180,7 @@ _COMMON: Final = frozenset({"pass", "pin", "auth", "sig", "signature", "key", "t
 
 
 def _is_mixed(content: str, kind: str) -> bool:
-    return is_random(content) or (kind == "password" and (content.isdigit() or _SIGNS.search(content) is not None))
+    return kind == "password" and (content.isdigit() or _SIGNS.search(content) is not None)
 
 
 _SIGNS: Final = lazy_pattern(r"(?=.*[A-Za-z])(?=.*[0-9])|[A-Za-z]{2}[-_][a-z]{2,12}[-_][a-z]{2}|[a-z][A-Z][a-z]+[A-Z]")

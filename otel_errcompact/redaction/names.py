@@ -31,7 +31,7 @@ FOREIGN: Final = (
 
 STEMS: Final = (
     *("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sig", "jwt", "sess"),
-    *("_pat", "-pat", "_pin", "-pin", *FOREIGN),
+    *("_pat", "-pat", "_pin", "-pin", "otp", "mfa", *FOREIGN),
 )
 """Parts of which each name of a secret holds one, in lower case."""
 
@@ -124,7 +124,8 @@ _WORDS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 _KINDS: Final = {
     **dict.fromkeys(
-        ["password", "passwd", "pwd", "pass", "passphrase", "passcode", "passwort", "pw", "pin"], "password"
+        ["password", "passwd", "pwd", "pass", "passphrase", "passcode", "passwort", "pw", "pin", "otp", "totp"],
+        "password",
     ),
     **dict.fromkeys(
         ["secret", "secrets", "token", "credential", "credentials", "creds", "cred", "jwt", "pat"], "secret"
@@ -144,10 +145,13 @@ _ENDS: Final = (
 """Kinds by how a name ends that is written as one word, such as PGPASSWORD."""
 
 _NO_OWNERS: Final = frozenset(
-    ["max", "min", "num", "next", "page", "continuation", "cancellation", "by", "cur", "prev"]
+    ["max", "min", "num", "next", "page", "continuation", "cancellation", "by", "cur", "prev", "to"]
 )
 """Words in front of which a token or pass is no secret: `next_token`, `max_token`, `by_pass`."""
 
+
+_CODES: Final = frozenset(["otp", "totp", "mfa"])
+"""Words in front of a code that is used once."""
 
 _NO_PASSWORDS: Final = frozenset(
     ["bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass", "subpass"]
@@ -175,6 +179,8 @@ def kind_of_name(name: str) -> str:
     if last == "key":
         owner = words[-2] if len(words) > 1 else ""
         return "secret" if owner in _KEYS else "" if owner in _HARMLESS else "key"
+    if last == "code" and len(words) > 1 and words[-2] in _CODES:
+        return "password"
     if last.endswith("pass") and len(last) > MIN_JOINED and last not in _NO_PASSWORDS:
         return "password"
     return _KINDS.get(last) or next((kind for end, kind in _ENDS if last.endswith(end)), "")

@@ -209,4 +209,4 @@ LOGS = (
         write=in_backslashed_quotes,
         read=unescaped,
     ),
-)  # fmt: skip
+)

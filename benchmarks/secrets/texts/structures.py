@@ -42,8 +42,8 @@ STRUCTURES = (
     ),
     Context(
         "Python call",
-        "TypeError: Client.__init__() got an unexpected keyword argument 'regoin'\n    client = Client(api_key='%V%', regoin='eu-west-1')",
-        ("Client.__init__()", "'regoin'", "eu-west-1"),
+        "TypeError: Client.__init__() got an unexpected keyword argument 'rgion'\n    client = Client(api_key='%V%', rgion='eu-west-1')",
+        ("Client.__init__()", "'rgion'", "eu-west-1"),
         takes=TOKENS,
         write=in_backslashed_quotes,
         read=unescaped,
@@ -74,7 +74,14 @@ STRUCTURES = (
     Context(
         "traceback with locals",
         "Traceback (most recent call last):\n  File \"/srv/app/db.py\", line 41, in connect\n    pool = Pool(host, user, password)\n    host = 'db1.internal'\n    password = '%V%'\n    user = 'shop'\nTimeoutError: pool exhausted",
-        ("/srv/app/db.py", "line 41", "pool = Pool(host, user, password)", "host = 'db1.internal'", "user = 'shop'", "TimeoutError: pool exhausted"),
+        (
+            "/srv/app/db.py",
+            "line 41",
+            "pool = Pool(host, user, password)",
+            "host = 'db1.internal'",
+            "user = 'shop'",
+            "TimeoutError: pool exhausted",
+        ),
         write=in_backslashed_quotes,
         read=unescaped,
     ),
@@ -142,7 +149,7 @@ STRUCTURES = (
     ),
     Context(
         "Rust Debug",
-        "thread 'main' panicked at src/main.rs:24:10:\ncalled `Result::unwrap()` on an `Err` value: Connect(Config { host: \"db1.internal\", user: Some(\"shop\"), password: Some(\"%V%\"), port: 5432 })",
+        'thread \'main\' panicked at src/main.rs:24:10:\ncalled `Result::unwrap()` on an `Err` value: Connect(Config { host: "db1.internal", user: Some("shop"), password: Some("%V%"), port: 5432 })',
         ("src/main.rs:24:10", 'host: "db1.internal"', 'user: Some("shop")', "port: 5432"),
         write=in_double_quotes,
         read=unescaped,
@@ -210,4 +217,4 @@ STRUCTURES = (
         write=in_backslashed_quotes,
         read=unescaped,
     ),
-)  # fmt: skip
+)

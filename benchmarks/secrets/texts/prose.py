@@ -68,7 +68,7 @@ PROSE = (
     ),
     Context(
         "prose: French",
-        "Échec de connexion à db1.internal\nutilisateur : shop\nmot de passe : %V%\nport : 5432",
+        "Accès refusé à db1.internal\nutilisateur : shop\nmot de passe : %V%\nport : 5432",
         ("db1.internal", "utilisateur : shop", "port : 5432"),
         takes=SECRETS,
     ),
@@ -157,7 +157,7 @@ PROSE = (
     ),
     Context(
         "wrapped: a header",
-        "proxy error while sending request to https://api.acme.io/v1: Authorization: Bearer %V% (connection reset by peer)",
+        "sending https://api.acme.io/v1 failed: Authorization: Bearer %V% (connection reset by peer)",
         ("https://api.acme.io/v1", "connection reset by peer"),
         takes=TOKENS,
         shape=wrapped,
@@ -165,7 +165,7 @@ PROSE = (
     ),
     Context(
         "wrapped: bare",
-        "The remote end hung up while pushing to acme/shop with the credential %V% from web1",
+        "hung up while pushing to acme/shop with the credential %V% from web1",
         ("acme/shop", "web1"),
         naming="none",
         takes=FORMS,
@@ -174,7 +174,7 @@ PROSE = (
     ),
     Context(
         "wrapped: body in base64",
-        "fetching https://api.acme.io/v1/orders as deploy failed: 401, Authorization: Basic %V%",
+        "GET https://api.acme.io/v1/orders failed: 401, Authorization: Basic %V%",
         ("https://api.acme.io/v1/orders", "401"),
         write=in_base64("deploy:"),
         shape=wrapped,
@@ -212,7 +212,7 @@ PROSE = (
     ),
     Context(
         "full-width letters",
-        "設定エラー: password＝%V% host＝db1.internal",  # noqa: RUF001
+        "設定エラー: password＝%V% host＝db1.internal",
         ("設定エラー", "db1.internal"),
         takes=SECRETS,
         forbids=" ",
@@ -248,4 +248,4 @@ PROSE = (
         "Username: deploy\nPassword: %V%\nLogin incorrect for https://repo.acme.io",
         ("deploy", "Login incorrect", "https://repo.acme.io"),
     ),
-)  # fmt: skip
+)

@@ -282,4 +282,4 @@ FILES = (
         write=in_double_quotes,
         read=unescaped,
     ),
-)  # fmt: skip
+)

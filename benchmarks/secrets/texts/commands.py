@@ -263,4 +263,4 @@ COMMANDS = (
         naming="none",
         takes=FORMS,
     ),
-)  # fmt: skip
+)

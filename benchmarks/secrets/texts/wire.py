@@ -132,7 +132,14 @@ WIRE = (
     Context(
         "body of a form",
         "POST https://id.acme.io/oauth/token 400\ngrant_type=password&client_id=shop&username=jane&password=%V%&scope=read",
-        ("https://id.acme.io/oauth/token", "400", "grant_type=password", "client_id=shop", "username=jane", "scope=read"),
+        (
+            "https://id.acme.io/oauth/token",
+            "400",
+            "grant_type=password",
+            "client_id=shop",
+            "username=jane",
+            "scope=read",
+        ),
         write=in_form,
         read=unformed,
     ),
@@ -216,7 +223,7 @@ WIRE = (
     ),
     Context(
         "connection string of ADO",
-        'System.ArgumentException: Keyword not supported: \'foo\'. "Server=tcp:db2.internal,1433;Initial Catalog=orders;User ID=shop;Password=%V%;Encrypt=True;"',
+        "System.ArgumentException: Keyword not supported: 'foo'. \"Server=tcp:db2.internal,1433;Initial Catalog=orders;User ID=shop;Password=%V%;Encrypt=True;\"",
         ("Keyword not supported", "tcp:db2.internal,1433", "Initial Catalog=orders", "User ID=shop", "Encrypt=True"),
         forbids=";\"'",
     ),
@@ -262,7 +269,7 @@ WIRE = (
     ),
     Context(
         "curl's body in JSON",
-        "curl -X POST https://id.acme.io/login -d '{\"user\": \"jane\", \"passwd\": \"%V%\"}'\n{\"error\":\"locked\"}",
+        'curl -X POST https://id.acme.io/login -d \'{"user": "jane", "passwd": "%V%"}\'\n{"error":"locked"}',
         ("https://id.acme.io/login", '"user": "jane"', "locked"),
         forbids="'",
         write=in_double_quotes,
@@ -281,7 +288,7 @@ WIRE = (
         "404 Not Found: GET https://api.acme.io/hooks/%V%/events?limit=5",
         ("404 Not Found", "https://api.acme.io/hooks/", "events", "limit=5"),
         naming="none",
-        takes=FORMS - {"url"},
+        takes=FORMS - {"connection"},
         write=in_url,
         read=unquoted,
     ),
@@ -294,4 +301,4 @@ WIRE = (
         write=in_url,
         read=unquoted,
     ),
-)  # fmt: skip
+)

@@ -1,0 +1,1 @@
+"""Texts that programs print, with a place for a secret."""
