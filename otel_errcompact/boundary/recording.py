@@ -20,7 +20,7 @@ from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.metrics.labels import MAX_LABEL
 from otel_errcompact.otel.spans.conventions import find_convention
 from otel_errcompact.otel.spans.marks import COUNTED, MARK, find_linked
-from otel_errcompact.runtime.foreign import attribute_of
+from otel_errcompact.runtime.foreign import mark_of
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -71,7 +71,7 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
         since: When the call began that the exception now leaves. An object that was counted earlier and is raised
             again is a new occurrence.
     """
-    marks = (attribute_of(link, COUNTED) for link in find_linked(error))
+    marks = (mark_of(link, COUNTED) for link in find_linked(error))
     return next(
         (mark for mark in marks if isinstance(mark, Counted) and mark.run_id == run_id and mark.at > since), None
     )
@@ -79,7 +79,7 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
 
 def counted_by_span(error: BaseException) -> bool:
     """Return whether the span processor has counted an exception or its origin."""
-    return any(attribute_of(link, MARK) is not None for link in find_linked(error))
+    return any(mark_of(link, MARK) is not None for link in find_linked(error))
 
 
 class HandedOutDigests:

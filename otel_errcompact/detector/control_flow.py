@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.exceptions import ControlFlow
-from otel_errcompact.runtime.foreign import attribute_of, bases_of, qualname_of
+from otel_errcompact.runtime.foreign import attribute_of, bases_of, mark_of, qualname_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,6 @@ _UNFIT_REPLY: Final = "_langgraph_invalid_resume"
 """LangGraph's mark on an exception of whatever class: a human's reply does not fit, and is to be given again."""
 
 _MAX_CHILDREN: Final = 1_000
-_MISSING: Final = object()
 
 
 def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset()) -> bool:
@@ -52,7 +51,7 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
     """
     children = _children(exception)
     if not children:
-        if attribute_of(exception, _UNFIT_REPLY, _MISSING) is not _MISSING:
+        if mark_of(exception, _UNFIT_REPLY) is not None:
             return True
         return _is_steering(exception, extra)
     open_, looked_at = list(children), 1

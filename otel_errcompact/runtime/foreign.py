@@ -42,6 +42,18 @@ def attribute_of(owner: object, name: str, default: object = None) -> object:
         raise  # as above
 
 
+def mark_of(exception: BaseException, name: str) -> object:
+    """
+    Return what was set on an exception from outside; None if nothing was.
+
+    A class whose `__getattr__` has an answer to every name does not answer here.
+    """
+    try:
+        return _GET(exception, name)
+    except Exception:  # noqa: BLE001 - a property of the same name may raise anything
+        return None
+
+
 def qualname_of(kind: type) -> str:
     """Return a type's own name, as its metaclass cannot change it."""
     return string_of(_QUALNAME.__get__(kind))
@@ -86,6 +98,7 @@ def _is_raised_in(traceback: TracebackType | None, functions: frozenset[str]) ->
 _QUALNAME: Final[Any] = type.__dict__["__qualname__"]
 _MODULE: Final[Any] = type.__dict__["__module__"]
 _MRO: Final[Any] = type.__dict__["__mro__"]
+_GET: Final = BaseException.__getattribute__
 _TRACEBACK: Final[Any] = BaseException.__dict__["__traceback__"]
 _CAUSE: Final[Any] = BaseException.__dict__["__cause__"]
 _CONTEXT: Final[Any] = BaseException.__dict__["__context__"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple, cast
 
 from otel_errcompact.extract.stacks.live import context_of
-from otel_errcompact.runtime.foreign import attribute_of
+from otel_errcompact.runtime.foreign import attribute_of, mark_of
 
 MARK: Final = "__errcompact_mark__"
 COUNTED: Final = "__errcompact_counted__"
@@ -42,13 +42,13 @@ def mark_exception(exception: BaseException | None, mark: Mark) -> bool:
 def read_marks(exception: BaseException | None) -> list[Mark]:
     """Return the marks of an exception and of its linked exceptions."""
     links = find_linked(exception) if exception is not None else ()
-    return [mark for link in links if isinstance(mark := attribute_of(link, MARK), Mark)]
+    return [mark for link in links if isinstance(mark := mark_of(link, MARK), Mark)]
 
 
 def is_counted_by_boundary(exception: BaseException | None) -> bool:
     """Return whether our boundary counted an exception or a linked one."""
     links = find_linked(exception) if exception is not None else ()
-    return any(attribute_of(link, COUNTED) is not None for link in links)
+    return any(mark_of(link, COUNTED) is not None for link in links)
 
 
 def read_statuses(exception: BaseException | None) -> frozenset[str]:
