@@ -1,0 +1,1 @@
+"""Attacks on the library, each with the promise that it tries to break."""
