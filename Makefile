@@ -8,7 +8,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints req
 # The tests start many programs of their own: without it each of them would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e bench-quality bench-context lint format types layers bench guard docs site dashboards corpus clean
+.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e bench-quality bench-context endurance fuzz lint format types layers bench guard docs site dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -115,6 +115,13 @@ bench-quality: $(VENV)/.test ## Measure keys, tokens and what survives on labell
 
 bench-context: $(VENV)/.test ## Measure what compaction keeps of what agents go on to use.
 	$(BIN)/python -m benchmarks.context
+
+endurance: $(VENV)/.test ## Let everything around the library fail for an hour, and see whether its counts stay exact.
+	$(BIN)/python -m benchmarks.endurance
+
+fuzz: $(VENV)/.test ## Try a million hostile inputs, and texts made against every pattern.
+	$(BIN)/python -m benchmarks.fuzz.patterns
+	$(BIN)/python -m benchmarks.fuzz
 
 corpus: $(VENV)/.test ## Bring real tools to fail and record what they say in corpus/.
 	$(BIN)/python -m corpus.provoke

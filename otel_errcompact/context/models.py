@@ -155,7 +155,7 @@ _ASKED_LONG: Final = "[1m]"
 _OWN_SERVER: Final = lazy_pattern(
     # A model that runs on a machine of one's own has the window that its server was started with.
     r"^(?:ollama|ollama_chat|lm_studio|lmstudio|llamafile|hosted_vllm|vllm|sglang|llama\.cpp)[/:]"
-    r"|:(?:latest$|[\w.-]*\d+[bm]\b)"
+    r"|:(?:latest$|[\w.-]*\d[bm]\b)"
 )
 
 

@@ -44,7 +44,7 @@ _SAYS_TOO_LARGE: Final = lazy_pattern(
 _EVENT_OF_ERROR: Final = lazy_pattern(r"\s*(?:event: *error\b|(?:data: *)?\{\s*\"(?:error\"|type\": *\"error\"))")
 
 _QUOTED: Final = lazy_pattern(r"[{\[]\s*[\\\"']|\\[\"']")
-_ESCAPE: Final = lazy_pattern(r"\\+(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
+_ESCAPE: Final = lazy_pattern(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
 
 _STOP_REASONS: Final = (
     ("stop_reason",),

@@ -191,7 +191,7 @@ _RULES: Final = (
     compile_words(rf"{_LONG}{_FILLER}(?:too (?:long|large|big)\b|exceed(?:s|ed|ing)?\b[^.]{{0,60}}?{_MEASURE})"),
     compile_words(rf"{_LONG}{_FILLER}(?:longer|larger|greater|bigger|more) than\b[^.]{{0,60}}?{_MEASURE}"),
     compile_words(rf"\b(?:context|conversation)\b{_FILLER}(?:overflow|reached[^.]{{0,40}}(?:limit|maximum|length))"),
-    compile_words(r"\bcontext[ _-]?overflow|overflow\w* (?:the |of the )?context|context (?:the )?overflow"),
+    compile_words(r"\bcontext[ _-]?overflow|overflow\w{0,20} (?:the |of the )?context|context (?:the )?overflow"),
     compile_words(r"(?:supports? only|only supports?)(?: up to)? [^.]{0,20}\bcontext\b"),
     compile_words(r"too many (?:input |prompt |context )?tokens\b"),
     compile_words(
@@ -212,10 +212,11 @@ _RULES: Final = (
     compile_words(r"\b(?:input|prompt|context)_(?:length|window|size)\w{0,20}_(?:error|exceeded)\b"),
     # Limits in bytes, of what is sent as a whole.
     compile_words(
-        r"(?:request|payload|body|entity)(?: (?:body|size|payload|entity|content|length|is|was|data))*[: ]+too large"
+        r"(?:request|payload|body|entity)(?: (?:body|size|payload|entity|content|length|is|was|data)){0,6}"
+        r"[: ]+too large"
     ),
     compile_words(
-        r"(?:request|payload|body|entity|message)(?: (?:body|size|payload|entity|content|length|is|was))*",
+        r"(?:request|payload|body|entity|message)(?: (?:body|size|payload|entity|content|length|is|was)){0,6}",
         r"(?: (?:cannot|can not|must not|may not|should not))? exceed(?:s|ed)?\b",
         r"(?![^.]{0,40}number of (?!bytes|tokens))",
         r"[^.]{0,50}?(?:size|bytes|(?<![a-z])[kmg]i?b\b|length)",

@@ -77,9 +77,9 @@ _SEGMENT: Final = lazy_pattern(r"[^\\/]+")
 
 _UUID: Final = lazy_pattern(r"(?<!\w)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w)")
 _SHORT_ID: Final = lazy_pattern(r"(?<=[-_])(?=[a-f]{0,3}[0-9])[0-9a-f]{4,}(?![\w.])")
-_POSITION: Final = lazy_pattern(r"(?::[0-9]+)+\Z")
+_POSITION: Final = lazy_pattern(r"(?::[0-9]{1,20}){1,9}\Z")
 _IP_ADDRESS: Final = lazy_pattern(r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}")
-_FINAL_NUMBER: Final = lazy_pattern(r"[0-9]+\Z")
+_FINAL_NUMBER: Final = lazy_pattern(r"(?<![0-9])[0-9]+\Z")
 _FAULT_CODE: Final = lazy_pattern(r"0x(?:8007|8000|[Cc]000)[0-9A-Fa-f]{4}\Z")
 
 

@@ -100,7 +100,7 @@ _NOTHING_FOUND: Final = lazy_pattern(
 )
 _SAYS_NOTHING: Final = lazy_pattern(
     r"(?:\s|\(no output\)|(?:\[?(?:[Ee]xit|Process exited|Command exited)"
-    r"|Chunk ID:|Wall time:|Original token count:|Output:)[^\n]*)*\Z"
+    r"|Chunk ID:|Wall time:|Original token count:|Output:)[^\n]*+)*+\Z"
 )
 
 

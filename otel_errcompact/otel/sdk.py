@@ -296,6 +296,19 @@ def read_preferences(exporter: MetricExporter) -> dict[str, Any]:
     }
 
 
+def free_export_lock(reader: object) -> None:
+    """
+    Free a metric reader's lock around exports, in a forked child process.
+
+    A thread of the parent may have held it, for as long as a collector does not answer: the child would never export.
+
+    Reads `_export_lock`. Where it is missing, such a child exports no metrics.
+    """
+    lock: Any = getattr(reader, "_export_lock", None)
+    if lock is not None:
+        lock._at_fork_reinit()
+
+
 def suppress_instrumentation() -> Token[Context]:
     """
     Suppress spans of HTTP and gRPC instrumentations in this context.
@@ -316,6 +329,36 @@ def is_placeholder(provider: object) -> bool:
     Where the class has another name, instruments are made at once.
     """
     return type(provider).__name__ == _PLACEHOLDER
+
+
+def forget_counts(instrument: object, scopes: Container[str]) -> None:
+    """
+    Forget what a provider has counted in some scopes.
+
+    For a forked child process.
+
+    The SDK gives the child an identity of its own and lets it repeat all that its parent has counted. A thread of the
+    parent that collected at that moment held the SDK's locks, which nothing would release.
+
+    Reads `_measurement_consumer._reader_storages` and their `_instrument_view_instrument_matches`, which a measurement
+    makes again. Where one is missing, the child repeats its parent's counts.
+
+    Args:
+        instrument: Any instrument of the provider.
+        scopes: The instrumentation scopes.
+    """
+    try:
+        consumer: Any = cast("Any", instrument)._measurement_consumer
+        storages: tuple[Any, ...] = tuple(consumer._reader_storages.values())
+        for holder in (consumer, *storages):
+            holder._lock._at_fork_reinit()
+        for storage in storages:
+            matches: dict[Any, object] = storage._instrument_view_instrument_matches
+            for known in tuple(matches):
+                if known.instrumentation_scope.name in scopes:
+                    del matches[known]
+    except Exception:  # noqa: BLE001, S110 - another SDK's instrument
+        pass
 
 
 @runtime_checkable

@@ -27,8 +27,8 @@ _NAME: Final = lazy_pattern(r"(?:[A-Za-z_](?:[\w -]{0,30}\w)?)?")
 _INSERT: Final = lazy_pattern(
     r"(?i)\b(?:into|replace)\s{1,3}[\w.`\"\[\]]{1,80}\s{0,3}\((?P<names>[^()\n]{1,600})\)\s{0,3}values?\s{0,3}"
 )
-_TUPLE: Final = lazy_pattern(r"\((?P<row>(?:[^()'\n]|'(?:[^'\n]|'')*'|\([^()\n]{0,60}\)){1,2000})\)\s{0,3},?\s{0,3}")
-_ITEM: Final = lazy_pattern(r"\s*(?:'(?:[^'\n]|'')*'|\"[^\"\n]*\"|[^,\n])*")
+_TUPLE: Final = lazy_pattern(r"\((?P<row>(?:[^()'\n]|'(?:[^'\n]|'')*+'|\([^()\n]{0,60}\)){1,2000}+)\)\s{0,3},?\s{0,3}")
+_ITEM: Final = lazy_pattern(r"\s*(?:'(?:[^'\n]|'')*+'|\"[^\"\n]*+\"|[^,\n])*+")
 
 
 def find_in_columns(text: str, lower: str) -> Iterator[Found]:

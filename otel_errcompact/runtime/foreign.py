@@ -44,9 +44,9 @@ def attribute_of(owner: object, name: str, default: object = None) -> object:
 
 def mark_of(exception: BaseException, name: str) -> object:
     """
-    Return what was set on an exception from outside; None if nothing was.
+    Return what was set on an exception from outside.
 
-    A class whose `__getattr__` has an answer to every name does not answer here.
+    It is None if nothing was. A class whose `__getattr__` has an answer to every name does not answer here.
     """
     try:
         return _GET(exception, name)

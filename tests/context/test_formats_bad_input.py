@@ -9,6 +9,7 @@ import pytest
 from otel_errcompact.context import formats
 from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.formats.costs import BLOCK_TOKENS, FRAME_TOKENS, IMAGE_TOKENS
+from otel_errcompact.context.layers.summarising import checking
 from otel_errcompact.context.messages import with_text
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.exceptions import ErrcompactError
@@ -190,3 +191,20 @@ def test_what_is_malformed_comes_back_as_it_was(messages: list[Any], format: For
 
     assert formats.write(conversation) == messages
     formats.problems(conversation)
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param({}, id="a dict"), pytest.param([], id="a list"), pytest.param(7, id="a number")]
+)
+@pytest.mark.parametrize("format", ["anthropic", "openai-chat", "openai-responses"])
+def test_a_type_that_is_no_text_is_no_type_that_is_known(format: FormatName, kind: object) -> None:
+    """A part that names none is kept as it is."""
+    item = {"role": "user", "content": [{"type": kind, "text": "hello"}]}
+
+    assert [message.native for message in formats.read([item], estimate_tokens, format).messages] == [item]
+
+
+def test_a_summary_that_repeats_a_call_of_no_known_type_is_read() -> None:
+    """Models write any JSON."""
+    assert checking._is_call({"type": {}, "text": "hello"}) is False
+    assert checking._is_call({"type": "tool_use"}) is True

@@ -1066,3 +1066,11 @@ def test_recorded_tool_errors():
 
     assert len(results) == 1164
     assert len(failures) == 73
+
+
+@pytest.mark.parametrize("label", ["[Exit", "Wall time:", "Output:", "Chunk ID:"])
+def test_a_line_of_labels_takes_no_longer_than_others(label: str):
+    """Each label may have stood for the rest of the line, which was tried in all combinations: 20 took minutes."""
+    text = f"{label} a " * 60 + "\nnothing else"
+
+    assert processor_seconds(lambda: classify_result(text, tool="bash", arguments="make")) < MOMENT_S

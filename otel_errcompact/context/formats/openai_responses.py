@@ -211,7 +211,7 @@ def _read_text(native: object, fields: Fields, index: int, count_tokens: TokenCo
     for block in items_of(content):
         inner = fields_of(block)
         text = inner.get("text")
-        if isinstance(text, str) and inner.get("type") in _TEXTS:
+        if isinstance(text, str) and text_in(inner, "type") in _TEXTS:
             parts.append(Part("text", text, count_tokens(text), "", "", None, block))
         else:
             refuse_foreign_block(inner.get("type"), index, name)
@@ -236,7 +236,7 @@ def _read_result(output: object, count_tokens: TokenCounter) -> tuple[str, int]:
     for block in items_of(output):
         inner = fields_of(block)
         text = inner.get("text")
-        if isinstance(text, str) and inner.get("type") in _TEXTS:
+        if isinstance(text, str) and text_in(inner, "type") in _TEXTS:
             texts.append(text)
         elif "stdout" in inner:
             texts += [printed for key in ("stdout", "stderr") if (printed := text_in(inner, key))]

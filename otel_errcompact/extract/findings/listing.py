@@ -29,7 +29,7 @@ _ROW: Final = lazy_pattern(
     r"(?P<between>\]?[:|] {0,6}| {1,2}[|\u2502-] {1,6}| {1,16}|\t)(?P<said>\S.*)"
 )
 _HEADING: Final = lazy_pattern(
-    r"(?:[^\w./\\@-]{1,6}|-{2,} ?)?(?:(?:FILE|File|file|Line|Linting|Checking|Error in|In|in) ?:? +)?"
+    r"(?:[^\w./\\@-]{1,6}|-{2,}+ ?)?(?:(?:FILE|File|file|Line|Linting|Checking|Error in|In|in) ?:? +)?"
     r"\[?(?P<file>[^\s:\[\]|,;]{1,300})\]?"
     r"(?: (?:FAIL|FAILED|ERROR|--? [0-9]{1,6} .{1,30}|\([^()]{1,40}\)|[0-9]{1,6} (?:errors?|problems?|issues?)))?:?"
     r"[ \u2500-]*$"

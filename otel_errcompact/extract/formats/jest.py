@@ -283,7 +283,8 @@ def _source(lines: Sequence[str]) -> str:
 def _read_message(message: list[str], lines: Sequence[str]) -> _Said:
     if "Details:" in message:
         stripped = [line.strip() for line in lines]
-        said = _read_message(stripped[stripped.index("Details:") + 1 :], ())
+        below = stripped[stripped.index("Details:") + 1 :]
+        said = _read_message([line for line in below if line != "Details:"], ())
         return said._replace(details=(*said.details, *filter(None, message[:2])))
     first = next(filter(None, message), "")
     rest = message[message.index(first) + 1 :] if first else []

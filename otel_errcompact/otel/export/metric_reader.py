@@ -8,7 +8,8 @@ from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult,
 
 from otel_errcompact.otel.export import otlp
 from otel_errcompact.otel.export.queue import STALLED_S
-from otel_errcompact.otel.sdk import read_preferences
+from otel_errcompact.otel.sdk import free_export_lock, read_preferences
+from otel_errcompact.runtime.forks import reset_in_child
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricsData
@@ -28,6 +29,10 @@ class MetricReader(PeriodicExportingMetricReader):
 
     def __init__(self, exporter: MetricExporter) -> None:
         super().__init__(_EndsAtOnce(exporter), otlp.read_metric_interval_ms())
+        reset_in_child(self._free)
+
+    def _free(self) -> None:
+        free_export_lock(self)
 
     def shutdown(self, timeout_millis: float = STALLED_S * 1_000, **kwargs: Any) -> None:
         """Export once more, and wait a bounded time for a silent collector."""

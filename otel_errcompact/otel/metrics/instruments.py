@@ -16,7 +16,7 @@ from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.metrics.labels import Attributes, Cell, Labels, Series
-from otel_errcompact.otel.sdk import is_placeholder
+from otel_errcompact.otel.sdk import forget_counts, is_placeholder
 from otel_errcompact.otel.spans.context import context_of
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
@@ -114,6 +114,8 @@ class Telemetry(Listener):
         self._meter_provider = meter_provider
         self._logger_provider = logger_provider
         self._instruments: _Instruments | None = None
+        self._inherited: dict[str, int] = {}
+        """What the library has counted of itself in the process that forked this one."""
         self._bind()
         reset_in_child(self._forget)
 
@@ -243,15 +245,19 @@ class Telemetry(Listener):
 
     def internal_failures(self) -> Iterator[tuple[Attributes, int]]:
         """Yield the library's own failures, and evictions that bound memory."""
+        for stage, count in self._internal_counts().items():
+            own = count - self._inherited.get(stage, 0)
+            if own > 0:
+                yield {semconv.STAGE: stage}, own
+
+    def _internal_counts(self) -> dict[str, int]:
         counts = dict(self._ledger.guard.failures)
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
         series = (self._errors, self._escalations, self._resolutions, self._refusals, self._streaks)
         labels = (self._tools, self._agents, self._types)
         counts[LABEL_OVERFLOW] = sum(one.overflowed for one in labels) + sum(one.folded for one in series)
-        for stage, count in counts.items():
-            if count:
-                yield {semconv.STAGE: stage}, count
+        return counts
 
     def _count(self, cell: Cell, span: SpanRef | None = None) -> None:
         """
@@ -352,13 +358,14 @@ class Telemetry(Listener):
         return cell
 
     def _forget(self) -> None:
-        """Start empty in a child process, which would repeat its parent's tokens."""
+        """Start empty in a child process, which would repeat its parent's counts."""
         self._lock = ReentrantLock()
         self._tokens = dict.fromkeys(self._tokens, 0)
         self._streaks = Series(semconv.STREAK, MAX_SERIES)
         self._streak_series.clear()
         self._waiting.clear()
         self._durations.clear()
+        self._inherited = self._internal_counts()
 
 
 class _Instruments:
@@ -402,6 +409,10 @@ class _Instruments:
             "{failure}",
             "Failures of this library itself, and what it had to forget to bound memory.",
         )
+        reset_in_child(self._forget)
+
+    def _forget(self) -> None:
+        forget_counts(self.duration, (semconv.SCOPE, semconv.CONTEXT_SCOPE))
 
     def _report(
         self, read: Callable[[Telemetry], Iterable[tuple[Attributes, int]]], merge: Callable[[int, int], int]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from otel_errcompact.compactor.classify import classify
+from otel_errcompact.errors import RawError
 from tests.extract.reading import facts_as, format_of, key, said
 
 facts = facts_as("jest")
@@ -252,6 +254,15 @@ def test_suite_that_does_not_load(message, expected):
     """The place is that of the code at fault, not that of the suite."""
     text = f"FAIL test/cart.test.js\n  \u25cf Test suite failed to run\n\n{message}\n\nTest Suites: 1 failed, 1 total\n"
     assert said(facts(text)) == expected
+
+
+def test_details_that_are_announced_again_are_told_once():
+    """A text may hold the heading any number of times, also at its end."""
+    message = "    Jest encountered an unexpected token\n" + "    Details:\n" * 20 + "    SyntaxError: Unexpected token"
+    text = f"FAIL test/cart.test.js\n  \u25cf Test suite failed to run\n\n{message}\n"
+
+    assert said(facts(text)) == ("SyntaxError", "test/cart.test.js", "Unexpected token")
+    assert classify(RawError(text="FAIL  n\nDetails:\nDetails:")).facts.cause == "FAIL  n"
 
 
 def test_suites_that_do_not_load_for_one_reason():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import sys
 import time
@@ -24,6 +25,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import Link, StatusCode
 
+from otel_errcompact.otel import sdk
 from otel_errcompact.otel.export import resending
 from otel_errcompact.otel.export.metric_reader import MetricReader
 from otel_errcompact.otel.export.queue import MAX_BYTES, BatchPolicy
@@ -545,6 +547,23 @@ class TestMetrics:
         asked = collector.asked
         provider.shutdown()
         assert (asked, collector.asked) == (1, 2)
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_a_process_forked_during_an_export_exports(self, collector):
+        """Its parent waits for an answer then, under a lock that nothing in the child would release."""
+        reader = MetricReader(HttpMetricExporter(f"{collector.url}/v1/metrics"))
+        provider = MeterProvider([reader], shutdown_on_exit=False)
+        with reader._export_lock:
+            child = os.fork()
+            if child == 0:
+                os._exit(reader._export_lock.locked())
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        provider.shutdown()
+
+    def test_another_sdk_s_reader_is_left_alone(self):
+        """What is not where it was is not looked for."""
+        sdk.free_export_lock(object())
 
     @pytest.mark.parametrize(
         ("environ", "expected"),

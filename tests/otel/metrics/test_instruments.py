@@ -31,6 +31,7 @@ from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.escalator.actions import Halt
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.history.stores.memory import MemoryLimits
+from otel_errcompact.otel import sdk
 from otel_errcompact.otel.metrics import instruments
 from otel_errcompact.otel.metrics import labels as labels_of_metrics
 from otel_errcompact.otel.metrics.instruments import Telemetry
@@ -706,6 +707,48 @@ class TestInstruments:
             if child == 0:
                 os._exit(getattr(meter.telemetry, bounded)._lock.locked())
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_a_forked_process_counts_from_zero(self, meter):
+        """The SDK gives it an identity of its own and keeps its parent's counts, which would then be counted twice."""
+        for _ in range(5):
+            meter.ledger.observe("r", raw())
+        meter.ledger.guard.record_loss("export_dropped", 4)
+        before = sum(meter.values("errcompact.errors", "errcompact.outcome").values())
+        child = os.fork()
+        if child == 0:
+            meter.ledger.observe("r", raw())
+            meter.ledger.guard.record_loss("export_dropped", 3)
+            seen = (
+                sum(meter.values("errcompact.errors", "errcompact.outcome").values()),
+                meter.values("errcompact.internal.failures", "errcompact.stage"),
+                [point.count for point in meter.points("errcompact.compaction.duration").values()],
+            )
+            os._exit(0 if seen == (1, {("export_dropped",): 3}, [1]) else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        after = sum(meter.values("errcompact.errors", "errcompact.outcome").values())
+        assert (before, after, meter.values("errcompact.internal.failures", "errcompact.stage")) == (
+            5,
+            5,
+            {("export_dropped",): 4},
+        )
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_a_process_forked_during_a_collection_collects(self, meter):
+        """Another thread held the SDK's locks then, which nothing would release: the end of the child would hang."""
+        consumer = meter.telemetry._instruments.duration._measurement_consumer
+        (storage,) = consumer._reader_storages.values()
+        with consumer._lock:
+            child = os.fork()
+            if child == 0:
+                os._exit(consumer._lock.locked() or len(storage._instrument_view_instrument_matches))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def test_another_sdk_s_instrument_keeps_its_counts(self):
+        """What is not where it was is left alone."""
+        sdk.forget_counts(SimpleNamespace(_measurement_consumer=SimpleNamespace(_reader_storages=None)), ("a",))
 
     def test_collected_by_two_at_once(self, meter):
         """Of two readers that collect at once one hands a series over, and the other finds nothing left."""

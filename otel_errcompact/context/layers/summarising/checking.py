@@ -116,6 +116,9 @@ def _is_call(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     fields = cast("dict[str, object]", value)
-    if fields.get("type") in _CALL_TYPES or isinstance(fields.get("tool_calls"), list) or "functionCall" in fields:
+    kind = fields.get("type")
+    if isinstance(kind, str) and kind in _CALL_TYPES:
+        return True
+    if isinstance(fields.get("tool_calls"), list) or "functionCall" in fields:
         return True
     return isinstance(fields.get("name"), str) and any(key in fields for key in _CALL_INPUTS)

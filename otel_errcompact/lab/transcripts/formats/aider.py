@@ -39,7 +39,10 @@ _LINE_END: Final = "  "
 """What aider writes at the end of a line, so that Markdown keeps the line."""
 
 _RAN: Final = lazy_pattern(
-    r"\s*I ran this command:\s*\n(?P<command>.*?)\n\s*And got this output:\s*\n(?P<output>.*)\Z", re.DOTALL
+    # Blank lines are taken whole: where they could be shared out, their number was tried to the power of three.
+    r"\s*+I ran this command:[^\S\n]*+\n(?P<command>.*?)"
+    r"\n[^\S\n]*+And got this output:[^\S\n]*+\n(?:[^\S\n]*+\n)*+(?P<output>.*)\Z",
+    re.DOTALL,
 )
 _LINTED: Final = lazy_pattern(r"\s*# Fix any (?:linting )?errors below, if possible\.")
 _LINTER: Final = lazy_pattern(r"^## Running: (.+)$", re.MULTILINE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.lab.transcripts import RecordedCall, read
+from otel_errcompact.lab.transcripts.formats import aider
+from tests.clock import grows_linearly
 
 T0 = 1_772_445_600_000_000_000
 MS = 1_000_000
@@ -206,3 +208,25 @@ def test_the_rest_of_a_chat_before_the_first_header_is_a_run(tmp_path):
         (".aider.chat.history", 1),
         ("2026-03-02 10:00:00", 0),
     ]
+
+
+@pytest.mark.parametrize(
+    "blank",
+    [pytest.param("\n", id="newlines"), pytest.param(" \n", id="lines of blanks"), pytest.param(" ", id="blanks")],
+)
+def test_blank_lines_of_a_command_take_no_longer_than_others(blank):
+    """The time grows as the text does, where the output that was announced is missing."""
+
+    def matching(count):
+        text = f"I ran this command:\n{blank * count}x"
+        return lambda: [aider._RAN.match(text) for _ in range(20)]
+
+    assert grows_linearly(matching, small=200)
+
+
+def test_what_a_command_printed_keeps_its_indentation(tmp_path):
+    """Blank lines before and after are no part of it."""
+    said = ("I ran this command:", "", "make test", "", "And got this output:", " ", "", "  boom", "make: *** Error 2")
+    run = read_chat(tmp_path, "#### /test", "", *(f"#### {line}  " for line in said), "")
+
+    assert [(call.arguments, call.result) for call in run.calls] == [("make test", "  boom\nmake: *** Error 2")]

@@ -1,0 +1,1 @@
+"""Hostile input for all that takes text of others: `python -m benchmarks.fuzz`."""

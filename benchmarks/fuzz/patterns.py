@@ -1,0 +1,412 @@
+"""
+Every pattern of the package, and whether its time grows faster than a text that is made against it.
+
+    python -m benchmarks.fuzz.patterns [PATTERN OF A PATH ...]
+
+The texts are derived from the pattern itself: what its repeats repeat, and what stands before them, many times over,
+followed by what fails the rest. Where one grows faster, what takes texts of others is given the same text, since most
+patterns stand behind a bound on the length of a line. Exit code 1 where none does.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import signal
+import sys
+import time
+from contextlib import contextmanager
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+# ruff: noqa: SLF001 - patterns are noted where the package makes them, and what they are made of is private to `re`
+from re import _constants as sre  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+PACKAGE: Final = Path(__file__).resolve().parents[2] / "otel_errcompact"
+SIZES: Final = (1_000, 2_000, 4_000)
+SUSPECT_S: Final = 0.0008
+"""What takes less for a text of the middle size is linear: 0.4 us for each character."""
+
+RATIO: Final = 2.9
+"""What is linear takes twice as long for twice the text, what is quadratic four times."""
+
+ROUNDS: Final = 3
+ENTRY_SIZES: Final = (8_000, 16_000, 32_000)
+ENTRY_SUSPECT_S: Final = 0.05
+LIMIT_S: Final = 1.0
+"""Of processor time for one text: more is no growth that needs to be measured."""
+
+ENDS: Final = ("\x00", "\n\x00")
+LONG: Final = 500
+"""A repeat that is bounded by less costs a constant factor and does not grow."""
+
+MOST_SAMPLES: Final = 3
+"""Of one part of a pattern."""
+
+SEARCHING: Final = frozenset({"search", "finditer", "findall", "sub", "subn", "split"})
+
+
+class Used(NamedTuple):
+    """
+    A pattern, where it is made, and how it is used.
+    """
+
+    where: str
+    source: str
+    flags: int
+    searches: bool
+    """Whether it may begin to match anywhere in a text."""
+
+
+class Finding(NamedTuple):
+    """
+    A pattern whose time grows faster than its text.
+    """
+
+    where: str
+    source: str
+    method: str
+    text: str
+    """What is repeated, and the end."""
+
+    seconds: tuple[float, ...]
+    """For texts of `SIZES`; none where a text of a thousand characters takes longer than it may."""
+
+    reached: str
+    """What takes texts and is slow by it, or empty where a bound stands in front of the pattern."""
+
+
+class _OutOfTimeError(Exception):
+    """
+    One text takes too long.
+    """
+
+
+def collect() -> list[Used]:
+    """
+    Return all patterns that importing every module of the package makes.
+
+    It has to run before the package is imported: each pattern is noted where it is made.
+    """
+    from otel_errcompact.runtime import lazy
+
+    made: list[tuple[Any, str, int, str | Any, int]] = []
+    plain = lazy._UsedPattern.__init__
+
+    def note(self: Any, source: Any, flags: int) -> None:
+        plain(self, source, flags)
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename == lazy.__file__:
+            frame = frame.f_back
+        made.append((self, frame.f_code.co_filename, frame.f_lineno, source, flags))
+
+    lazy._UsedPattern.__init__ = note  # type: ignore[method-assign]
+    try:
+        _import_all()
+    finally:
+        lazy._UsedPattern.__init__ = plain  # type: ignore[method-assign]
+    methods = _methods()
+    found: dict[tuple[str, int], Used] = {}
+    names = {id(value): name for name, value in _module_values()}
+    for pattern, file, line, source, flags in made:
+        text = source if isinstance(source, str) else source()
+        where, name = f"{Path(file).relative_to(PACKAGE.parent)}:{line}", names.get(id(pattern), "")
+        used = methods.get(f"{where.partition(':')[0]}:{name}" if name.startswith("_") else name, set())
+        found.setdefault((text, flags), Used(where, text, flags, searches=not used or bool(used & SEARCHING)))
+    return sorted(found.values())
+
+
+def _import_all() -> None:
+    import otel_errcompact
+
+    for module in pkgutil.walk_packages(otel_errcompact.__path__, "otel_errcompact."):
+        if ".integrations." in module.name or module.name.endswith("__main__"):
+            continue  # each needs its framework
+        importlib.import_module(module.name)
+
+
+def _module_values() -> Iterator[tuple[str, object]]:
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith("otel_errcompact"):
+            yield from tuple(vars(module).items())
+
+
+def _methods() -> dict[str, set[str]]:
+    """Return which methods are called on which names, over the whole package."""
+    used: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "lazy_pattern" not in text and not re.search(r"\b_?[A-Z][A-Z0-9_]+\.(?:match|search|finditer|sub)\b", text):
+            continue
+        tree = ast.parse(text)
+        called = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id.lstrip("_").isupper():
+                # Handed on, anything may be done with it. A private name is its module's own.
+                place = f"{path.relative_to(PACKAGE.parent)}:{node.id}" if node.id.startswith("_") else node.id
+                used.setdefault(place, set()).add(called.get(id(node), "search"))
+    return used
+
+
+def attacks(source: str, flags: int = 0) -> list[tuple[str, str, str]]:
+    """Return prefixes, pumped parts and ends made against a pattern."""
+    tree = parser.parse(source, flags)
+    pumps: dict[tuple[str, str], None] = {}
+    _walk(tree, "", pumps)
+    return [(before, part, after) for before, part in pumps for after in ENDS]
+
+
+def _walk(tree: Iterable[tuple[Any, Any]], before: str, pumps: dict[tuple[str, str], None]) -> None:  # noqa: C901, PLR0912 - one for each node
+    """Gather what can be repeated, with what stands before it."""
+    items = list(tree)
+    for index, (kind, value) in enumerate(items):
+        here = before + "".join(_samples([item], 1)[0] for item in items[:index])
+        if here and _is_long(kind, value):
+            # What begins a match, many times over: a search starts anew at each.
+            pumps.setdefault(("", here), None)
+            pumps.setdefault(("", here + "\n"), None)
+        if kind in {sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT}:
+            body = value[2]
+            if _is_long(kind, value):
+                for sample in _samples(body, MOST_SAMPLES):
+                    if sample:
+                        pumps.setdefault((here, sample), None)
+                        pumps.setdefault(("", sample), None)
+                # What this repeat and what follows both take.
+                for sample in _samples(items[index + 1 : index + 3], MOST_SAMPLES):
+                    if sample:
+                        pumps.setdefault((here, sample), None)
+            _walk(body, here, pumps)
+        elif kind is sre.SUBPATTERN:
+            _walk(value[-1], here, pumps)
+        elif kind is sre.BRANCH:
+            for branch in value[1]:
+                _walk(branch, here, pumps)
+        elif kind in {sre.ASSERT, sre.ASSERT_NOT}:
+            _walk(value[1], here, pumps)
+        elif kind is getattr(sre, "ATOMIC_GROUP", None):
+            _walk(value, here, pumps)
+
+
+def _is_long(kind: Any, value: Any) -> bool:
+    """Whether a part of a pattern repeats something, directly, without a bound that counts."""
+    if kind in {sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT}:
+        return value[1] is sre.MAXREPEAT or value[1] >= LONG
+    return False
+
+
+def _samples(tree: Iterable[tuple[Any, Any]], most: int) -> list[str]:
+    """Return texts that a part of a pattern matches, as far as that can be told."""
+    texts = [""]
+    for kind, value in tree:
+        parts = _samples_of(kind, value, most)
+        if len(texts) * len(parts) <= most:
+            texts = [text + part for text in texts for part in parts]
+        else:
+            # Each choice once, not all of their combinations.
+            count = max(len(texts), len(parts))
+            texts = [texts[n % len(texts)] + parts[n % len(parts)] for n in range(min(count, most))]
+    return texts
+
+
+def _samples_of(kind: Any, value: Any, most: int) -> list[str]:  # noqa: PLR0911 - one for each node
+    if kind is sre.LITERAL:
+        return [chr(value)]
+    if kind is sre.NOT_LITERAL:
+        return [char for char in "a 1\n" if ord(char) != value][:most]
+    if kind is sre.ANY:
+        return ["a", " "][:most]
+    if kind is sre.IN:
+        return _members(value, most)
+    if kind is sre.BRANCH:
+        found = [sample for branch in value[1] for sample in _samples(branch, 1)]
+        return found[:most] or [""]
+    if kind is sre.SUBPATTERN:
+        return _samples(value[-1], most)
+    if kind in {sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT}:
+        least, upper, body = value
+        times = max(least, 1 if upper else 0)
+        return [sample * min(times, 50) for sample in _samples(body, most)]
+    if kind is getattr(sre, "ATOMIC_GROUP", None):
+        return _samples(value, most)
+    return [""]  # places, look-around and references
+
+
+_CANDIDATES: Final = [*"a 1A\n\t.:/\\'\"([{<-=_|^~,;#@$%>)]}0zZ9!?*+&`", "\xe9", "\u2500", "\x00"]
+
+
+def _members(items: Sequence[tuple[Any, Any]], most: int) -> list[str]:
+    pattern = re.compile(_class_source(items), re.DOTALL)
+    found = [char for char in _CANDIDATES if pattern.match(char)]
+    found += [chr(value) for kind, value in items if kind is sre.LITERAL and chr(value) not in found]
+    found += [chr(value[0]) for kind, value in items if kind is sre.RANGE and chr(value[0]) not in found]
+    return found[:most] or [""]
+
+
+_CATEGORIES: Final = {
+    sre.CATEGORY_DIGIT: r"\d",
+    sre.CATEGORY_NOT_DIGIT: r"\D",
+    sre.CATEGORY_SPACE: r"\s",
+    sre.CATEGORY_NOT_SPACE: r"\S",
+    sre.CATEGORY_WORD: r"\w",
+    sre.CATEGORY_NOT_WORD: r"\W",
+}
+
+
+def _class_source(items: Sequence[tuple[Any, Any]]) -> str:
+    parts = []
+    for kind, value in items:
+        if kind is sre.NEGATE:
+            parts.append("^")
+        elif kind is sre.LITERAL:
+            parts.append(re.escape(chr(value)))
+        elif kind is sre.RANGE:
+            parts.append(f"{re.escape(chr(value[0]))}-{re.escape(chr(value[1]))}")
+        elif kind is sre.CATEGORY:
+            parts.append(_CATEGORIES[value])
+    return f"[{''.join(parts)}]"
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise _OutOfTimeError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def _seconds(pattern: re.Pattern[str], method: str, text: str, rounds: int = 1) -> float:
+    work = (lambda: sum(1 for _ in pattern.finditer(text))) if method == "finditer" else (lambda: pattern.match(text))
+    taken = []
+    for _ in range(rounds):
+        started = time.thread_time()
+        work()
+        taken.append(time.thread_time() - started)
+    return min(taken)
+
+
+def _grown(attack: tuple[str, str, str], size: int) -> str:
+    before, part, after = attack
+    return before + part * (size // len(part)) + after
+
+
+def check(used: Used) -> Finding | None:
+    """Return the first text on which a pattern's time grows faster than the text, and what is slow by it."""
+    compiled = re.compile(used.source, used.flags)
+    method = "finditer" if used.searches else "match"
+    for attack in attacks(used.source, used.flags):
+        shown = repr((attack[0][:40], attack[1][:40], attack[2]))
+        first = 0.0
+        try:
+            with _bounded():
+                # From small to large, so that what is exponential ends as soon as it shows.
+                for size in (16, 32, 64, 250, SIZES[0]):
+                    first = _seconds(compiled, method, _grown(attack, size))
+        except _OutOfTimeError:
+            return Finding(used.where, used.source, method, shown, (), "any text of a line")
+        try:
+            with _bounded():
+                if first < SUSPECT_S / 4 or _seconds(compiled, method, _grown(attack, SIZES[1])) < SUSPECT_S:
+                    continue
+                times = tuple(_seconds(compiled, method, _grown(attack, size), ROUNDS) for size in SIZES)
+            if not _is_faster(times):
+                continue
+        except _OutOfTimeError:
+            times = (LIMIT_S,)
+        return Finding(used.where, used.source, method, shown, times, _reached(used.where, attack))
+    return None
+
+
+def _reached(where: str, attack: tuple[str, str, str]) -> str:
+    """Return the name of what takes texts and takes too long by one with the attack in it."""
+    room, name = where.split("/")[1], Path(where.partition(":")[0]).stem
+    if room == "lab":  # sessions have no bound of their own
+        return "recorded sessions"
+    heads = ["", *(f"{marker}\n" for marker in _markers().get(name, ())[:2])]
+    for entry, act in _entries(room).items():
+        for head in heads:
+            times: list[float] = []
+            for size in ENTRY_SIZES:
+                text = head + _grown(attack, size)
+                times.append(min(_taken(act, text) for _ in range(2)))
+            if times[-1] > ENTRY_SUSPECT_S and _is_faster(times):
+                return entry
+    return ""
+
+
+def _taken(act: Callable[[str], object], text: str) -> float:
+    from benchmarks.quality.ours import forget
+
+    forget()
+    started = time.thread_time()
+    act(text)
+    return time.thread_time() - started
+
+
+@cache
+def _markers() -> dict[str, tuple[str, ...]]:
+    from otel_errcompact.extract.table import listings
+
+    return {listing.name: tuple(listing.markers) for listing in listings()}
+
+
+@cache
+def _entries(room: str) -> dict[str, Callable[[str], object]]:
+    from otel_errcompact.compactor.classify import classify
+    from otel_errcompact.context import overflow_in_body
+    from otel_errcompact.detector.results import classify_result
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.redaction.redact import redact
+
+    if room == "context":
+        return {"the body of a refusal": lambda text: overflow_in_body(text, 400)}
+    if room == "redaction":
+        return {"redaction": redact}
+    return {
+        "the class of a text": lambda text: classify(RawError(text=text)),
+        "the verdict on a result": lambda text: classify_result(text, tool="bash", arguments="make"),
+        "a digest": lambda text: Ledger().observe("run", RawError(text=text)),
+    }
+
+
+def _is_faster(times: Sequence[float]) -> bool:
+    return all(after > RATIO * before for before, after in pairwise(times))
+
+
+def main(parts: Sequence[str]) -> int:
+    """Check all patterns, or those of some files, and print what grows; return the exit code."""
+    started = time.process_time()
+    patterns = [used for used in collect() if not parts or any(re.search(part, used.where) for part in parts)]
+    reached = bounded = 0
+    for finding in filter(None, map(check, patterns)):
+        times = ", ".join(f"{1_000 * seconds:.1f}" for seconds in finding.seconds)
+        reached += bool(finding.reached)
+        bounded += not finding.reached
+        how = f"REACHED by {finding.reached}" if finding.reached else "behind a bound"
+        print(f"{how}: {finding.where} {finding.method} {finding.text}: {times or 'no end'} ms", flush=True)
+        print(f"    {finding.source[:160]!r}")
+    taken = time.process_time() - started
+    print(
+        f"{len(patterns)} patterns: {bounded} grow faster than their text behind a bound, "
+        f"{reached} where texts of any length reach them; {taken:.0f} s of processor time"
+    )
+    return 1 if reached else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
