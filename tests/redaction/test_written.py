@@ -248,8 +248,9 @@ def test_escapes_within_escapes_end():
             "&amp;",
             '\\"',
         ),
-        *("INSERT INTO t (password) VALUES ('", "(password) VALUES ('a''a'", "curl -u ", "https://a:b", "kind: secret data: ", "AUTH ", "mysql "),
+        *("INSERT INTO t (password) VALUES ('", "curl -u ", "https://a:b", "kind: secret data: ", "AUTH ", "mysql "),
         *("Authorization: Digest ", "cookie: a=b;", "Private-Lines: 9\n", "docker login ", "<password ", "= \n", "sk_"),
+        *("INTO t (password) VALUES ('a''a'", "'a''a'"),
         *("-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n", "CREATE ", "password is is ", "tskey-", "s."),
     ],
 )
