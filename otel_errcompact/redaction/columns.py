@@ -73,7 +73,7 @@ _BLANKS: Final = "  "
 def _cells_of(line: str, sign: str) -> list[tuple[int, str]]:
     if sign == _BLANKS:
         return [(match.start(), match[0]) for match in _CELLS.finditer(line)]
-    cells = []
+    cells: list[tuple[int, str]] = []
     at = 0
     for cell in line.split(sign):
         content = cell.strip(" \t\"'\r")

@@ -90,7 +90,7 @@ def _find_in_view(view: View) -> list[Found]:
 def _find_over_breaks(text: str, view: View, found: list[Found]) -> list[Found]:
     # A secret at the end of the widest line is mostly whole: what follows must look like the rest of it.
     ends = {one.end for one in found}
-    over = []
+    over: list[Found] = []
     for one in _find_in_view(view):
         at = text.find("\n", one.start, one.end)
         if at < 0 or (at not in ends or _REST.match(text, at + 1)):

@@ -102,7 +102,7 @@ def view_without_wraps(text: str) -> View | None:
     width = max(map(len, lines))
     if width < MIN_WIDTH or len(lines) == 1:
         return None
-    places = []
+    places: list[int] = []
     at = -1
     for number, line in enumerate(lines[:-1]):
         at += len(line) + 1

@@ -25,7 +25,7 @@ def find_long_words(text: str) -> list[tuple[int, int]]:
     """Return where words begin and end that may hold a token."""
     # Each character is one byte here, so that places are the same.
     runs = text.encode("latin-1", "replace").translate(_TO_RUNS)
-    words = []
+    words: list[tuple[int, int]] = []
     start = runs.find(_RUN)
     while start >= 0:
         end = runs.find(b" ", start + MIN_WORD)
