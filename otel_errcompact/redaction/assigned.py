@@ -29,9 +29,9 @@ _SEPARATOR: Final = lazy_pattern(
     r"(?P<blank>[ \t]{0,40}(?:(?:[|>][+-]?)?\n[ \t]{1,40})?))"
     # a pair of a name and a value: HAR, Kubernetes, XML
     r"|(?P<pair>['\"]?[ \t]{0,3}[,;]?\s{0,40}['\"]?(?i:value)['\"]?[ \t]{0,3}[:=][ \t]{0,3})"
-    # the next item of a list of names and values
     # an element of a property list, a part of a form
     r"|(?P<below></\w{1,20}>\s{0,40}<\w{1,20}>|\"(?:;[^\n]{0,80})?\r?\n(?:[\w-]{1,40}:[^\n]{0,80}\r?\n){0,3}\r?\n)"
+    # the next item of a list of names and values
     r"|(?P<item>['\"]?[ \t]{0,3},\s{0,40}(?=(?:<<)?[burBUR]{0,2}['\"]))"
     # an argument of a call: setPassword("...")
     r"|(?P<call>\((?=[burBUR]{0,2}['\"`]))"
