@@ -749,11 +749,11 @@ def test_a_quadratic_pass_would_be_seen(monkeypatch: pytest.MonkeyPatch, room: i
 
 def growth(format: FormatName, room: int, **options: Any) -> float:
     """Return how many more calls of functions four times the messages take."""
-    long = long_conversation(format, messages=2_000, result_characters=next(LENGTHS))
+    long = long_conversation(format, messages=4_000, result_characters=next(LENGTHS))
     calls_of(long, format, room, **options)  # formats are loaded once
     # Results of a length that no test had yet, so that nothing is remembered from one to the other.
-    fewer = long_conversation(format, messages=500, result_characters=next(LENGTHS))
-    more = long_conversation(format, messages=2_000, result_characters=next(LENGTHS))
+    fewer = long_conversation(format, messages=1_000, result_characters=next(LENGTHS))
+    more = long_conversation(format, messages=4_000, result_characters=next(LENGTHS))
     return calls_of(more, format, room, **options) / calls_of(fewer, format, room, **options)
 
 
