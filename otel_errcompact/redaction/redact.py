@@ -93,7 +93,7 @@ def _find_over_breaks(text: str, view: View, found: list[Found]) -> list[Found]:
     over: list[Found] = []
     for one in _find_in_view(view):
         at = text.find("\n", one.start, one.end)
-        if at < 0 or (at not in ends or _REST.match(text, at + 1)):
+        if at < 0 or at not in ends or _REST.match(text, at + 1):
             over.append(one)
     return over
 
