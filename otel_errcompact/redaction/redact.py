@@ -33,11 +33,10 @@ def redact(text: str) -> str:
 
 def _redact(text: str) -> str:
     # What was found may have hidden something: the head of a table, a line that was the longest.
-    for _ in range(MAX_PASSES):
-        found = _find(text)
-        if not found:
-            break
+    left = MAX_PASSES
+    while left and (found := _find(text)):
         text = replace_found(text, found)
+        left -= 1
     return text
 
 

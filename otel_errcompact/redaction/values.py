@@ -54,9 +54,6 @@ MIN_MIXED: Final = 4
 MIN_SESSION: Final = 20
 """Characters of what identifies a session to a server."""
 
-MIN_AUTHORIZATION: Final = 16
-"""Characters of what stands behind a scheme, where its form does not tell it from a word such as `render/1`."""
-
 MAX_PHRASE: Final = 80
 """Characters of several words without quotes."""
 
@@ -86,10 +83,6 @@ def _is_bare_password(value: str) -> bool:
     return not is_name and not _PATH.fullmatch(value)
 
 
-def _is_authorization(value: str) -> bool:
-    return len(value) >= MIN_AUTHORIZATION or "/" not in value or value.endswith("=")
-
-
 def _is_session(value: str) -> bool:
     return len(value) >= MIN_SESSION and is_random(value) and not _UUID.fullmatch(value)
 
@@ -114,7 +107,6 @@ def _is_key(value: str) -> bool:
 
 _MIXED: Final = lazy_pattern(r"(?=[^0-9]*[0-9])(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[\w+/=~-]+")
 _JUDGES: Final[dict[str, Callable[[str], bool]]] = {
-    "authorization": _is_authorization,
     "key": _is_key,
     "session": _is_session,
     "signature": _is_signature,
