@@ -24,7 +24,7 @@ _REST_OF_NAME: Final = lazy_pattern(rf"(?:[\w-]|\.(?=\w)){{0,{MAX_NAME}}}")
 _SEPARATOR: Final = lazy_pattern(
     # JSON, YAML, TOML, INI, shells, code with or without a type, logs, headers
     r"(?P<assigned>['\"`]?[\])]{0,2}[ \t]{0,40}"
-    r"(?:\??:[ ]?[A-Za-z_.\[\]]{1,40}(?:[ ]?\|[ ]?[A-Za-z_.\[\]]{1,40}){0,3}[ ]?=(?=[ '\"`])"
+    r"(?:\??:[ ]?&?(?:'\w{1,10} )?[A-Za-z_.\[\]]{1,40}(?:[ ]?\|[ ]?[A-Za-z_.\[\]]{1,40}){0,3}[ ]?=(?=[ '\"`])"
     r"|:=|=>|->|\?=|::=|\|\||={1,3}|::?)"
     r"(?P<blank>[ \t]{0,40}(?:(?:[|>][+-]?)?\n[ \t]{1,40})?))"
     # a pair of a name and a value: HAR, Kubernetes, XML
@@ -110,12 +110,14 @@ def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | 
     if quoted is None:
         return (
             _read_in_quotes(text, start, at, kind)
-            or (_read_words(text, name, at, kind) if not loose else None)
+            or (_read_words(text, at, kind) or _read_strong(text, at, kind) if not loose else None)
             or _read_bare(text, at, kind, loose=loose, said=bool(_IS.search(separator[0])), in_tags=syntax in _TAGS)
         )
     group = "long" if quoted["triple"] else "quoted"
     good = is_secret(quoted[group], kind, quoted=quoted["quote"] != "`") and (
-        not loose or _stands_out(quoted[group], kind, syntax)
+        not loose
+        or _stands_out(quoted[group], kind, syntax)
+        or (kind == "password" and bool(_IS.search(separator[0])) and _WORDS.fullmatch(quoted[group]) is not None)
     )
     return Found(*quoted.span(group), _SAID.get(kind, kind)) if good else None
 
@@ -138,13 +140,27 @@ _REST: Final = {
 _ASSIGNMENT: Final = lazy_pattern(r"[\s;&,][\w.-]{1,40}=")
 
 
-def _read_words(text: str, name: str, at: int, kind: str) -> Found | None:
-    words = _WORDS.match(text, at) if "phrase" in name.lower() else None
+def _read_words(text: str, at: int, kind: str) -> Found | None:
+    words = _WORDS.match(text, at) if kind == "password" else None
     return Found(*words.span(), kind) if words is not None and is_secret(words[0], kind, quoted=False) else None
 
 
-_WORDS: Final = lazy_pattern(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:\x1b|\r?\n|$))")
-"""What a passphrase is made of, up to the end of its line."""
+_WORDS: Final = lazy_pattern(
+    r"[A-Za-z]{2,16}(?: [A-Za-z]{2,16}){2,11}(?=[ \t]*(?:\x1b|\^\[|\\[nrt]|\r?\n|$|[<;&|'\"]|,? [\w.-]{1,40}[=:]))"
+)
+"""What a passphrase is made of, up to the end of its line, its element or its part of the line."""
+
+
+def _read_strong(text: str, at: int, kind: str) -> Found | None:
+    strong = _STRONG.match(text, at) if kind == "password" else None
+    return Found(*strong.span(), kind) if strong is not None and "://" not in strong[0] else None
+
+
+_STRONG: Final = lazy_pattern(
+    r"(?=\S{0,63}[a-z])(?=\S{0,63}[A-Z])(?=\S{0,63}[0-9])(?=(?:\S{0,63}?[^\w\s'\"]){4})"
+    r"(?:(?![&;,][\w.-]{1,40}=)[^\s'\"`]){12,64}(?=[ \t]*(?:\x1b|\r?\n|$))"
+)
+"""What a generator of passwords makes, up to the end of its line: its signs end no value."""
 
 
 _TAGS: Final = frozenset({"below", "element"})

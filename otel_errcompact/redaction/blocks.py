@@ -58,12 +58,12 @@ def _find_pem(text: str) -> Iterator[Found]:
 
 def _find_first_line(text: str, first: int, stop: int) -> int:
     # The beginning of the key was cut off: its lines are those above that hold nothing but letters of base64.
-    start, pattern = text.rfind("\n", first, stop) + 1 or first, _LAST_LINE_OF_KEY
+    start, match = text.rfind("\n", first, stop) + 1 or first, _LAST_LINE_OF_KEY.match
     found = stop
     while start > first:
         line = text.rfind("\n", first, start - 1) + 1 or first
-        if not pattern.match(text, line, start - 1):
+        if not match(text, line, start - 1):
             break
         found = start = line
-        pattern = _LINE_OF_KEY
+        match = _LINE_OF_KEY.match
     return found

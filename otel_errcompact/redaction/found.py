@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
 
 
@@ -19,6 +20,21 @@ class Found(NamedTuple):
 
     kind: str
     """The word in its place: `[REDACTED:<kind>]`."""
+
+
+class Place(NamedTuple):
+    """A pattern with the secret in its group `secret`."""
+
+    clues: tuple[str, ...]
+    """Strings of which one stands in each text, in lower case, that the pattern matches in."""
+
+    pattern: re.Pattern[str]
+
+    kind: str
+    """The word in its place: `[REDACTED:<kind>]`."""
+
+    issued: bool = False
+    """Whether a machine made the secret: letters and digits in one."""
 
 
 _GENERAL: Final = frozenset({"secret", "api_key"})

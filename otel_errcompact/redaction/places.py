@@ -6,31 +6,16 @@ Places are URLs, options of known commands, statements of SQL and lines of known
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.redaction.found import Found
+from otel_errcompact.redaction.found import Found, Place
+from otel_errcompact.redaction.logins import LOGINS
 from otel_errcompact.redaction.values import is_secret
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
-
-
-class Place(NamedTuple):
-    """A pattern with the secret in its group `secret`."""
-
-    clues: tuple[str, ...]
-    """Strings of which one stands in each text, in lower case, that the pattern matches in."""
-
-    pattern: re.Pattern[str]
-
-    kind: str
-    """The word in its place: `[REDACTED:<kind>]`."""
-
-    issued: bool = False
-    """Whether a machine made the secret: letters and digits in one."""
 
 
 PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
@@ -76,14 +61,6 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
                     r"|sqlcmd|bcp|mongo\w{0,10}|zip|unzip|7z\w?)"
                     r"\b[^\n|;]{0,200}?[\s'\"]-[pP](?:[ \t]{0,3}|['\"],[ \t]{0,3})"
                     r"['\"]?(?P<secret>(?<=['\"])[^'\"\n-][^'\"\n]{2,100}|[^\s'\"-][^\s'\"]{2,100})"
-                ),
-                "password",
-            ),
-            Place(
-                ("echo ", "printf "),
-                lazy_pattern(
-                    r"(?:echo|printf)(?: -\w)?[ ]['\"]?(?P<secret>[^'\"|\n]{4,400}?)(?:\\n)?['\"]?[ ]?\|[^\n]{0,120}"
-                    r"(?:sudo[^\n]{0,20} -S|stdin|chpasswd|passwd\b)"
                 ),
                 "password",
             ),
@@ -263,6 +240,7 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
             ),
         ),
     ),
+    *LOGINS,
 )
 """By strings of which one stands, in lower case, in all texts that a place of the group is found in."""
 

@@ -77,7 +77,7 @@ def _find(text: str) -> list[Found]:
             found += _find_in_view(view)
     if not found:
         return found
-    found = [one for one in found if not _holds_mark(text, one)]
+    found = [_read_to_quote(text, one) for one in found if not _holds_mark(text, one)]
     return [*found, *_find_again(text, found)]
 
 
@@ -101,6 +101,21 @@ _REST: Final = lazy_pattern(
     r"(?!\d{2,4}[-:/]\d\d)(?=[A-Za-z+/=_~-]*[0-9])(?=[0-9+/=_.~-]*[A-Za-z])[\w+/=.~-]+(?![\w:])"
 )
 """A word of letters and digits that is no date and no name."""
+
+
+def _read_to_quote(text: str, found: Found) -> Found:
+    # A quote inside a quoted secret does not end it, nor does one that a shell or SQL is told to read as a sign.
+    opened = text[found.start - 1 : found.start]
+    if opened not in _TO_QUOTE or text[found.end : found.end + 1] not in _TO_QUOTE:
+        return found
+    rest = _TO_QUOTE[opened].match(text, found.end)
+    return found if rest is None else found._replace(end=rest.end())
+
+
+_TO_QUOTE: Final = {
+    "'": lazy_pattern(r"[^'\n ]{0,128}(?:'(?:\"'\"'|\\''|')[^'\n ]{1,128}){0,4}(?=')"),
+    '"': lazy_pattern(r'[^"\n ]{0,128}(?:"(?:\'"\'"|")[^"\n ]{1,128}){0,4}(?=")'),
+}
 
 
 def _holds_mark(text: str, found: Found) -> bool:

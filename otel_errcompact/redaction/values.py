@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PLACEHOLDER: Final = lazy_pattern(
-    r"\$(?![12aby56]\w*\$)|[{%<]|\\{1,8}[nrt]|\[REDACTED|\*+$|[xX.#-]{3,}$|(?i:none|null|nil|true|false|undefined|required|missing"
+    r"\$(?![12aby56]\w*\$)(?:[^\W_]|[_{(:$%]|$)|[{%<]|\\{1,8}[nrt]|\[REDACTED|\*+$|[xX.#-]{3,}$|(?i:none|null|nil|true|false|undefined|required|missing"
     r"|invalid|expired|optional|string|str|bytes|int|number|boolean|bool|unset|empty|hidden|redacted|masked|secret"
     r"|default|unknown|not[_ ]set|n/a|your[_ -].*|my[_ -].*|changed|values?|test|example|dummy|content|token|key|set|ok"
     r"|pass(?:word|wd)?|yes|no|is|must|should|self|text|varchar|char|field|object|function|error|failed|file|stdin"
@@ -37,7 +37,7 @@ _STEMS: Final = frozenset(
     for form in (word, word.title(), word.upper())
 )
 """Words of which one stands in what code calls a secret."""
-_RANDOM: Final = lazy_pattern(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w.+/=~$!@#%^*:-]+")
+_RANDOM: Final = lazy_pattern(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w.+/=~$!@#%^&*:-]+")
 _UUID: Final = lazy_pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MEASURE: Final = lazy_pattern(r"[0-9.]+(?:\s?[a-zA-Z%]{0,3})?|v?\d+(?:\.\d+)+[\w.-]*|\d{4}-\d\d-\d\d.*")
 _PATH: Final = lazy_pattern(
