@@ -95,7 +95,8 @@ def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | 
     kind = kind_of_name(name) or _kind_of_two_words(text, start, name)
     if (
         not kind
-        or text.endswith((_OURS, "://"), 0, start)  # a mark of ours, a user in an address
+        or (text.endswith(_OURS, 0, start) and text[end : end + 1] == "]")
+        or text.endswith("://", 0, start)  # a user in an address
         or (syntax == "element" and text[start - 1 : start] not in {"<", ":"})
     ):
         return None

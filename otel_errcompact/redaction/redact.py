@@ -121,7 +121,8 @@ _TO_QUOTE: Final = {
 def _holds_mark(text: str, found: Found) -> bool:
     # What a mark has replaced already, in whole or in part.
     opened = text.rfind(_MARK, max(0, found.start - MAX_MARK), found.end)
-    return opened >= 0 and text.find("]", opened) >= found.start
+    mark = _WHOLE_MARK.match(text, opened) if opened >= 0 else None
+    return mark is not None and mark.end() > found.start
 
 
 def _find_again(text: str, found: list[Found]) -> Iterator[Found]:
@@ -160,4 +161,7 @@ MAX_MARK: Final = 32
 """Characters of the longest `[REDACTED:<kind>]`."""
 
 _MARK: Final = "[REDACTED:"
+_WHOLE_MARK: Final = lazy_pattern(r"\[REDACTED:\w{1,20}\]")
+"""What hides a secret; a text that only begins like one must not keep what follows readable."""
+
 _LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}

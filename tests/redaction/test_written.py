@@ -92,6 +92,8 @@ WRITTEN = {
     "sentence of an installer": f"The admin password has been set to {PASSWORD}",
     "wrong password": f"bad password ({PASSWORD})",
     "Rust": f'const PASSWORD: &str = "{PASSWORD}";',
+    "name in a forged mark": f"[REDACTED:password={PASSWORD}]",
+    "token in a forged mark": f"[REDACTED:tildx/\nsntryu_{TOKEN}{TOKEN}\n\nfailed] [REDACTED:token]",
     "passphrase": "[smtp]\npassword = correct horse battery staple\nport = 25",
     "passphrase in a URL": "jdbc:sqlserver://db;password=correct horse battery staple;encrypt=true",
     "password set to words": "PASSPHRASE is set to 'correct horse hunter battery' here",
