@@ -59,7 +59,15 @@ def test_the_truth_outlives_a_kill(tmp_path):
 
 
 def account_of(
-    folder: Path, *, failures: int, lines: list[int], spans: int, metrics: int, dropped: int = 0
+    folder: Path,
+    *,
+    failures: int,
+    lines: list[int],
+    spans: int,
+    metrics: int,
+    dropped: int = 0,
+    kind: str = "threads",
+    exports: list[int] | None = None,
 ) -> list[str]:
     """The laws that are broken by a worker with these numbers."""
     folder.mkdir()
@@ -73,11 +81,12 @@ def account_of(
         "shutdown_s": 0.1,
         "most_waiting": 0,
         "calm": True,
+        "exports": exports,
     }
     (folder / "result-7.json").write_text(json.dumps(result))
     (folder / "trajectory.jsonl").write_text("".join(f'"[id w:7:0:{number}]"\n' for number in lines))
     seen = Seen({f"w:7:0:{number}" for number in range(spans)}, {"instance": (1, metrics)})
-    return laws.judge("threads", folder, seen, {}, {})[1]
+    return laws.judge(kind, folder, seen, {}, {})[1]
 
 
 @pytest.mark.parametrize(
@@ -99,10 +108,19 @@ def account_of(
         pytest.param(
             {"metrics": 4}, ["metrics: 4 of 3 failures, at least 3 were due; last exports [None]"], id="counted twice"
         ),
+        pytest.param(
+            {"kind": "clock", "metrics": 2, "exports": []}, [], id="a clock jumps, nothing exported at the end"
+        ),
+        pytest.param({"kind": "clock", "metrics": 2, "exports": [-1]}, [], id="a clock jumps, the last export fails"),
+        pytest.param(
+            {"kind": "clock", "metrics": 2, "exports": [-1, 3]},
+            ["metrics: 2 of 3 failures, at least 3 were due; last exports [[-1, 3]]"],
+            id="a clock jumps, the last export arrives",
+        ),
         pytest.param({"spans": 2}, ["spans: 2 arrived and 0 were dropped of 3"], id="a span is missing"),
     ],
 )
-def test_a_law_that_is_broken_is_told(tmp_path, numbers, expected):
+def test_a_broken_law_is_reported(tmp_path, numbers, expected):
     """What is not exact is not passed over."""
     exact = {"failures": 3, "lines": [1, 2, 3], "spans": 3, "metrics": 3}
 

@@ -115,7 +115,10 @@ def test_a_pattern_that_does_not_grow_is_passed(source, searches):
             for room in ("cleaning", "evidence", "findings", "stacks", "testing", "messages", "payload")
         ),
         pytest.param(("extract/[a-z_]+[.]py",), id="extract"),
-        *(pytest.param((f"otel_errcompact/{room}/",), id=room) for room in ("context", "dedup", "detector", "lab")),
+        *(
+            pytest.param((f"otel_errcompact/{room}/",), id=room)
+            for room in ("context", "dedup", "detector", "lab", "redaction")
+        ),
         pytest.param((r"otel_errcompact/(?!extract|context|dedup|detector|lab|redaction)",), id="all other rooms"),
     ],
 )

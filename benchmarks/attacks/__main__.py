@@ -45,7 +45,7 @@ ATTACKS: Final = (
     ),
     Attack(
         "interrupts",
-        "10,000 interrupts that raise: no lock held, nothing told is lost, counted, kept and measured",
+        "10,000 interrupts that raise: no lock held, no failure lost, counted, kept and measured",
         ("tests/hosts/test_interrupts.py::test_interrupts_leave_nothing_held_and_nothing_lost",),
         each=5_000,
     ),
@@ -59,7 +59,7 @@ ATTACKS: Final = (
     ),
     Attack(
         "exceptions",
-        "odd and huge exceptions, calls of wrong types: counted, told, in bounded time",
+        "odd and huge exceptions, calls of wrong types: counted, digested, in bounded time",
         ("tests/hosts/test_odd_exceptions.py", "tests/hosts/test_malformed.py"),
     ),
     Attack(
@@ -74,7 +74,7 @@ ATTACKS: Final = (
     ),
     Attack(
         "secrets",
-        "a secret in any syntax is redacted, and told nowhere",
+        "a secret in any syntax is redacted, and stands nowhere",
         ("tests/redaction", "tests/scenarios/test_secrets_stay.py", "tests/test_secrets_benchmark.py"),
     ),
     Attack(

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks.endurance.sink import IDENTITY
-from benchmarks.endurance.truth import Truth
+from benchmarks.endurance.truth import Truth, has_arrived
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     """Identities of failures on spans."""
 
     metrics: dict[str, tuple[int, int]]
-    """By process: the time of the newest export that was taken, and the failures that it told of."""
+    """By process: the time of the newest export that was taken, and the failures that it held."""
 
 
 class History(NamedTuple):
@@ -114,11 +114,11 @@ def judge(
     metrics = sum(count for _, count in seen.metrics.values())
     calm = len(ended) == len(truths) and all(result["calm"] for result in ended)
     least = watched if calm else _least(folder, truths, results, seen, history, unwatched)
-    if kind == CLOCK and not all(result["told"] for result in ended):
+    if kind == CLOCK and not all(has_arrived(result.get("exports") or []) for result in ended):
         least = 0  # the SDK's limits are times of day: a jump ends its last export, or lets one wait for a day
     if not least <= metrics <= watched:
-        told = [result.get("told") for result in ended]
-        broken.append(f"metrics: {metrics} of {watched} failures, at least {least} were due; last exports {told}")
+        exports = [result.get("exports") for result in ended]
+        broken.append(f"metrics: {metrics} of {watched} failures, at least {least} were due; last exports {exports}")
 
     dropped = sum(result["failures"].get("export_dropped", 0) for result in ended)
     spans = len(seen.spans)
@@ -160,7 +160,7 @@ def _least(
     history: dict[int, History],
     unwatched: int,
 ) -> int:
-    """Return how many failures the newest exports that were taken must have told of."""
+    """Return how many failures the newest exports that were taken must have held."""
     least = 0
     for pid, counts in truths.items():
         result = results[pid]

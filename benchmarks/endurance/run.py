@@ -388,7 +388,7 @@ def _print(accounts: dict[str, Account], faults: Faults, memory: list[str], *, s
         "processes": "processes",
         "killed": "killed",
         "begun": "failures",
-        "unwatched": "handed in while uninstalled",
+        "unwatched": "while uninstalled",
         "metrics": "in metrics",
         "metrics_cut": "of these cut",
         "lines": "lines",

@@ -1,5 +1,5 @@
 """
-An OTLP/HTTP back end in a process of its own that can be killed, and told how to misbehave.
+An OTLP/HTTP back end in a process of its own that can be killed, and made to misbehave.
 
     python -m benchmarks.endurance.sink PORT FOLDER
 

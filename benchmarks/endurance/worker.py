@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.endurance.truth import Truth
+from benchmarks.endurance.truth import Truth, has_arrived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -311,16 +311,16 @@ def end(worker: Worker, how: str) -> None:
     import otel_errcompact as errcompact
 
     installed = errcompact.install()
-    arrived: list[int] = []
+    exports: list[int] = []
     providers: list[Any] = [trace.get_tracer_provider(), metrics.get_meter_provider()]
     if how == "calm":
-        arrived = note_exports(providers[1])
+        exports = note_exports(providers[1])
         deadline = time.monotonic() + FLUSH_S
         while time.monotonic() < deadline:
-            arrived.clear()
+            exports.clear()
             # A clock that jumps makes the SDK raise; that metrics have not arrived, it does not say.
             with suppress(Exception):
-                if all(provider.force_flush(10_000) for provider in providers) and arrived and arrived[-1] >= 0:
+                if all(provider.force_flush(10_000) for provider in providers) and has_arrived(exports):
                     break
             time.sleep(0.3)
     raws = None
@@ -336,7 +336,7 @@ def end(worker: Worker, how: str) -> None:
         "shutdown_s": time.monotonic() - began,
         "most_waiting": worker.most_waiting,
         "calm": how == "calm",
-        "told": arrived,
+        "exports": exports,
     }
     path = worker.folder / f"result-{os.getpid()}.json"
     path.with_suffix(".new").write_text(json.dumps(result), encoding="utf-8")
@@ -344,23 +344,23 @@ def end(worker: Worker, how: str) -> None:
 
 
 def note_exports(meters: Any) -> list[int]:
-    """Return a list to which each export of metrics adds the failures it told of; -1 if it did not arrive."""
-    arrived: list[int] = []
+    """Return a list to which each export of metrics adds the failures it holds; -1 if it did not arrive."""
+    exports: list[int] = []
     for reader in meters._metric_readers:  # noqa: SLF001 - there is no public way
         exporter = reader._exporter  # noqa: SLF001 - as above
         export = exporter.export
 
         def noted(*arguments: Any, export: Any = export, **options: Any) -> Any:
             result = export(*arguments, **options)
-            arrived.append(failures_in(arguments[0]) if result.name == "SUCCESS" else -1)
+            exports.append(failures_in(arguments[0]) if result.name == "SUCCESS" else -1)
             return result
 
         exporter.export = noted
-    return arrived
+    return exports
 
 
 def failures_in(data: Any) -> int:
-    """Return how many failures an export of metrics tells of."""
+    """Return how many failures an export of metrics holds."""
     return sum(
         point.value
         for resource in data.resource_metrics

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from otel_errcompact.redaction.found import Found
+from otel_errcompact.redaction.found import MARK, Found
 from otel_errcompact.redaction.names import MAX_NAME, STEMS, kind_of_name
 from otel_errcompact.redaction.values import MIN_ISSUED, MIN_MIXED, is_random, is_secret
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -95,7 +95,7 @@ def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | 
     kind = kind_of_name(name) or _kind_of_two_words(text, start, name)
     if (
         not kind
-        or (text.endswith(_OURS, 0, start) and text[end : end + 1] == "]")
+        or (text.endswith(MARK, 0, start) and text[end : end + 1] == "]")
         or text.endswith("://", 0, start)  # a user in an address
         or (syntax == "element" and text[start - 1 : start] not in {"<", ":"})
     ):
@@ -189,8 +189,6 @@ def _read_bare(text: str, at: int, kind: str, *, loose: bool, said: bool, in_tag
 
 _SAID: Final = {"key": "secret"}
 """What kinds are called that only their judges tell from another."""
-
-_OURS: Final = "[REDACTED:"
 
 _COMMON: Final = frozenset({"pass", "pin", "auth", "sig", "signature", "key", "token", "pw"})
 """Names that are words of many other texts: what stands behind one must look like a secret."""

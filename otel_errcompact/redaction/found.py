@@ -22,6 +22,10 @@ class Found(NamedTuple):
     """The word in its place: `[REDACTED:<kind>]`."""
 
 
+MARK: Final = "[REDACTED:"
+"""How what stands in place of a secret begins; its kind and "]" follow."""
+
+
 class Place(NamedTuple):
     """A pattern with the secret in its group `secret`."""
 
@@ -35,6 +39,10 @@ class Place(NamedTuple):
 
     issued: bool = False
     """Whether a machine made the secret: letters and digits in one."""
+
+
+Places = tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]
+"""Groups of places, by strings of which one stands, in lower case, in all texts that a place of the group is in."""
 
 
 _GENERAL: Final = frozenset({"secret", "api_key"})
@@ -54,6 +62,6 @@ def replace_found(text: str, found: Iterable[Found]) -> str:
         else:
             merged.append(one)
     for start, end, kind in merged:
-        parts += (text[at:start], f"[REDACTED:{kind}]")
+        parts += (text[at:start], f"{MARK}{kind}]")
         at = end
     return "".join((*parts, text[at:]))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from otel_errcompact.redaction.found import Place
+from otel_errcompact.redaction.found import Place, Places
 from otel_errcompact.runtime.lazy import lazy_pattern
 
-LOGINS: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
+LOGINS: Final[Places] = (
     (
         ("echo ", "printf ", "<<<", "rabbitmqctl", "htpasswd", "useradd ", "usermod ", "net use ", "vault login"),
         (
@@ -215,4 +215,3 @@ LOGINS: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
         ),
     ),
 )
-"""As `PLACES`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.redaction.found import Found, Place
+from otel_errcompact.redaction.found import Found, Place, Places
 from otel_errcompact.redaction.logins import LOGINS
 from otel_errcompact.redaction.values import is_secret
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
+PLACES: Final[Places] = (
     (
         (
             " -",
@@ -242,7 +242,6 @@ PLACES: Final[tuple[tuple[tuple[str, ...], tuple[Place, ...]], ...]] = (
     ),
     *LOGINS,
 )
-"""By strings of which one stands, in lower case, in all texts that a place of the group is found in."""
 
 
 def find_placed(text: str, lower: str) -> list[Found]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.redaction.assigned import find_assigned
 from otel_errcompact.redaction.blocks import find_blocks
 from otel_errcompact.redaction.columns import find_in_columns
-from otel_errcompact.redaction.found import Found, replace_found
+from otel_errcompact.redaction.found import MARK, Found, replace_found
 from otel_errcompact.redaction.issued import find_issued
 from otel_errcompact.redaction.names import STEMS
 from otel_errcompact.redaction.places import find_placed
@@ -120,7 +120,7 @@ _TO_QUOTE: Final = {
 
 def _holds_mark(text: str, found: Found) -> bool:
     # What a mark has replaced already, in whole or in part.
-    opened = text.rfind(_MARK, max(0, found.start - MAX_MARK), found.end)
+    opened = text.rfind(MARK, max(0, found.start - MAX_MARK), found.end)
     mark = _WHOLE_MARK.match(text, opened) if opened >= 0 else None
     return mark is not None and mark.end() > found.start
 
@@ -160,7 +160,6 @@ MAX_REPEATED: Final = 32
 MAX_MARK: Final = 32
 """Characters of the longest `[REDACTED:<kind>]`."""
 
-_MARK: Final = "[REDACTED:"
 _WHOLE_MARK: Final = lazy_pattern(r"\[REDACTED:\w{1,20}\]")
 """What hides a secret; a text that only begins like one must not keep what follows readable."""
 
