@@ -1,0 +1,94 @@
+"""The tool calls of a host, and what it does about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from otel_errcompact.runtime.records import dataclass
+
+if TYPE_CHECKING:
+    from otel_errcompact.engine.observations import Verdict
+
+Outcome = Literal["success", "failure", "ignored", "counted"]
+"""`ignored` is neither, as a declined call; `counted` is a call whose id another report has brought before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCall:
+    """A tool call, as its host reports it."""
+
+    run_id: str
+    """The host's session; of a sub-agent `session/agent`."""
+
+    tool: str
+    arguments: str = ""
+    """As JSON; empty if unknown."""
+
+    call_id: str = ""
+    """The host's id of the call; empty where it gives none, and then every report counts."""
+
+    agent: str = ""
+    """The agent's name, as metrics show it."""
+
+    directory: str = ""
+    """The call's working directory; empty if unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostResult:
+    """What a call has returned, before it is judged."""
+
+    text: str
+    """The whole output, without the host's own decorations."""
+
+    failed: bool | None = None
+    """What the host says; None where it says nothing, so that exit status and text decide."""
+
+    exit_code: int | None = None
+    """The exit status of a command; None if unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a call."""
+
+    outcome: Outcome
+    text: str = ""
+    """What the agent reads for a failure: a digest; empty for all else, and in mode `observe`."""
+
+    key: str = ""
+    """The dedup key of the failure's class."""
+
+    count: int = 0
+    """Occurrences of that class in the run."""
+
+    guidance: str = ""
+    """What a human has answered to an escalation, once."""
+
+
+class HostRuns(Protocol):
+    """The runs of all hosts, as their adapters drive them."""
+
+    def refuse(self, call: HostCall) -> str:
+        """Return why a call must not be executed; empty if it may."""
+        ...
+
+    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+        """Judge and count what a call has returned, once for each call id."""
+        ...
+
+    def begin_turn(self, run_id: str) -> None:
+        """Begin a turn: the calls after it answer the next message of the model."""
+        ...
+
+    def verdict(self, run_id: str) -> Verdict:
+        """Return whether the run may continue."""
+        ...
+
+    def resume(self, run_id: str, message: str = "") -> None:
+        """Let a stopped run continue, with a human's message for the agent."""
+        ...
+
+    def end(self, run_id: str) -> None:
+        """End a run, unless a verdict stands: it outlives the host's session."""
+        ...
