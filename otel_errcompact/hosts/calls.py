@@ -74,11 +74,11 @@ class HostRuns(Protocol):
         ...
 
     def conclude(self, call: HostCall, result: HostResult) -> Answer:
-        """Judge and count what a call has returned, once for each call id."""
+        """Judge and count a result, once for each call id."""
         ...
 
     def begin_turn(self, run_id: str) -> None:
-        """Begin a turn: the calls after it answer the next message of the model."""
+        """Begin a turn: further calls are of the model's next message."""
         ...
 
     def verdict(self, run_id: str) -> Verdict:
