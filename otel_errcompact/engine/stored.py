@@ -68,6 +68,8 @@ class RunCodec:
         for name in [name for name in marks if name.startswith(CLASS) and name not in alive]:
             del marks[name]
             parts[name] = None
+        if any(name.startswith(CLASS) for name in parts):
+            parts[COUNTS] = counts  # with which classes are read
         return parts
 
     def load(self, state: RunState, bodies: Mapping[str, str], marks: dict[str, object], *, whole: bool) -> bool:

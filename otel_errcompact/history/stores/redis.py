@@ -114,6 +114,7 @@ class RedisBackend:
 
     def begin(self, run_id: str, known: int) -> Parts:
         """Open a change: nobody else changes the run until it ends."""
+        self._connect()
         until, sleep = time.monotonic() + self._wait_s, FIRST_SLEEP_S
         self._token = uuid.uuid4().hex
         while True:
@@ -156,7 +157,7 @@ class RedisBackend:
             raise LostChangeError(f"run {run_id} was taken over after {LEASE_MS} ms")
 
     def read(self, run_id: str, known: int) -> Parts:
-        """Return the parts newer than `known`, outside a change."""
+        """Return the parts newer than `known`, inside a change or not."""
         return _parts(self._run(READ, run_id, known))
 
     def may_have_changed(self, run_id: str, known: int) -> bool:
