@@ -170,6 +170,7 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_CONTEXT_FOLDER_MAX_DAYS": "30",
         "OTEL_ERRCOMPACT_CONTEXT_FOLDER_REDACT": "False",
         "OTEL_ERRCOMPACT_ASK_TIMEOUT_SECONDS": "3600",
+        "OTEL_ERRCOMPACT_STORE": "memory",
         "OTEL_ERRCOMPACT_HIDDEN_FAILURES": "True",
         "OTEL_ERRCOMPACT_WORKSPACE_ROOTS": "",
         "OTEL_ERRCOMPACT_CONTROL_FLOW": "",
