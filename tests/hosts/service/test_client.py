@@ -104,9 +104,9 @@ def test_an_away_service_is_started_and_not_waited_for(place: Place) -> None:
         parent, _, session = stat.read_text(encoding="ascii").rpartition(")")[2].split()[1:4]
         assert os.getpid() != int(parent)
         assert os.getsid(0) != int(session)
-        links = {os.readlink(each) for each in Path(f"/proc/{running.pid}/fd").iterdir() if each.is_symlink()}
-        assert {str(place.folder / "e.sock.log"), "/dev/null"} <= links
-        assert os.readlink(f"/proc/{running.pid}/cwd") == str(place.folder)
+        links = {each.readlink() for each in Path(f"/proc/{running.pid}/fd").iterdir() if each.is_symlink()}
+        assert {place.folder / "e.sock.log", Path("/dev/null")} <= links
+        assert Path(f"/proc/{running.pid}/cwd").readlink() == place.folder
 
 
 def test_a_started_service_inherits_nothing(place: Place) -> None:
@@ -114,9 +114,7 @@ def test_a_started_service_inherits_nothing(place: Place) -> None:
     reader, writer = os.pipe()
     os.set_inheritable(writer, True)
     command = [sys.executable, "-I", "-S", str(HOOK), "claude-code"]
-    subprocess.run(
-        command, env=place.environ, input=b"{}", check=True, capture_output=True, close_fds=False, pass_fds=(writer,)
-    )
+    subprocess.run(command, env=place.environ, input=b"{}", check=True, capture_output=True, pass_fds=(writer,))
     os.close(writer)
     place.wait_until_it_answers()
     assert os.read(reader, 1) == b""
@@ -266,6 +264,7 @@ def test_programs_of_ours_report_by_a_function(service: Place) -> None:
         run="posted",
         tool="sql",
         arguments={"table": "orders"},
+        turn="2",
         directory="/srv",
         socket_path=service.socket,
         limit_s=PATIENCE_S,

@@ -292,7 +292,7 @@ def test_a_token_stays_the_same(place: Place) -> None:
     path = place.folder / "token"
     token = read_token(path)
     assert (len(token) >= 43, read_token(path), mode_of(path)) == (True, token, 0o600)
-    with pytest.raises(ConfigurationError, match="the token cannot be written.*--token-file"):
+    with pytest.raises(ConfigurationError, match=r"the token cannot be written.*--token-file"):
         read_token(place.folder / "nowhere" / "token")
 
 
