@@ -33,6 +33,9 @@ class HostCall:
     directory: str = ""
     """The call's working directory; empty if unknown."""
 
+    turn: str = ""
+    """The host's id of the model's message that asked for it; empty where only `begin_turn` is known."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostResult:
@@ -59,8 +62,17 @@ class Answer:
     key: str = ""
     """The dedup key of the failure's class."""
 
+    short: str = ""
+    """The name of the class in digests, without its `#`."""
+
     count: int = 0
     """Occurrences of that class in the run."""
+
+    streak: int = 0
+    """Turns in which its operation failed with the class since it last succeeded."""
+
+    total: int = 0
+    """Failures of any class in the run."""
 
     guidance: str = ""
     """What a human has answered to an escalation, once."""
