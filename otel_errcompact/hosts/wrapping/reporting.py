@@ -53,20 +53,24 @@ def report_end(execution: Execution, command: Command) -> None:
     """
     execution.find_pipelines()
     try:
-        said = _replace(execution, command)
+        replaces = execution.can_replace
+        said = _write(execution, command, replaces=replaces)
+        if said and replaces:
+            execution.replace()
     except Exception:  # noqa: BLE001 - nothing of ours may take the output away
         said = ""
     if not said:
         execution.release()
         execution.output.drop()
         return
-    execution.is_held = False
     # Of separate streams the one for errors: what reads the other expects what the command makes.
     own = [stream for stream in execution.streams if not stream.is_redirected]
     own[-1].write(said.encode(errors="surrogateescape"))
+    if POINTER not in said:
+        execution.output.drop()
 
 
-def _replace(execution: Execution, command: Command) -> str:
+def _write(execution: Execution, command: Command, *, replaces: bool) -> str:
     output = execution.output
     if execution.is_unread or all(stream.is_redirected for stream in execution.streams):
         return ""
@@ -78,24 +82,23 @@ def _replace(execution: Execution, command: Command) -> str:
     if judged is None or not judged.is_failure or not judged.text:
         return ""
     is_whole = not left_out and raw.strip() in judged.text
-    if not _says_more(judged, output.total, is_held=execution.is_held, is_whole=is_whole):
+    if not _says_more(judged, output.total, replaces=replaces, is_whole=is_whole):
         return ""
-    before = "" if execution.is_held or raw.endswith("\n") or not raw else "\n"
+    before = "" if replaces or raw.endswith("\n") or not raw else "\n"
     text = f"{before}{judged.text.rstrip()}\n"
     if is_whole:
-        output.drop()
         return text
     pointer = _keep(output)
     return f"{text}{pointer}\n" if pointer else ""
 
 
-def _says_more(judged: _Judged, total: int, *, is_held: bool, is_whole: bool) -> bool:
+def _says_more(judged: _Judged, total: int, *, replaces: bool, is_whole: bool) -> bool:
     # The digest of what is short repeats it; it is worth reading for its count.
     if judged.seen > 1:
         return True
     if not total:
         return False
-    if is_held:
+    if replaces:
         return not is_whole or judged.is_counted
     return total > _SHORT_BYTES
 

@@ -59,7 +59,8 @@ class Execution:
     def __init__(self, streams: tuple[Stream, ...], make_file: Callable[[], RawFile], *, hold_s: float) -> None:
         self.streams = streams
         self.output = Output(make_file)
-        self.is_held = hold_s > 0
+        # A host that reads a file sees it grow, and reads it again at the end.
+        self.is_held = not (len(streams) == 1 and streams[0].find_begin()) and hold_s > 0
         """Whether nothing has been printed yet."""
 
         self.status: int | None = None
@@ -76,6 +77,22 @@ class Execution:
     def is_unread(self) -> bool:
         """Whether the reader of a stream has ended, as `head` does."""
         return any(stream.is_gone for stream in self.streams)
+
+    @property
+    def can_replace(self) -> bool:
+        """Whether a digest can stand in place of the output."""
+        return self.is_held or (len(self.streams) == 1 and self.streams[0].can_take_back(self.output.total))
+
+    def replace(self) -> None:
+        """
+        Forget what is held, and take back what is in a file.
+
+        Raises:
+            OSError: If the file cannot be cut.
+        """
+        if not self.is_held:
+            self.streams[0].take_back(self.output.total)
+        self.is_held = False
 
     def run(self, command: Sequence[str], environ: Mapping[str, str]) -> int:
         """

@@ -25,13 +25,14 @@ class Stream:
         is_redirected: Whether its user sends it to a file of its own, which gets it as it comes.
     """
 
-    __slots__ = ("is_gone", "is_redirected", "number", "reader", "stands_for", "writer")
+    __slots__ = ("_begins", "is_gone", "is_redirected", "number", "reader", "stands_for", "writer")
 
     def __init__(self, number: int, stands_for: tuple[int, ...], *, is_redirected: bool = False) -> None:
         self.number = number
         self.stands_for = stands_for
         self.is_redirected = is_redirected
         self.is_gone = False
+        self._begins = -1
         self.reader = -1
         self.writer = -1
 
@@ -54,6 +55,43 @@ class Stream:
         if self.reader >= 0:
             os.close(self.reader)
             self.reader = -1
+
+    def find_begin(self) -> bool:
+        """Return whether it is a file, from which what we print can be taken back."""
+        try:
+            found = os.fstat(self.number)
+            if stat.S_ISREG(found.st_mode) and _writes_at_end(self.number, found.st_size):
+                self._begins = found.st_size
+        except OSError:
+            return False
+        return self._begins >= 0
+
+    def can_take_back(self, written: int) -> bool:
+        """
+        Return whether what we have printed can be taken back.
+
+        Args:
+            written: How much that is; where the file has more, another process has written too.
+        """
+        try:
+            return self._begins >= 0 and os.fstat(self.number).st_size == self._begins + written
+        except OSError:
+            return False
+
+    def take_back(self, written: int) -> None:
+        """
+        Take back what we have printed.
+
+        Args:
+            written: How much that is.
+
+        Raises:
+            OSError: If the file cannot be cut.
+        """
+        if not self.can_take_back(written):
+            raise OSError("another process has written to it")
+        os.ftruncate(self.number, self._begins)
+        os.lseek(self.number, self._begins, os.SEEK_SET)
 
     def write(self, data: bytes) -> None:
         """Write to our own stream, as long as it is read."""
@@ -80,6 +118,12 @@ def list_streams() -> tuple[Stream, ...]:
     files = {number for number in read if stat.S_ISREG(found[number].st_mode)}
     own_file = files if len(files) == 1 and len(read) == 2 else set[int]()  # noqa: PLR2004 - both
     return tuple(Stream(number, (number,), is_redirected=number in own_file) for number in read)
+
+
+def _writes_at_end(number: int, size: int) -> bool:
+    import fcntl
+
+    return bool(fcntl.fcntl(number, fcntl.F_GETFL) & os.O_APPEND) or os.lseek(number, 0, os.SEEK_CUR) == size
 
 
 def _is_thrown_away(found: os.stat_result) -> bool:

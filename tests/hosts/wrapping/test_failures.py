@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -218,3 +219,33 @@ def test_of_a_line_that_merges_its_streams_the_next_command_gets_the_digest(host
     ended = host.shell(f"{wrapped} 2>&1 | tail -5", FAILS=FAILS)
     assert CAUSE in ended.output
     find_kept(ended.output)
+
+
+@pytest.mark.parametrize("opening", [">", ">>"])
+def test_a_host_that_reads_a_file_sees_it_grow_and_then_the_digest(host: Host, opening: str) -> None:
+    """Claude Code reads outputs from a file: while a command runs for its progress, and again when it has ended."""
+    log = host.work / "log"
+    log.write_text("earlier\n")
+    wrapped = " ".join(host.wrap("bash", "-c", '"$FAILS"'))
+    script = f"echo begins; while [ ! -e flag ]; do sleep 0.05; done; {FAILS}"
+    host.environ["FAILS"] = script
+    with host.start("bash", "-c", f"exec {opening} log 2>&1; echo before; {wrapped}; echo $?") as running:
+        ends = time.monotonic() + 60
+        while "begins\n" not in log.read_text() and time.monotonic() < ends:
+            time.sleep(0.02)
+        (host.work / "flag").touch()
+        running.wait(timeout=60)
+    lines = log.read_bytes()
+    before = b"before\n" if opening == ">" else b"earlier\nbefore\n"
+    assert lines.startswith(before + b"[FileNotFoundError] at main")
+    assert lines.endswith(b"]\n3\n")
+    assert find_kept(lines.removesuffix(b"3\n"))[1].read_bytes() == b"begins\n" + RAW
+
+
+def test_of_a_file_that_others_write_to_nothing_is_taken_back(host: Host) -> None:
+    """What another process wrote meanwhile stays, and so does the output before it."""
+    wrapped = " ".join(host.wrap("bash", "-c", f'"{FAILS.split(";", maxsplit=1)[0]}; echo other >> log; exit 3"'))
+    host.shell(f"{wrapped} >> log 2>&1")
+    lines = (host.work / "log").read_bytes()
+    assert lines.startswith(RAW.partition(b"Traceback")[0][:1000])
+    assert b"other\n" in lines
