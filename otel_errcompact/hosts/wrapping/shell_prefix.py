@@ -80,7 +80,7 @@ def find_shell(script: str, environ: Mapping[str, str]) -> Sequence[str]:
     following = environ.get(NEXT_VARIABLE, "").strip()
     if following and following != environ.get("CLAUDE_CODE_SHELL_PREFIX", ""):
         # The host takes what begins with a dash for the prefix's own arguments.
-        program, dash, options = following.rpartition(" -")
+        program, dash, options = following.partition(" -")
         return [program, *f"-{options}".split(), script] if dash and program else [following, script]
     for shell in _SHELLS:
         if f"/snapshot-{shell}-" in script:
