@@ -1,4 +1,4 @@
-"""Find out who reads a pipe: the host, or the next command of a line."""
+"""Find out whether the next command of a line reads a pipe."""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ def join(words: Sequence[str]) -> str:
 
 def find_script(words: Sequence[str]) -> str:
     """
-    Return the script of `sh -c SCRIPT`, which says more than its quoted form.
+    Return the script of `sh -c SCRIPT`.
+
+    It says more than its quoted form.
 
     Args:
         words: A command.

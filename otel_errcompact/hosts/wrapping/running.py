@@ -131,7 +131,7 @@ class Execution:
                 self._write(self.streams[index], data)
 
     def find_pipelines(self) -> None:
-        """Let what another command of the same line reads have its stream as it is."""
+        """Leave streams that another command of the line reads."""
         if len(self.streams) == 1:
             return
         for index, stream in enumerate(self.streams):

@@ -57,7 +57,7 @@ class Stream:
             self.reader = -1
 
     def find_begin(self) -> bool:
-        """Return whether it is a file, from which what we print can be taken back."""
+        """Return whether it is a file, whose end can be taken back."""
         try:
             found = os.fstat(self.number)
             if stat.S_ISREG(found.st_mode) and _writes_at_end(self.number, found.st_size):

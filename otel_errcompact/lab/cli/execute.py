@@ -11,18 +11,19 @@ EXEC_EPILOG: Final = """\
 Examples:
   errcompact exec -- pytest -q
   errcompact exec --run release-12 -- make test
-  errcompact exec -- sh -c 'cat rows.csv | python load.py'
-  errcompact exec --hold 0 -- npm run dev
+  errcompact exec -- sh -c 'sort build.log | uniq -c'
+  errcompact exec --hold 0 -- python -m http.server
 \b
 What is printed when:
-  The command succeeds   its output, byte for byte, each stream on its
-                         own; what it printed is held back until it has
-                         ended, for ten seconds or 16 MiB at most
-  It takes longer        what was held, and from then on all as it comes
-  It fails               the digest and the file with the whole output;
-                         behind what was printed already, if there is any
-  To a terminal          everything, at once: nothing is captured
-  '> file' of one stream that stream, at once: only the other is replaced
+  It succeeds      its output; that is held back until it has ended, for
+                   ten seconds or 16 MiB at most
+  It takes longer  what was held, and from then on all as it comes
+  It fails         the digest, and the file with the whole output; behind
+                   what was printed already, if that cannot be taken back
+  To a terminal    everything, at once: nothing is captured
+  To a file, both  everything, at once; of a failure it is taken back
+  One '> file'     that one, at once: only the other is replaced, and so
+  or '| command'   for the next command of a line
 \b
 The exit status is the command's, always; a command that a signal ended
 ends this one by the same signal. 127 is a command that was not found, 126
@@ -53,9 +54,10 @@ def execute(
     ] = None,
 ) -> None:
     """
-    Run a command for an agent: as it is if it succeeds, with a digest in place of its output if it fails.
+    Run a command for an agent, with a digest if it fails.
 
-    Counts continue from one command to the next where the local service runs ('errcompact serve'); without it, each digest
+    If it succeeds, everything is as without us, byte for byte. If it fails, a digest stands in place of its output, with
+    the file that the whole output is in. Counts continue from one command to the next where the local service runs ('errcompact serve'); without it, each digest
     stands for itself.
     """
     from otel_errcompact.hosts.wrapping.executing import run as run_command

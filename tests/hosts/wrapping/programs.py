@@ -41,6 +41,7 @@ class Host:
             "PYTHONPATH": str(ROOT),
             "XDG_STATE_HOME": str(self.folder / "state"),
             "TMPDIR": str(self.folder / "tmp"),
+            "ENDED_IN": str(self.work / "ended-in"),
             "OTEL_ERRCOMPACT_SERVICE": str(self.folder / "no.sock"),
         }
 

@@ -32,7 +32,6 @@ def write_script(command: str, shell: str = "bash") -> str:
 @pytest.fixture
 def prefix(host: Host) -> str:
     path = write_launcher(host.folder / "programs")
-    host.environ["ENDED_IN"] = str(host.work / "ended-in")
     snapshots = host.work / "snapshots"
     snapshots.mkdir()
     (snapshots / "snapshot-bash-1795749385120-97co5k.sh").write_text(
