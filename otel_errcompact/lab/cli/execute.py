@@ -56,9 +56,11 @@ def execute(
     """
     Run a command for an agent, with a digest if it fails.
 
-    If it succeeds, everything is as without us, byte for byte. If it fails, a digest stands in place of its output, with
-    the file that the whole output is in. Counts continue from one command to the next where the local service runs ('errcompact serve'); without it, each digest
-    stands for itself.
+    If it succeeds, everything is as without us, byte for byte. If it fails, a digest stands in place of its output,
+    with the file that the whole output is in.
+
+    Counts continue from one command to the next where the local service runs ('errcompact serve'); without it, each
+    digest stands for itself.
     """
     from otel_errcompact.hosts.wrapping.executing import run as run_command
 
