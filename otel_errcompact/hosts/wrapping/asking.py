@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 LIMIT_S: Final = 0.3
-"""How long an answer may take; a megabyte has `READING_S` more."""
+"""How long an answer may take, if its caller says nothing else."""
 
 READING_S: Final = 1.5
 _SENDING_S: Final = 0.05
@@ -45,7 +45,7 @@ def find_socket(environ: Mapping[str, str]) -> str:
     return os.fsdecode(path) if is_ours else ""
 
 
-def ask(path: str, target: str, body: bytes) -> Mapping[str, Any] | None:
+def ask(path: str, target: str, body: bytes, *, limit_s: float = LIMIT_S) -> Mapping[str, Any] | None:
     """
     Send a request and return its answer.
 
@@ -53,11 +53,12 @@ def ask(path: str, target: str, body: bytes) -> Mapping[str, Any] | None:
         path: The socket.
         target: The request's path.
         body: JSON.
+        limit_s: How many seconds the answer may take; of a megabyte `READING_S` more.
 
     Returns:
         The answer; None if there is none in time, or no good one.
     """
-    ends = time.monotonic() + LIMIT_S + READING_S * len(body) / _MEGABYTE
+    ends = time.monotonic() + limit_s + READING_S * len(body) / _MEGABYTE
     connection = _connect(path, ends)
     if connection is None:
         return None

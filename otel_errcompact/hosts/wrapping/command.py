@@ -12,6 +12,22 @@ if TYPE_CHECKING:
 DEFAULT_TOOL: Final = "bash"
 
 
+def read_seconds(environ: Mapping[str, str], variable: str, default: float) -> float:
+    """
+    Read a number of seconds; what is none counts as not given.
+
+    Args:
+        environ: The environment.
+        variable: The variable's name.
+        default: The seconds if it is not given.
+    """
+    try:
+        seconds = float(environ.get(variable, ""))
+    except ValueError:
+        return default
+    return seconds if 0 <= seconds < float("inf") else default
+
+
 class Command:
     """
     A command, and how it is reported.

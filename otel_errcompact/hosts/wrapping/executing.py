@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from otel_errcompact.hosts.wrapping.asking import find_socket, send
-from otel_errcompact.hosts.wrapping.command import Command
+from otel_errcompact.hosts.wrapping.command import Command, read_seconds
 from otel_errcompact.hosts.wrapping.lingering import leave_reader
 from otel_errcompact.hosts.wrapping.processes import become, leave, read_environ
 from otel_errcompact.hosts.wrapping.raw_files import make_raw_file
@@ -36,7 +36,7 @@ def execute(command: Command, *, hold_s: float | None = None) -> NoReturn:
     execution = Execution(
         streams,
         lambda: make_raw_file(command.environ, command.directory),
-        hold_s=_read_hold(command.environ) if hold_s is None else hold_s,
+        hold_s=read_seconds(command.environ, HOLD_VARIABLE, HOLD_S) if hold_s is None else hold_s,
     )
     status = execution.run(command.words, command.environ)
     if status or (execution.is_held and may_have_failed(execution.output)):
@@ -57,14 +57,6 @@ def _report_success(command: Command) -> None:
         from otel_errcompact.hosts.wrapping.quoting import write_json
 
         send(path, SUCCESSES, write_json(command.describe()).encode())
-
-
-def _read_hold(environ: Mapping[str, str]) -> float:
-    try:
-        seconds = float(environ.get(HOLD_VARIABLE, ""))
-    except ValueError:
-        return HOLD_S
-    return seconds if 0 <= seconds < float("inf") else HOLD_S
 
 
 def run(words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None) -> NoReturn:

@@ -7,6 +7,7 @@ from json import dumps
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.hosts.wrapping import asking
+from otel_errcompact.hosts.wrapping.command import read_seconds
 from otel_errcompact.hosts.wrapping.processes import shell_status
 from otel_errcompact.hosts.wrapping.raw_files import remove_oldest
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from otel_errcompact.hosts.wrapping.output import Output
     from otel_errcompact.hosts.wrapping.running import Execution
 
+ANSWER_VARIABLE: Final = "OTEL_ERRCOMPACT_EXEC_ANSWER_SECONDS"
 RESULTS: Final = "/v1/results"
 MAX_SENT: Final = 1024 * 1024
 """How many bytes of an output are judged: half of them its beginning, half its end."""
@@ -117,8 +119,9 @@ def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
     status = shell_status(execution.status or 0)
     path = asking.find_socket(command.environ)
     if path:
+        limit_s = read_seconds(command.environ, ANSWER_VARIABLE, asking.LIMIT_S)
         body = {**command.describe(), "text": raw, "exit_status": status}
-        answer = asking.ask(path, RESULTS, dumps(body).encode())
+        answer = asking.ask(path, RESULTS, dumps(body).encode(), limit_s=limit_s)
         if answer is not None and isinstance(answer.get("outcome"), str):
             return _read(answer)
     # A success that only looks like a failure is left to the service.
