@@ -13,7 +13,7 @@ from otel_errcompact.hosts.wrapping.streams import list_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Final, NoReturn
 
 HOLD_VARIABLE: Final = "OTEL_ERRCOMPACT_EXEC_HOLD_SECONDS"

@@ -18,6 +18,9 @@ HEAD_BYTES: Final = 16 * 1024 * 1024
 TAIL_BYTES: Final = 16 * 1024 * 1024
 """How much of the end is kept of a longer output."""
 
+MAX_CHANGES: Final = 100_000
+"""How often the streams may take turns in an output that is held back."""
+
 _CHUNK_BYTES: Final = 1024 * 1024
 
 
@@ -44,7 +47,7 @@ class Output:
     @property
     def can_hold(self) -> bool:
         """Whether more can be held back."""
-        return self._is_kept and self.total < HEAD_BYTES
+        return self._is_kept and self.total < HEAD_BYTES and len(self._order) < MAX_CHANGES
 
     @property
     def is_whole(self) -> bool:
@@ -66,7 +69,7 @@ class Output:
             self._is_kept = False
             return False
         self.total += len(data)
-        if self.total <= HEAD_BYTES + _CHUNK_BYTES:
+        if self.total <= HEAD_BYTES + _CHUNK_BYTES and len(self._order) <= MAX_CHANGES:
             if self._order and self._order[-1][0] == stream:
                 self._order[-1] = (stream, self._order[-1][1] + len(data))
             else:

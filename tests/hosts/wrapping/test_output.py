@@ -56,6 +56,16 @@ def test_nothing_more_is_held_once_the_head_is_full(output: Output) -> None:
     assert not output.can_hold
 
 
+def test_streams_that_take_turns_without_end_are_not_held(output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their order would take more memory than their bytes."""
+    monkeypatch.setattr(module, "MAX_CHANGES", 4)
+    for number in range(4):
+        assert output.can_hold
+        output.add(number % 2, b"x")
+    assert not output.can_hold
+    assert list(output.replay()) == [(0, b"x"), (1, b"x"), (0, b"x"), (1, b"x")]
+
+
 @pytest.mark.parametrize("sizes", [[75], [7] * 11, [50, 1, 24], [31, 44], [1] * 77])
 def test_of_more_than_fits_the_middle_is_left_out(output: Output, sizes: list[int]) -> None:
     """Whatever the chunks, the file has the first 30 and the last 20 bytes."""
