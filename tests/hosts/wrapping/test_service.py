@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from otel_errcompact.hosts.client.posting import post_failure
 from tests.hosts.wrapping.programs import Ended, Host
 from tests.hosts.wrapping.test_failures import CAUSE, FAILS, RAW, find_kept
 
@@ -115,6 +116,24 @@ def test_a_short_failure_is_counted_too(host: Host) -> None:
     assert first.error.startswith(b"ls: cannot access 'no-such-file': No such file or directory #")
     assert b"again (x2" in second.error
     assert (first.status, second.status) == (2, 2)
+
+
+@pytest.mark.parametrize("script", [FAILS, "ls no-such-file"])
+def test_a_hook_that_reports_our_digest_counts_nothing(host: Host, script: str) -> None:
+    """Behind the shell prefix the host's hook reports what it has read: that call was counted before."""
+    pytest.importorskip("fastapi")
+    with serving(host) as path:
+        for count in (1, 2):
+            ended = host.wrapped(script, merged=True, options=("--run", "r"))
+            text = f"Exit code {ended.status}\n{ended.output.decode()}"
+            arguments = {"command": script, "description": "Run it"}
+            answer = post_failure(
+                run="r", tool="Bash", text=text, arguments=arguments, call_id=f"c{count}", socket_path=path, limit_s=60
+            )
+            assert answer is not None
+            assert answer["outcome"] == "counted"
+        third = host.wrapped(script, merged=True, options=("--run", "r")).output
+    assert b"(x3" in third
 
 
 def test_a_success_ends_a_streak(host: Host) -> None:
