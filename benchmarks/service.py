@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,13 @@ def call(number: int, **more: object) -> dict[str, object]:
     return {"run": "r", "tool": "Bash", "arguments": {"command": "make"}, "call_id": f"c{number}", **more}
 
 
+def event(name: str, number: int, **more: object) -> dict[str, object]:
+    """An event of Claude Code's hooks."""
+    common = {"session_id": "s", "cwd": "/srv/shop", "permission_mode": "default", "hook_event_name": name}
+    called = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": f"c{number}"}
+    return {**common, **called, **more}
+
+
 KINDS: dict[str, tuple[str, Callable[[int], dict[str, object]]]] = {
     "refusal asked": ("/v1/refusals", lambda number: call(-number)),
     "success": ("/v1/successes", lambda number: call(number, text="built")),
@@ -58,6 +66,24 @@ KINDS: dict[str, tuple[str, Callable[[int], dict[str, object]]]] = {
     "turn": ("/v1/runs/r/turns", lambda _: {}),
 }
 """What is posted, by the words of the table."""
+
+HOOK = "/v1/hooks/claude-code"
+if find_spec("otel_errcompact.hosts.hooks") is not None:
+    KINDS |= {
+        "hook, before a call": (HOOK, lambda number: event("PreToolUse", number)),
+        "hook, after a success": (
+            HOOK,
+            lambda number: event("PostToolUse", number, tool_response={"stdout": "built", "stderr": ""}),
+        ),
+        "hook, after a failure, 2 kB": (
+            HOOK,
+            lambda number: event("PostToolUseFailure", number, error=f"Exit code 1\n{TRACEBACK}"),
+        ),
+        "hook, after a failure, 10 kB": (
+            HOOK,
+            lambda number: event("PostToolUseFailure", number, error=f"Exit code 1\n{LARGE[-10_000:]}"),
+        ),
+    }
 
 
 @contextmanager
@@ -130,15 +156,17 @@ def by_socket(path: Path) -> Callable[[str, bytes], None]:
     return post
 
 
+def name_run(body: dict[str, object], run: str) -> dict[str, object]:
+    """Give each row of the table a run of its own."""
+    return {**body, **{field: run for field in ("run", "session_id") if field in body}}
+
+
 def print_requests(path: Path, running: Running, store: str, requests: int) -> None:
     """A row for each kind of request and each way to ask."""
     ways = {"port": by_port(path, running.port or 0), "socket": by_socket(path)}
     for kind, (where, make) in KINDS.items():
         for way, post in ways.items():
-            bodies = [
-                json.dumps({**made, "run": f"{kind} {way}"} if (made := make(number)) else {}).encode()
-                for number in range(requests + 5)
-            ]
+            bodies = [json.dumps(name_run(make(number), f"{kind} {way}")).encode() for number in range(requests + 5)]
             for body in bodies[requests:]:
                 post(where, body)
             median, late, used = measure(running.pid, requests, lambda number: post(where, bodies[number]))  # noqa: B023

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.runtime.guard import Guard
+from tests.servers import RedisServer
 from tests.tracing import untraced
 
 if TYPE_CHECKING:
@@ -90,6 +91,23 @@ def silent() -> Iterator[int]:
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
         yield int(listener.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """A real server for shared runs."""
+    server = RedisServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store of shared runs."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/runs.db"
+    server: RedisServer = request.getfixturevalue("redis_server")
+    return server.new_address()
 
 
 @pytest.fixture(scope="session")

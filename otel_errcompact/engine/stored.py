@@ -28,7 +28,11 @@ SCHEMA: Final = 1
 SETTINGS: Final = "settings"
 COUNTS: Final = "counts"
 STEPS: Final = "steps"
+ANSWERED: Final = "answered:"
+"""With the number of the answer behind it: an answer never changes."""
+
 CLASS: Final = "class:"
+"""With its key behind it."""
 
 _PLAIN_SETTINGS: Final = ("agent", "mode", "attended", "asks", "stoppable", "failed", "guidance")
 _NUMBERS: Final = ("handled", "after_escalation", "raw_tokens", "sent_tokens", "digest_tokens", "escalated_at")
@@ -60,6 +64,10 @@ class RunCodec:
         if marks.get(STEPS) != steps:
             marks[STEPS] = steps
             parts[STEPS] = _write(_dump_steps(state))
+            written = marks.get(ANSWERED, 0)
+            for number in range(cast("int", written), len(state.answered)):
+                parts[f"{ANSWERED}{number}"] = _write(_dump_answered(state.answered[number]))
+            marks[ANSWERED] = len(state.answered)
         alive = {CLASS + found.key: found for found in state.history}
         for name, found in alive.items():
             if marks.get(name) != (mark := _mark_class(found)):
@@ -68,6 +76,8 @@ class RunCodec:
         for name in [name for name in marks if name.startswith(CLASS) and name not in alive]:
             del marks[name]
             parts[name] = None
+        if any(name.startswith(CLASS) for name in parts):
+            parts[COUNTS] = counts  # with which classes are read
         return parts
 
     def load(self, state: RunState, bodies: Mapping[str, str], marks: dict[str, object], *, whole: bool) -> bool:
@@ -81,8 +91,9 @@ class RunCodec:
             _load_settings(state, json.loads(bodies[SETTINGS]))
             marks[SETTINGS] = _mark_settings(state)
         if STEPS in bodies:
+            _load_answers(state, bodies, whole=whole)
             _load_steps(state, json.loads(bodies[STEPS]))
-            marks[STEPS] = _mark_steps(state)
+            marks[STEPS], marks[ANSWERED] = _mark_steps(state), len(state.answered)
         history = state.history
         counts = bodies.get(COUNTS)
         if counts is None:
@@ -108,8 +119,7 @@ class RunCodec:
         return True
 
 
-def _write(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
+_write: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def _plain(value: object, names: Sequence[str]) -> dict[str, object]:
@@ -156,7 +166,6 @@ def _dump_steps(state: RunState) -> dict[str, object]:
     return {
         "escalation": _dump_escalation(state.escalation),
         "answer": _dump_answered(state.answer),
-        "answered": [_dump_answered(answered) for answered in state.answered],
         "asker": state.asker,
         "asker_until_ns": state.asker_until_ns,
     }
@@ -165,8 +174,15 @@ def _dump_steps(state: RunState) -> dict[str, object]:
 def _load_steps(state: RunState, read: dict[str, Any]) -> None:
     state.escalation = _load_escalation(read["escalation"])
     state.answer = _load_answered(read["answer"])
-    state.answered = [cast("AnsweredEscalation", _load_answered(answered)) for answered in read["answered"]]
     state.asker, state.asker_until_ns = read["asker"], read["asker_until_ns"]
+
+
+def _load_answers(state: RunState, bodies: Mapping[str, str], *, whole: bool) -> None:
+    numbers = sorted(int(name.removeprefix(ANSWERED)) for name in bodies if name.startswith(ANSWERED))
+    read = [_load_answered(json.loads(bodies[f"{ANSWERED}{number}"])) for number in numbers]
+    before = 0 if whole or not numbers else numbers[0]
+    if numbers or whole:
+        state.answered[before:] = filter(None, read)
 
 
 def _dump_escalation(escalation: Escalation | None) -> dict[str, object] | None:

@@ -77,7 +77,7 @@ class ErrorClass:
     def recur(self, facts: Facts, kind: FailureKind, time_ns: int, tick: int) -> None:
         """Count an occurrence, which opens the class."""
         self.count += 1
-        self.tick = tick
+        self.tick = max(self.tick, tick)
         self.facts = facts
         self.kind = kind
         self.last_seen_ns = time_ns

@@ -58,8 +58,9 @@ def open_backend(address: str) -> Backend | None:
     namespace = asked.pop("namespace", NAMESPACE)
     from otel_errcompact.history.stores.redis import RedisBackend
 
-    url = parts._replace(query=urlencode(asked)).geturl()
-    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+    plain = address.partition("?")[0]
+    url = f"{plain}?{urlencode(asked)}" if asked else plain
+    shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
     return RedisBackend(url, name=shown, namespace=quote(namespace), expire_s=expire_s, wait_s=wait_s)
 
 

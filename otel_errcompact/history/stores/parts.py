@@ -81,7 +81,7 @@ class Backend(Protocol):
         ...
 
     def read(self, run_id: str, known: int) -> Parts:
-        """Return the parts newer than `known`, outside a change."""
+        """Return the parts newer than `known`, inside a change or not."""
         ...
 
     def may_have_changed(self, run_id: str, known: int) -> bool:

@@ -114,6 +114,7 @@ class RedisBackend:
 
     def begin(self, run_id: str, known: int) -> Parts:
         """Open a change: nobody else changes the run until it ends."""
+        self._connect()
         until, sleep = time.monotonic() + self._wait_s, FIRST_SLEEP_S
         self._token = uuid.uuid4().hex
         while True:
@@ -156,7 +157,7 @@ class RedisBackend:
             raise LostChangeError(f"run {run_id} was taken over after {LEASE_MS} ms")
 
     def read(self, run_id: str, known: int) -> Parts:
-        """Return the parts newer than `known`, outside a change."""
+        """Return the parts newer than `known`, inside a change or not."""
         return _parts(self._run(READ, run_id, known))
 
     def may_have_changed(self, run_id: str, known: int) -> bool:
@@ -212,24 +213,33 @@ class RedisBackend:
             self.close()  # a late answer must not be taken for that of the next question
             if was_open and may_repeat and isinstance(error, Disconnected):
                 return self._ask(question, may_repeat=False)
-            raise StoreAwayError(f"{type(error).__name__}: {error}") from error
+            raise _describe(error) from error
 
     def _connect(self) -> Redis:
         if self._client is None:
             try:
                 from redis import Redis
                 from redis.backoff import NoBackoff
+                from redis.exceptions import RedisError
                 from redis.retry import Retry
             except ImportError as error:
                 raise StoreAwayError("it needs the extra redis: pip install 'otel-errcompact[redis]'") from error
             self._scripts: dict[str, Any] = {}
-            self._client = Redis.from_url(
-                self._url,
-                socket_timeout=min(self._wait_s, LONGEST_ANSWER_S),
-                socket_connect_timeout=min(self._wait_s, LONGEST_ANSWER_S),
-                retry=Retry(NoBackoff(), 0),  # a commit whose answer was lost must not be made twice
-            )
+            try:
+                self._client = Redis.from_url(
+                    self._url,
+                    socket_timeout=min(self._wait_s, LONGEST_ANSWER_S),
+                    socket_connect_timeout=min(self._wait_s, LONGEST_ANSWER_S),
+                    single_connection_client=True,  # one thread asks at a time
+                    retry=Retry(NoBackoff(), 0),  # a commit whose answer was lost must not be made twice
+                )
+            except (RedisError, OSError, ValueError) as error:
+                raise _describe(error) from error
         return self._client
+
+
+def _describe(error: Exception) -> StoreAwayError:
+    return StoreAwayError(f"{type(error).__name__}: {error}")
 
 
 def _parts(answer: list[Any]) -> Parts:

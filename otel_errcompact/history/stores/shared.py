@@ -357,6 +357,7 @@ class SharedStore(Generic[S]):
                 self._backend.remove(run_id)
             else:
                 self._write(state, copy)
+                copy.version = 0  # classes are in order once they are read again
         if removes:
             self._forget(run_id)
         for each in mine:

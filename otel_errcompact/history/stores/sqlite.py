@@ -123,9 +123,11 @@ class SqliteBackend:
         self._checked.pop(run_id, None)
 
     def read(self, run_id: str, known: int) -> Parts:
-        """Return the parts newer than `known`, outside a change."""
+        """Return the parts newer than `known`, inside a change or not."""
         connection = self._connect()
         try:
+            if connection.in_transaction:
+                return _read(connection, run_id, known)
             connection.execute("BEGIN")  # both statements see one state of the file
             try:
                 return _read(connection, run_id, known)

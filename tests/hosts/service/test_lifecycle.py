@@ -339,3 +339,20 @@ def test_an_unknown_log_level_is_refused(place: Place) -> None:
     said, _ = process.communicate(timeout=PATIENCE_S)
     expected = "errcompact: --log-level is 'loud'; give it one of debug, info, warning, error"
     assert (process.returncode, said.strip()) == (2, expected)
+
+
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
+def test_without_the_extra_it_says_what_to_install(place: Place, missing: str) -> None:
+    """In one line, by the command and by what a hook starts; nothing is left in the folder but the log."""
+    for module in ("otel_errcompact.lab.cli.main", "otel_errcompact.hosts.service.__main__"):
+        script = (
+            f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['errcompact', 'serve']; "
+            f"from {module} import main; main()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=place.environ, cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert "the local service needs an optional dependency: pip install 'otel-errcompact[serve]'" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert list(place.folder.iterdir()) == []

@@ -1,0 +1,124 @@
+"""
+A program of several processes and threads that work on one run: `python -m tests.history.shared.processes ADDRESS ...`.
+
+It prints a line of JSON for each thing that has happened, as the listeners of its ledgers have heard it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from otel_errcompact.config import Options
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.history.stores.address import open_backend
+from tests.builders import raw
+from tests.history.shared.test_laws import OPTIONS, TEXTS
+
+if TYPE_CHECKING:
+    from otel_errcompact.engine.observations import Observation, Refusal, Success
+    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+
+OUT = 1
+
+
+def say(what: str, **values: Any) -> None:
+    """Write one line at once: of several processes none lands inside another's."""
+    os.write(OUT, (json.dumps({"what": what, "process": os.getpid(), **values}) + "\n").encode())
+
+
+class Told(Listener):
+    """Prints what is counted."""
+
+    want_successes = True
+
+    def on_observed(self, observation: Observation) -> None:
+        error = observation.raw
+        say(
+            "failed",
+            tick=observation.tick,
+            began=error.began,
+            text=error.text,
+            tool=error.tool,
+            arguments=error.arguments,
+            outcome=observation.outcome,
+            count=observation.count,
+            streak=observation.streak,
+        )
+
+    def on_succeeded(self, success: Success) -> None:
+        say("succeeded", tick=success.tick, began=success.began, tool=success.tool, arguments=success.arguments)
+
+    def on_refused(self, refusal: Refusal) -> None:
+        say("refused", tick=refusal.tick, began=refusal.began, tool=refusal.tool, arguments=refusal.arguments)
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        say("escalated", tick=escalation.tick, threshold=escalation.threshold, count=escalation.count)
+
+    def on_answered(self, answered: AnsweredEscalation) -> None:
+        say("answered", tick=answered.tick, action=answered.action)
+
+
+def work(ledger: Ledger, steps: int, seed: int) -> None:
+    draw = random.Random(seed)
+    for number in range(steps):
+        tool, arguments = draw.choice(("read", "query")), draw.choice(('{"path": "a.csv"}', '{"path": "b.csv"}'))
+        began = ledger.next_tick()
+        if ledger.refuse("r", tool, arguments, began=began):
+            continue
+        if draw.random() < 0.1:
+            ledger.succeed("r", tool, arguments=arguments, began=began)
+        else:
+            ledger.observe("r", raw(draw.choice(TEXTS), tool=tool, arguments=arguments, began=began))
+        say("done", number=number)
+
+
+def run_process(address: str, threads: int, steps: int, seed: int) -> None:
+    ledger = Ledger(OPTIONS, backend=open_backend(address))
+    ledger.open("r", agent="shop")
+    ledger.add_listener(Told())
+    started = [threading.Thread(target=work, args=(ledger, steps, seed + number)) for number in range(threads)]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
+    say("failures", counted=dict(ledger.guard.failures))
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser()
+    reader.add_argument("address")
+    reader.add_argument("--processes", type=int, default=8)
+    reader.add_argument("--threads", type=int, default=8)
+    reader.add_argument("--steps", type=int, default=10)
+    reader.add_argument("--seed", type=int, default=1)
+    asked = reader.parse_args()
+    # All modules that it needs: eight processes that import them at once would be busy with that.
+    import redis  # noqa: F401
+
+    Ledger(Options()).observe("warm", raw(TEXTS[3]))
+    children: list[int] = []
+    for number in range(asked.processes):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                run_process(asked.address, asked.threads, asked.steps, asked.seed + 100 * number)
+                status = 0
+            finally:
+                sys.stderr.flush()
+                os._exit(status)
+        children.append(child)
+    say("started", children=children)
+    statuses = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    say("ended", statuses=statuses)
+
+
+if __name__ == "__main__":
+    main()
