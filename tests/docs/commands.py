@@ -77,6 +77,8 @@ def _of_errcompact(words: list[str]) -> list[str]:
         command, words = command.commands[words[0]], words[1:]
     if getattr(command, "commands", {}) and words[:1] != ["--version"]:
         return [f"no command {' '.join(words[:1])}"]
+    if "--" in words:  # what follows is another program's
+        words = words[: words.index("--")]
     known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)} | {"--help"}
     asked = [word.partition("=")[0] for word in words if word.startswith("-") and word != "-"]
     return [f"no option {word}" for word in asked if word not in known]

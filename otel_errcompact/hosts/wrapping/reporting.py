@@ -1,0 +1,165 @@
+"""Say how a command has failed, instead of what it printed."""
+
+from __future__ import annotations
+
+import sys
+from json import dumps
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from otel_errcompact.hosts.wrapping import asking
+from otel_errcompact.hosts.wrapping.command import read_seconds
+from otel_errcompact.hosts.wrapping.processes import shell_status
+from otel_errcompact.hosts.wrapping.raw_files import remove_oldest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from otel_errcompact.hosts.wrapping.command import Command
+    from otel_errcompact.hosts.wrapping.output import Output
+    from otel_errcompact.hosts.wrapping.running import Execution
+
+ANSWER_VARIABLE: Final = "OTEL_ERRCOMPACT_EXEC_ANSWER_SECONDS"
+RESULTS: Final = "/v1/results"
+MAX_SENT: Final = 1024 * 1024
+"""How many bytes of an output are judged: half of them its beginning, half its end."""
+
+POINTER: Final = "[errcompact: whole output, "
+"""How the line begins that names the file."""
+
+_BINARY_BYTES: Final = 8_000
+"""The bytes in which a zero byte shows that an output is no text, as git does it."""
+
+_SHORT_BYTES: Final = 2_000
+"""What was streamed and is no longer needs no digest behind it the first time."""
+
+_LAST_BYTES: Final = 4_096
+
+
+class _Judged(NamedTuple):
+    is_failure: bool
+    text: str
+    seen: int
+    is_counted: bool
+    """Whether the service has counted it, so that the class and its number mean something later."""
+
+
+def report_end(execution: Execution, command: Command) -> None:
+    """
+    Print what an agent reads of a command that may have failed.
+
+    Whatever goes wrong here, the output is printed whole.
+
+    Args:
+        execution: The command after its end.
+        command: What it was.
+    """
+    execution.find_pipelines()
+    try:
+        replaces = execution.can_replace
+        said = _write(execution, command, replaces=replaces)
+        if said and replaces:
+            execution.replace()
+    except Exception:  # noqa: BLE001 - nothing of ours may take the output away
+        said = ""
+    if not said:
+        execution.release()
+        execution.output.drop()
+        return
+    # Of separate streams the one for errors: what reads the other expects what the command makes.
+    own = [stream for stream in execution.streams if not stream.is_redirected]
+    own[-1].write(said.encode(errors="surrogateescape"))
+    if POINTER not in said:
+        execution.output.drop()
+
+
+def _write(execution: Execution, command: Command, *, replaces: bool) -> str:
+    output = execution.output
+    if execution.is_unread or all(stream.is_redirected for stream in execution.streams):
+        return ""
+    head, tail, left_out = output.read_ends(MAX_SENT)
+    if b"\0" in head[:_BINARY_BYTES] or POINTER.encode() in (tail or head)[-_LAST_BYTES:]:
+        return ""
+    raw = _decode(head, tail, left_out)
+    judged = _judge(raw, execution, command)
+    if judged is None or not judged.is_failure or not judged.text:
+        return ""
+    is_whole = not left_out and raw.strip() in judged.text
+    if not _says_more(judged, output.total, replaces=replaces, is_whole=is_whole):
+        return ""
+    before = "" if replaces or raw.endswith("\n") or not raw else "\n"
+    text = f"{before}{judged.text.rstrip()}\n"
+    if is_whole:
+        return text
+    pointer = _keep(output)
+    return f"{text}{pointer}\n" if pointer else ""
+
+
+def _says_more(judged: _Judged, total: int, *, replaces: bool, is_whole: bool) -> bool:
+    # The digest of what is short repeats it; it is worth reading for its count.
+    if judged.seen > 1:
+        return True
+    if not total:
+        return False
+    if replaces:
+        return not is_whole or judged.is_counted
+    return total > _SHORT_BYTES
+
+
+def _keep(output: Output) -> str:
+    is_whole, total = output.is_whole, output.total
+    path = output.keep()
+    if not path:
+        return ""
+    remove_oldest(path)
+    cut = "" if is_whole else " without its middle"
+    return f"{POINTER}{total:,} bytes{cut}: {path}]"
+
+
+def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
+    status = shell_status(execution.status or 0)
+    path = asking.find_socket(command.environ)
+    if path:
+        limit_s = read_seconds(command.environ, ANSWER_VARIABLE, asking.LIMIT_S)
+        body = {**command.describe(), "text": raw, "exit_status": status}
+        answer = asking.ask(path, RESULTS, dumps(body).encode(), limit_s=limit_s)
+        if answer is not None and isinstance(answer.get("outcome"), str):
+            return _read(answer)
+    # A success that only looks like a failure is left to the service.
+    return _judge_here(raw, status, command) if status else None
+
+
+def _read(answer: Mapping[str, object]) -> _Judged:
+    text, counts = answer.get("digest"), answer.get("counts")
+    seen = cast("dict[str, object]", counts).get("class") if isinstance(counts, dict) else 0
+    return _Judged(
+        is_failure=answer["outcome"] == "failure",
+        text=text if isinstance(text, str) else "",
+        seen=seen if isinstance(seen, int) else 1,
+        is_counted=True,
+    )
+
+
+def _judge_here(raw: str, status: int, command: Command) -> _Judged:
+    _find_packages()
+    from otel_errcompact.hosts.calls import HostCall, HostResult
+    from otel_errcompact.hosts.wrapping.digesting import conclude
+
+    known = command.describe()
+    call = HostCall(run_id=known["run"], tool=known["tool"], arguments=known["arguments"], directory=known["directory"])
+    answer = conclude(call, HostResult(text=raw, exit_code=status))
+    return _Judged(is_failure=answer.outcome == "failure", text=answer.text, seen=answer.count, is_counted=False)
+
+
+def _find_packages() -> None:
+    # The prefix of shells starts without them, and few commands fail.
+    if sys.flags.no_site:
+        import site
+
+        site.main()
+
+
+def _decode(head: bytes, tail: bytes, left_out: int) -> str:
+    if not left_out:
+        return head.decode(errors="replace")
+    between = f"\n[{left_out:,} bytes left out]\n"
+    return f"{head.decode(errors='replace')}{between}{tail.decode(errors='replace')}"

@@ -1,0 +1,170 @@
+"""Find out which standard streams can be replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Final
+
+OUTPUT: Final = 1
+ERROR: Final = 2
+_POLL_MS: Final = 1_000
+
+
+class Stream:
+    """
+    A standard stream of ours, and the pipe in its place.
+
+    Args:
+        number: The descriptor that is written to; of two that are one file the lower one.
+        stands_for: The command's descriptors that lead here.
+        is_redirected: Whether its user sends it to a file of its own, which gets it as it comes.
+    """
+
+    __slots__ = ("_begins", "is_gone", "is_redirected", "number", "reader", "stands_for", "writer")
+
+    def __init__(self, number: int, stands_for: tuple[int, ...], *, is_redirected: bool = False) -> None:
+        self.number = number
+        self.stands_for = stands_for
+        self.is_redirected = is_redirected
+        self.is_gone = False
+        self._begins = -1
+        self.reader = -1
+        self.writer = -1
+
+    def open(self) -> None:
+        """
+        Make the pipe that the command writes to.
+
+        Raises:
+            OSError: If there are no descriptors left.
+        """
+        self.reader, self.writer = os.pipe()
+
+    def close_writer(self) -> None:
+        """Leave the pipe's writing end to the command."""
+        os.close(self.writer)
+        self.writer = -1
+
+    def close_reader(self) -> None:
+        """Close the reading end, which stops a command that still writes."""
+        if self.reader >= 0:
+            os.close(self.reader)
+            self.reader = -1
+
+    def find_begin(self) -> bool:
+        """Return whether it is a file, whose end can be taken back."""
+        try:
+            found = os.fstat(self.number)
+            if stat.S_ISREG(found.st_mode) and _writes_at_end(self.number, found.st_size):
+                self._begins = found.st_size
+        except OSError:
+            return False
+        return self._begins >= 0
+
+    def can_take_back(self, written: int) -> bool:
+        """
+        Return whether what we have printed can be taken back.
+
+        Args:
+            written: How much that is; where the file has more, another process has written too.
+        """
+        try:
+            return self._begins >= 0 and os.fstat(self.number).st_size == self._begins + written
+        except OSError:
+            return False
+
+    def take_back(self, written: int) -> None:
+        """
+        Take back what we have printed.
+
+        Args:
+            written: How much that is.
+
+        Raises:
+            OSError: If the file cannot be cut.
+        """
+        if not self.can_take_back(written):
+            raise OSError("another process has written to it")
+        os.ftruncate(self.number, self._begins)
+        os.lseek(self.number, self._begins, os.SEEK_SET)
+
+    def write(self, data: bytes) -> None:
+        """Write to our own stream, as long as it is read."""
+        if not self.is_gone and not write_whole(self.number, data):
+            self.is_gone = True
+
+
+def list_streams() -> tuple[Stream, ...]:
+    """
+    Return the streams to capture; none if the command needs ours.
+
+    A terminal has a human before it, who wants to see all; a closed stream shows nothing, and so does one that is
+    thrown away.
+    """
+    try:
+        found = {number: os.fstat(number) for number in (0, OUTPUT, ERROR)}
+    except OSError:
+        return ()
+    if os.isatty(OUTPUT) or os.isatty(ERROR):
+        return ()
+    read = [number for number in (OUTPUT, ERROR) if not _is_thrown_away(found[number])]
+    if len(read) == 2 and os.path.samestat(found[OUTPUT], found[ERROR]):  # noqa: PLR2004 - both
+        return (Stream(OUTPUT, (OUTPUT, ERROR)),)
+    files = {number for number in read if stat.S_ISREG(found[number].st_mode)}
+    own_file = files if len(files) == 1 and len(read) == 2 else set[int]()  # noqa: PLR2004 - both
+    return tuple(Stream(number, (number,), is_redirected=number in own_file) for number in read)
+
+
+def _writes_at_end(number: int, size: int) -> bool:
+    import fcntl
+
+    return bool(fcntl.fcntl(number, fcntl.F_GETFL) & os.O_APPEND) or os.lseek(number, 0, os.SEEK_CUR) == size
+
+
+def _is_thrown_away(found: os.stat_result) -> bool:
+    if not stat.S_ISCHR(found.st_mode):
+        return False
+    try:
+        return found.st_rdev == os.stat(os.devnull).st_rdev  # noqa: PTH116 - pathlib costs more than all of this
+    except OSError:
+        return False
+
+
+def write_whole(number: int, data: bytes) -> bool:
+    """
+    Write all bytes, also where the descriptor does not block.
+
+    Args:
+        number: The descriptor.
+        data: The bytes.
+
+    Returns:
+        Whether they were taken; not if nobody reads them, or the disk is full.
+    """
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(number, rest) :]
+        except BlockingIOError:
+            _wait_for_room(number)
+        except OSError:
+            return False
+    return True
+
+
+def _wait_for_room(number: int) -> None:
+    import select
+
+    poller = select.poll()
+    poller.register(number, select.POLLOUT)
+    poller.poll(_POLL_MS)
+
+
+def open_readers(streams: tuple[Stream, ...]) -> Iterator[Stream]:
+    """Yield the streams whose pipe is still held by a process."""
+    return (stream for stream in streams if stream.reader >= 0)
