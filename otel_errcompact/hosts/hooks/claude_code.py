@@ -34,6 +34,7 @@ _OF_OTHERS: Final = (
 _OF_SUB_AGENTS: Final = frozenset({"Agent", "Task"})
 _AGENT_ID: Final = lazy_pattern(r"(?:\bagentId\"?: ?\"?|<task-id>)(?P<id>[\w-]{1,200})")
 _MAX_AGENTS: Final = 16
+_COMMANDS: Final = "Bash"
 _REJECTED_UNSEEN: Final = "<tool_use_error>"
 """How the result of a call begins that fails before any hook but the batch's sees it."""
 
@@ -67,7 +68,7 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
     call, shown = _read_call(event, event), text_of(event, "error")
     if call is None or event.get("is_interrupt") or is_refused_by_hook(shown):
         return {}
-    text, exit_code = undecorate(HOST, shown)
+    text, exit_code, _ = undecorate(HOST, shown)
     said = said_by(runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code)))
     return _add("PostToolUseFailure", news_in(said, text))
 
@@ -86,11 +87,17 @@ def _settle(event: Event, called: Event, runs: HostRuns) -> Iterator[str]:
     call, shown = _read_call(event, called), content_of(called.get("tool_response"))
     if call is None or is_refused_by_hook(shown):
         return
-    text, exit_code = undecorate(HOST, shown)
-    # No flag stands here: what has failed was reported before, and else exit status and text decide.
-    failed = True if shown.startswith(_REJECTED_UNSEEN) else None
-    yield news_in(said_by(runs.conclude(call, HostResult(text=text, failed=failed, exit_code=exit_code))), shown)
+    text, exit_code, _ = undecorate(HOST, shown)
+    result = HostResult(text=text, failed=_say_failed(call.tool, shown, exit_code), exit_code=exit_code)
+    yield news_in(said_by(runs.conclude(call, result)), shown)
     yield _stops_below(event, called, runs)
+
+
+def _say_failed(tool: str, shown: str, exit_code: int | None) -> bool | None:
+    # No flag stands in a batch. Of a command that ended with 0 nothing was reported before.
+    if shown.startswith(_REJECTED_UNSEEN):
+        return True
+    return False if tool == _COMMANDS and exit_code is None else None
 
 
 def _stops_below(event: Event, called: Event, runs: HostRuns) -> str:

@@ -41,7 +41,7 @@ def _after(event: Event, runs: HostRuns) -> Output:
     call, shown = _read_call(event), content_of(event.get("tool_response"))
     if call is None or is_refused_by_hook(shown):
         return {}
-    text, exit_code = undecorate(HOST, shown)
+    text, exit_code, _ = undecorate(HOST, shown)
     # That the event says success means only that the program was started.
     answered = runs.conclude(call, HostResult(text=text, exit_code=exit_code))
     if answered.outcome == "failure" and answered.text:

@@ -14,6 +14,7 @@ from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, news_in, refuse, said_by, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import arguments_of, name_of, record_of, text_of
+from otel_errcompact.hosts.hooks.saved_output import read_saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,11 +64,13 @@ def _after(event: Event, runs: HostRuns) -> Output:
     shown, kind = text_of(result, *_TEXT), name_of(result, *_TYPE)
     if call is None or kind in _NOT_EXECUTED or is_refused_by_hook(shown):
         return {}
-    text, exit_code = undecorate(HOST, shown)
+    text, exit_code, file = undecorate(HOST, shown)
+    text = read_saved(file) or text
     failed = True if kind in {"failure", "timeout"} else None
     answered = runs.conclude(call, HostResult(text=text, failed=failed, exit_code=exit_code))
     if answered.outcome == "failure" and answered.text:
-        digest = join(answered.text, answered.guidance, stop_of(call.run_id, runs))
+        place = file and f"whole output: {file}"
+        digest = join(answered.text, place, answered.guidance, stop_of(call.run_id, runs))
         # Everything else of the result stays what it is: the host drops one that lacks its type.
         return {
             "modifiedResult": {**result, _name_in(result, _TYPE): kind or "success", _name_in(result, _TEXT): digest}
@@ -79,7 +82,7 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
     call, shown = _read_call(event), text_of(event, "error") or text_of(record_of(event, "error"), "message")
     if call is None or is_refused_by_hook(shown):
         return {}
-    text, exit_code = undecorate(HOST, shown)
+    text, exit_code, _ = undecorate(HOST, shown)
     said = said_by(runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code)))
     added = join(news_in(said, text), stop_of(call.run_id, runs))
     return {"additionalContext": added} if added else {}

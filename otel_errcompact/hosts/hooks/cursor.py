@@ -45,7 +45,7 @@ def _after(event: Event, runs: HostRuns) -> Output:
     shown = content_of(response)
     if call is None or is_refused_by_hook(shown):
         return {}
-    text, exit_code = undecorate(HOST, shown)
+    text, exit_code, _ = undecorate(HOST, shown)
     answered = runs.conclude(call, HostResult(text=text, failed=False, exit_code=exit_code))
     said = said_by(answered)
     if said and answered.outcome == "failure" and call.tool.lower().startswith("mcp"):
@@ -59,7 +59,7 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
     declined = name_of(event, "failure_type") in _NOT_EXECUTED or bool(event.get("is_interrupt"))
     if call is None or declined or is_refused_by_hook(shown):
         return {}
-    text, exit_code = undecorate(HOST, shown)
+    text, exit_code, _ = undecorate(HOST, shown)
     exit_code = number_of(event, "exit_code") if exit_code is None else exit_code
     said = said_by(runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code)))
     return _add(news_in(said, text), stop_of(call.run_id, runs))

@@ -23,7 +23,7 @@ class Decoration(NamedTuple):
     """A piece that a host writes around a tool's output."""
 
     pattern: re.Pattern[str]
-    """Anchored at the begin or the end; its group `code` is an exit status, `kept` stays."""
+    """Anchored at the begin or the end; its group `code` is an exit status, `file` a path, `kept` stays."""
 
     example: str
     """Output with it, whose undecorated text is `output`."""
@@ -34,6 +34,8 @@ class Undecorated(NamedTuple):
 
     text: str
     exit_code: int | None = None
+    file: str = ""
+    """Where the host keeps the whole output, of which the text is a part; empty where it is whole."""
 
 
 _CODEX_LINES: Final = (
@@ -47,6 +49,11 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
         Decoration(
             lazy_pattern(r"\A(?:Error: )?Exit code (?P<code>-?[0-9]{1,10})(?:\n|\Z)"),
             "Exit code 3\noutput",
+        ),
+        Decoration(
+            lazy_pattern(r"\n\nThis tool's input schema was not in your prompt when you called it\..*\Z", re.DOTALL),
+            "output\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {}\n"
+            "If your input does not match this schema, correct it and call the tool again.",
         ),
     ),
     "codex": (
@@ -76,6 +83,15 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
             ),
             "output\n<shellId: 2 completed with exit code 1>",
         ),
+        Decoration(
+            lazy_pattern(
+                r"\AOutput too large to read at once \([^()\n]{1,40}\)\. Saved to: (?P<file>[^\n]{1,4096})\n"
+                r"(?:[^\n]{0,400}\n){1,4}Preview \(first [0-9]{1,9} chars\):\n"
+            ),
+            "Output too large to read at once (126.2 KB). Saved to: /tmp/1-copilot-tool-output-2-3.txt\n"
+            "Consider using tools like grep (for searching), head/tail (for viewing start/end).\n\n"
+            "Preview (first 500 chars):\noutput",
+        ),
         Decoration(lazy_pattern(r"\AMCP server '[^'\n]{1,200}': "), "MCP server 'shop': output"),
     ),
     "cursor": (
@@ -104,6 +120,13 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
         ),
     ),
     "opencode": (
+        Decoration(
+            lazy_pattern(
+                r"\A\.{3}[^\n]{0,80}truncated\.{3}\n+Full output saved to: (?P<file>[^\n]{1,4096})\n+"
+            ),
+            "...output truncated...\n\nFull output saved to: /home/ann/.local/share/opencode/tool-output/tool_21\n\n"
+            "output",
+        ),
         Decoration(lazy_pattern(r"\A<(?:shell|bash)_output>\n(?P<kept>.*)\n</(?:shell|bash)_output>\Z", re.DOTALL),
                    "<bash_output>\noutput\n</bash_output>"),
     ),
@@ -131,6 +154,7 @@ def undecorate(host: str, text: str) -> Undecorated:
         text: The text, as an event of the host has it.
     """
     code: int | None = None
+    file = ""
     for _ in range(_OFTEN):
         before = text
         for decoration in DECORATIONS.get(host, ()):
@@ -140,10 +164,11 @@ def undecorate(host: str, text: str) -> Undecorated:
             named = found.groupdict()
             if (said := named.get("code")) is not None:
                 code = int(said)
+            file = named.get("file") or file
             text = f"{text[: found.start()]}{named.get('kept') or ''}{text[found.end() :]}"
         if text == before:
             break
-    return Undecorated(text, code)
+    return Undecorated(text, code, file)
 
 
 def is_refused_by_hook(text: str) -> bool:

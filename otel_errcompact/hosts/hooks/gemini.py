@@ -6,12 +6,14 @@ It sees the whole output, and calls an exit status other than 0 a success.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, record_of, text_of
+from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, record_of, records_of, text_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 HOST: Final = "gemini"
 
+_MCP_ERROR: Final = lazy_pattern(
+    r"MCP tool '[^'\n]{1,200}' reported tool error for function call: [^\n]{0,100000}? with response: (?=\[\{)"
+)
 _NOT_EXECUTED: Final = frozenset({"policy_violation", "execution_denied", "cancelled", "user_cancelled"})
 """Kinds of errors of calls that a hook, a rule or the user has declined."""
 
@@ -42,18 +47,34 @@ def _before(event: Event, runs: HostRuns) -> Output:
 def _after(event: Event, runs: HostRuns) -> Output:
     call, response = _read_call(event), record_of(event, "tool_response")
     error, said = response.get("error"), content_of(response.get("llmContent"))
-    told_failed = bool(error)
-    shown = said or _message_of(error)
+    # Of a file that is not there only the message says which one.
+    shown = _message_of(error) or said
     if call is None or _type_of(error) in _NOT_EXECUTED or is_refused_by_hook(shown):
         return {}
-    text, exit_code = undecorate(HOST, shown)
-    answered = runs.conclude(call, HostResult(text=text, failed=told_failed or None, exit_code=exit_code))
+    text, exit_code, _ = undecorate(HOST, shown)
+    text = _open_envelope(text)
+    answered = runs.conclude(call, HostResult(text=text, failed=bool(error) or None, exit_code=exit_code))
     stop = stop_of(call.run_id, runs)
     if stop:
         return {"continue": False, "stopReason": join(answered.text, answered.guidance, f"errcompact: {stop}")}
     if answered.outcome == "failure" and answered.text:
         return {"decision": "deny", "reason": join(answered.text, answered.guidance)}
     return _output("AfterTool", additionalContext=answered.guidance) if answered.guidance else {}
+
+
+def _open_envelope(text: str) -> str:
+    # A tool of an MCP server that has failed: its words are in JSON, behind the call with its arguments.
+    found = _MCP_ERROR.match(text)
+    try:
+        opened = json.loads(text[found.end() :]) if found is not None else None
+    except (ValueError, RecursionError):
+        return text
+    texts = [content_of(record_of(record_of(part, "functionResponse"), "response")) for part in _records(opened)]
+    return join(*texts) or text
+
+
+def _records(value: object) -> list[Event]:
+    return list(records_of({"": value}, ""))
 
 
 def _message_of(error: object) -> str:

@@ -48,11 +48,12 @@ def _after(event: Event, runs: HostRuns) -> Output:
     call, shown = _read_call(event), text_of(event, "output")
     if call is None or is_refused_by_hook(shown):
         return {}
-    text, said = undecorate(HOST, shown)
+    text, said, file = undecorate(HOST, shown)
     exit_code = number_of(record_of(event, "metadata"), "exit")
     answered = runs.conclude(call, HostResult(text=text, exit_code=said if exit_code is None else exit_code))
     if answered.outcome == "failure" and answered.text:
-        return {"output": join(answered.text, answered.guidance, stop_of(call.run_id, runs))}
+        place = file and f"whole output: {file}"
+        return {"output": join(answered.text, place, answered.guidance, stop_of(call.run_id, runs))}
     # The plugin has no other way to hand the agent what a human has answered.
     return {"output": join(shown, answered.guidance)} if answered.guidance else {}
 
