@@ -124,7 +124,8 @@ def _describe_stops(event: Event, text: str, response: object, runs: HostRuns) -
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:
     prompt = text_of(event, "prompt")
-    take_prompt(_run_id(event), prompt, runs)
+    if not name_of(event, "agent_id"):  # the prompt of a sub-agent is written by a model
+        take_prompt(_run_id(event), prompt, runs)
     stops = _describe_stops(event, prompt, None, runs) if "<task-id>" in prompt else ""
     stop = stop_of(_run_id(event), runs)
     return _add("UserPromptSubmit", stops, stop and f"errcompact: {stop}")

@@ -90,7 +90,8 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
 
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:
-    take_prompt(_run_id(event), text_of(event, "prompt"), runs)
+    if not name_of(event, "parentAgentId"):  # the prompt of a sub-agent is written by a model
+        take_prompt(_run_id(event), text_of(event, "prompt"), runs)
     return {}
 
 
@@ -112,13 +113,14 @@ def _read_call(event: Event) -> HostCall | None:
         tool=tool,
         arguments=arguments_of(event, "toolArgs", "tool_input", "toolInput"),
         call_id=name_of(event, "toolCallId", "tool_use_id"),
-        agent=HOST,
+        agent=name_of(event, "agentType") or HOST,
         directory=text_of(event, "cwd", "workingDirectory"),
     )
 
 
 def _run_id(event: Event) -> str:
-    return name_of(event, "sessionId", "session_id")
+    # A sub-agent has a session of its own, and names the one that it works for.
+    return "/".join(filter(None, (name_of(event, "parentAgentId"), name_of(event, "sessionId", "session_id"))))
 
 
 _RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {
