@@ -69,7 +69,7 @@ class Gemini(Host):
         """
         How a sub-agent ends: by a tool of its own.
         """
-        return do(ToolCall("complete_task", {"result": CLOSING.text}))
+        return do(ToolCall("complete_task", {"result": {"response": CLOSING.text}}))
 
     def record(self, place: Place, folder: Path) -> None:
         """
