@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from hosts_rig.wire import Result
 
 INTERFACES: Final[tuple[ModuleType, ...]] = (messages, responses, chat, gemini)
+DELEGATED: Final = "As a helper of the shop"
+"""What the task of a sub-agent begins with."""
+
+INNER: Final = 50
 ASIDE: Final = Turn(text="Shop")
 """What a helper gets that asks for a title or a model."""
 
@@ -28,12 +32,15 @@ class StandInModel:
 
     Args:
         script: What it says, turn by turn; after the last it closes.
+        delegated: The same for a sub-agent, whose task has `DELEGATED` in it.
     """
 
-    def __init__(self, script: Sequence[Turn]) -> None:
-        self.script = tuple(script)
+    def __init__(self, script: Sequence[Turn], delegated: Sequence[Turn] = ()) -> None:
+        self._scripts = {False: tuple(script), True: tuple(delegated)}
         self.requests: list[dict[str, Any]] = []
         """The bodies of what the agent has asked, oldest first; those of helpers are not among them."""
+        self.delegated: list[dict[str, Any]] = []
+        """The same of sub-agents."""
         self.paths: list[str] = []
         """The path of every request, of helpers as well."""
         self._interface: ModuleType = messages
@@ -102,9 +109,13 @@ class StandInModel:
             return 0, ASIDE
         with self._lock:
             self._interface = interface
-            self.requests.append(request)
-            number = len(self.requests)
-        return number, self.script[number - 1] if number <= len(self.script) else CLOSING
+            inner = DELEGATED in interface.opening(request)
+            kept, script = self.delegated if inner else self.requests, self._scripts[inner]
+            kept.append(request)
+            number = len(kept)
+        turn = script[number - 1] if number <= len(script) else CLOSING
+        # The calls of a sub-agent have numbers of their own: ids are unique in a session.
+        return number + (INNER if inner else 0), turn
 
     def results(self, request: int = -1) -> list[Result]:
         """

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hosts_rig.place import ROOT, make
-from hosts_rig.probes import probes
+from hosts_rig.probes import delegated_probes, probes
 from hosts_rig.session import run, serving
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / "tests" / "hosts" / "recorded"
 LONGEST = 12_000
-"""Characters of a recorded text. Of a longer one the middle is left out without a mark: the host may have set its own."""
+"""Characters of a recorded text. The middle of a longer one is left out without a mark: marks are the host's own."""
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?Z?")
@@ -49,7 +49,7 @@ def record(host: Host, base: Path) -> Recorded:
     place = make(base)
     kept = base / "events"
     kept.mkdir()
-    with serving(probes(host, place)) as model:
+    with serving(probes(host, place), delegated_probes(host)) as model:
         host.prepare(place, model.url)
         host.record(place, kept)
         session = run(host, place, model)
@@ -88,6 +88,8 @@ class Neutral:
         self._paths = (
             (str(place.home), "/home/ann"),
             (str(place.base), "/tmp/ann"),
+            # As it stands where a path begins at the root.
+            (str(place.home).removeprefix("/"), "home/ann"),
             # Folders that a host names after the project.
             (str(place.home).replace("/", "-"), "-home-ann"),
             (sys.executable, "/usr/bin/python3"),

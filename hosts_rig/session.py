@@ -34,11 +34,11 @@ class Session:
 
 
 @contextmanager
-def serving(script: Sequence[Turn]) -> Iterator[StandInModel]:
+def serving(script: Sequence[Turn], delegated: Sequence[Turn] = ()) -> Iterator[StandInModel]:
     """
     A stand-in that listens until the end of the block.
     """
-    model = StandInModel(script)
+    model = StandInModel(script, delegated)
     try:
         yield model
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host, recording
+from hosts_rig.script import ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +65,13 @@ class ClaudeCode(Host):
         The arguments of one session without a human.
         """
         return ["-p", prompt, "--output-format", "json", "--allowedTools", "Bash,Read,mcp__stock,Task,Agent"]
+
+    def delegate(self, task: str) -> ToolCall:
+        """
+        A call that gives a task to a sub-agent.
+        """
+        about = {"description": "Look into it", "subagent_type": "general-purpose", "run_in_background": False}
+        return ToolCall("Agent", {**about, "prompt": task})
 
     def record(self, place: Place, folder: Path) -> None:
         """

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, ClassVar
 
 from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host, recording
+from hosts_rig.script import ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,16 @@ class Codex(Host):
     shell_argument = "cmd"
     mcp_tool = "reserve"
     mcp_namespace = "mcp__stock"
-    events: ClassVar = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+    events: ClassVar = (
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "SubagentStart",
+        "SubagentStop",
+        "Stop",
+        "SessionEnd",
+    )
 
     def prepare(self, place: Place, url: str) -> None:
         """
@@ -74,6 +84,18 @@ class Codex(Host):
         The arguments of one session without a human.
         """
         return ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt]
+
+    def delegate(self, task: str) -> ToolCall:
+        """
+        A call that gives a task to a sub-agent.
+        """
+        return ToolCall("spawn_agent", {"message": task}, "multi_agent_v1")
+
+    def wait(self) -> tuple[ToolCall, ...]:
+        """
+        What the parent does until a sub-agent has ended: the tool that waits would need an id that no script knows.
+        """
+        return (self.shell("sleep 5"),)
 
     def record(self, place: Place, folder: Path) -> None:
         """

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host, recording
+from hosts_rig.script import CLOSING, ToolCall, Turn, do
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +58,18 @@ class Gemini(Host):
         The arguments of one session without a human.
         """
         return ["-p", prompt, "--yolo", "--skip-trust", "--model", "gemini-2.5-pro", "--output-format", "json"]
+
+    def delegate(self, task: str) -> ToolCall:
+        """
+        A call that gives a task to a sub-agent.
+        """
+        return ToolCall("invoke_agent", {"agent_name": "generalist", "prompt": task})
+
+    def closing(self) -> Turn:
+        """
+        How a sub-agent ends: by a tool of its own.
+        """
+        return do(ToolCall("complete_task", {"result": {"response": CLOSING.text}}))
 
     def record(self, place: Place, folder: Path) -> None:
         """

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from hosts_rig.script import ToolCall
+from hosts_rig.script import CLOSING, ToolCall, Turn
 
 if TYPE_CHECKING:
     from hosts_rig.place import Place
@@ -83,6 +83,24 @@ class Host(ABC):
         if not self.read_tool:
             return self.shell(f"cat {path}")
         return ToolCall(self.read_tool, {self.read_argument: path})
+
+    @abstractmethod
+    def delegate(self, task: str) -> ToolCall:
+        """
+        A call that gives a task to a sub-agent.
+        """
+
+    def wait(self) -> tuple[ToolCall, ...]:
+        """
+        What the parent does until a sub-agent has ended, where the call does not wait for it.
+        """
+        return ()
+
+    def closing(self) -> Turn:
+        """
+        How a sub-agent ends.
+        """
+        return CLOSING
 
     def reserve(self, order: int) -> ToolCall:
         """

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, ClassVar
 
 from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
+from hosts_rig.script import ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,6 +91,12 @@ class OpenCode(Host):
         The arguments of one session without a human.
         """
         return ["run", "--format", "json", prompt]
+
+    def delegate(self, task: str) -> ToolCall:
+        """
+        A call that gives a task to a sub-agent.
+        """
+        return ToolCall("task", {"description": "Look into it", "subagent_type": "general", "prompt": task})
 
     def record(self, place: Place, folder: Path) -> None:
         """

@@ -1,7 +1,7 @@
 """
 The interfaces of models, a file each: what a request shows the model, and a turn as the host reads it.
 
-Each file has `PATHS`, `shows_tools`, `results` and `render`.
+Each file has `PATHS`, `shows_tools`, `opening`, `results` and `render`.
 """
 
 from __future__ import annotations

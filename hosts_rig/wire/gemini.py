@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from hosts_rig.wire import Result, events
+from hosts_rig.wire import Result, as_text, events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +21,14 @@ def shows_tools(request: Mapping[str, Any]) -> bool:
     Whether the request comes from the agent, not from a helper that chooses a model.
     """
     return any(tool.get("functionDeclarations") for tool in request.get("tools", ()))
+
+
+def opening(request: Mapping[str, Any]) -> str:
+    """
+    What the conversation begins with, before the model's first message.
+    """
+    first = takewhile(lambda content: content["role"] != "model", request["contents"])
+    return "\n".join(as_text(content["parts"]) for content in first)
 
 
 def results(request: Mapping[str, Any]) -> Iterator[Result]:

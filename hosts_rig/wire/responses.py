@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from hosts_rig.wire import Result, as_text, events
@@ -21,6 +22,14 @@ def shows_tools(request: Mapping[str, Any]) -> bool:
     Whether the request comes from the agent, not from a helper that finds a title.
     """
     return bool(request.get("tools"))
+
+
+def opening(request: Mapping[str, Any]) -> str:
+    """
+    What the conversation begins with, before the model's first message.
+    """
+    first = takewhile(lambda item: item.get("role") in ("user", "developer"), request["input"])
+    return "\n".join(as_text(item["content"]) for item in first)
 
 
 def results(request: Mapping[str, Any]) -> Iterator[Result]:
