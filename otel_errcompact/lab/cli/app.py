@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from otel_errcompact.lab.cli.hooks import hooks
 from otel_errcompact.lab.cli.statuses import MEANINGS
 
 app: Final = typer.Typer(
@@ -54,6 +55,7 @@ Outcomes = Annotated[
 
 stack: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(stack, name="stack", short_help="The operator's side: collector, dashboards and alerts.")
+app.add_typer(hooks, name="hooks", short_help="Let coding agents read digests of what fails.")
 
 
 # Behind \b the help keeps the lines as they are.

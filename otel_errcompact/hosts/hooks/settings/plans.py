@@ -12,6 +12,7 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks.settings import editing, files, receipts
 from otel_errcompact.hosts.hooks.settings.entries import is_ours, list_entries
 from otel_errcompact.hosts.hooks.settings.places import OWN_FILES, receipts_folder, settings_file
+from otel_errcompact.hosts.hooks.settings.shell_prefix import delete_prefix, prefix_path, write_prefix
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -121,7 +122,10 @@ def install(plan: Plan, environ: Mapping[str, str]) -> None:
         return
     file = receipts.receipt_file(receipts_folder(environ), plan.host, plan.path)
     older = receipts.load(file)
-    folders = files.write(plan.path, plan.after, expected=plan.before)
+    folders = receipts.make_folders(file.parent)
+    if _names_prefix(plan.host, plan.after, environ):
+        write_prefix(environ)  # before the settings that name it
+    folders += tuple(map(str, files.write(plan.path, plan.after, expected=plan.before)))
     receipt = receipts.Receipt(
         host=plan.host,
         path=str(plan.path),
@@ -129,7 +133,7 @@ def install(plan: Plan, environ: Mapping[str, str]) -> None:
         undo=receipts.find_undo(plan.base or b"", plan.after),
         existed=plan.base is not None,
         made=plan.made,
-        folders=tuple(dict.fromkeys((*(older.folders if older is not None else ()), *map(str, folders)))),
+        folders=tuple(dict.fromkeys((*(older.folders if older is not None else ()), *folders))),
         release=version("otel-errcompact"),
     )
     receipts.save(file, receipt)
@@ -147,6 +151,8 @@ def uninstall(plan: Plan, environ: Mapping[str, str]) -> None:
             files.delete(plan.path, expected=plan.before)
         else:
             files.write(plan.path, plan.after, expected=plan.before)
+    if _names_prefix(plan.host, plan.before or b"", environ):
+        delete_prefix(environ)
     file = receipts.receipt_file(receipts_folder(environ), plan.host, plan.path)
     receipt = receipts.load(file)
     receipts.drop(file, receipt.folders if receipt is not None else ())
@@ -172,6 +178,11 @@ def installed_release(host: str, environ: Mapping[str, str], project: Path | Non
     """Return the release that has installed the hooks; empty if unknown."""
     receipt = _find_receipt(host, settings_file(host, environ, project), environ)
     return receipt.release if receipt is not None else ""
+
+
+def _names_prefix(host: str, content: bytes, environ: Mapping[str, str]) -> bool:
+    path = prefix_path(environ) if host == "claude-code" else ""
+    return bool(path) and json.dumps(path).encode() in content
 
 
 def _find_receipt(host: str, path: Path, environ: Mapping[str, str]) -> Receipt | None:

@@ -105,17 +105,29 @@ def save(file: Path, receipt: Receipt) -> None:
     Raises:
         ConfigurationError: It cannot be written.
     """
-    folder = file.parent
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
-    folders = tuple(dict.fromkeys((*receipt.folders, *map(str, made))))
+    folders = tuple(dict.fromkeys((*receipt.folders, *make_folders(file.parent))))
     fields = {name: getattr(receipt, name) for name in Receipt.__slots__}
     content = json.dumps({"version": VERSION, **fields, "folders": folders}).encode()
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file.touch(mode=0o600)
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be written: {error.strerror}") from error
     files.write(file, content, expected=files.read(file))
+
+
+def make_folders(folder: Path) -> tuple[str, ...]:
+    """
+    Make the private folder of receipts, and return what was made for it.
+
+    Raises:
+        ConfigurationError: It cannot be made.
+    """
+    made = tuple(str(each) for each in (folder, *folder.parents) if not each.exists())
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"{folder} cannot be made: {error.strerror}") from error
+    return made
 
 
 def drop(file: Path, folders: Iterable[str]) -> None:
