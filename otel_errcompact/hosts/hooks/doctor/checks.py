@@ -78,7 +78,7 @@ def _finding(host: str, capability: str, held: Held, evidence: str) -> Finding:
     return Finding(capability=capability, held=held, evidence=evidence)
 
 
-def _judge(held: bool, yes: str, no: str) -> tuple[Held, str]:  # noqa: FBT001 - the sentence reads so
+def _judge(held: bool, yes: str, no: str) -> tuple[Held, str]:
     return ("yes", yes) if held else ("no", no)
 
 
