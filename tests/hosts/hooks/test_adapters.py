@@ -10,6 +10,7 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.actions import Action, Halt, Pause
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks import HOSTS, answer
 from otel_errcompact.hosts.runs import LedgerRuns
 from tests.hosts.hooks.sessions import FAILING, FINE, RECORDED_HOSTS, after, batch, before, recorded
@@ -348,3 +349,24 @@ def test_an_unknown_host_is_one_clear_error(runs: LedgerRuns) -> None:
     """It names the hosts there are."""
     with pytest.raises(ConfigurationError, match="no hooks for the host 'emacs'; the hosts are claude-code, codex"):
         answer("emacs", {}, runs)
+
+
+@pytest.mark.parametrize("in_sub_agent", [False, True])
+def test_a_command_that_its_wrapper_has_reported_counts_once(runs: LedgerRuns, *, in_sub_agent: bool) -> None:
+    """The shell prefix reports first, without the call's id and the sub-agent; then the hook, with what was printed."""
+    place = in_agent if in_sub_agent else dict[str, Any]
+    session, said = before("claude-code", FAILING, 1)["session_id"], []
+    for number in (1, 2):
+        event = place(after("claude-code", FAILING, number))
+        assert answer("claude-code", place(before("claude-code", FAILING, number)), runs) == {}
+        call = HostCall(
+            run_id=session, tool="Bash", arguments=f'{{"command": "{FAILING}"}}', directory="/home/ann/shop"
+        )
+        said.append(runs.conclude(call, HostResult(text=event["error"].partition("\n")[2], exit_code=1)))
+        assert answer("claude-code", {**event, "error": f"Exit code 1\n{said[-1].text}"}, runs) == {}
+        assert answer("claude-code", place(batch(event, text=f"Exit code 1\n{said[-1].text}")), runs) == {}
+    assert [each.count for each in said] == [1, 2]
+    refused = refusal_of("claude-code", answer("claude-code", place(before("claude-code", FAILING, 3)), runs))
+    assert refused.startswith(REFUSED)
+    run_id = f"{session}/a6096a332bafa8579" if in_sub_agent else session
+    assert {run: runs.report(run).occurrences for run in runs.run_ids()} == {run_id: 2}

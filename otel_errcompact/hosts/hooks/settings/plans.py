@@ -181,8 +181,7 @@ def installed_release(host: str, environ: Mapping[str, str], project: Path | Non
 
 
 def _names_prefix(host: str, content: bytes, environ: Mapping[str, str]) -> bool:
-    path = prefix_path(environ) if host == "claude-code" else ""
-    return bool(path) and json.dumps(path).encode() in content
+    return host == "claude-code" and json.dumps(prefix_path(environ)).encode() in content
 
 
 def _find_receipt(host: str, path: Path, environ: Mapping[str, str]) -> Receipt | None:

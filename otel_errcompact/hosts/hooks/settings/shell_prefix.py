@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks.settings.places import receipts_folder
+from otel_errcompact.hosts.wrapping.launcher import NAME, write_launcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-NAME: Final = "errcompact-shell"
-_LAUNCHER: Final = "otel_errcompact.hosts.wrapping.launcher"
-_FILE: Final = Path(__file__).parents[2] / "wrapping" / "launcher.py"
+    from collections.abc import Mapping
 
 
 def prefix_path(environ: Mapping[str, str]) -> str:
-    """Return where the program is or would be; empty if there is none to write."""
-    return str(receipts_folder(environ) / NAME) if _FILE.is_file() else ""
+    """Return where the program is or would be."""
+    return str(receipts_folder(environ) / NAME)
 
 
 def write_prefix(environ: Mapping[str, str]) -> None:
@@ -29,9 +24,8 @@ def write_prefix(environ: Mapping[str, str]) -> None:
     Raises:
         ConfigurationError: It cannot be written.
     """
-    write = cast("Callable[[Path], Path]", import_module(_LAUNCHER).write_launcher)
     try:
-        write(receipts_folder(environ))
+        write_launcher(receipts_folder(environ))
     except OSError as error:
         raise ConfigurationError(f"{prefix_path(environ)} cannot be written: {error.strerror}") from error
 
