@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Place = tuple[str | int, ...]
 
+_VERSION: Final[Place] = ("version",)
 _PREFIX: Final[Place] = ("env", PREFIX_VARIABLE)
 
 
@@ -81,13 +82,13 @@ def remove(text: str, name: str, made: Collection[Place] | None = None) -> str:
     while (place := next(_find_ours(document), None)) is not None:
         document = document.remove(place)
         emptied += [place[:depth] for depth in range(len(place) - 1, 0, -1)]
-    if made is not None and ("version",) in made and not document.get(("hooks",)):
-        emptied.append(("version",))
     for place in sorted(set(emptied), key=len, reverse=True):
         # A group of a hook is ours alone where nothing but our handler stood in it.
         is_made = made is None or place in made or isinstance(place[-1], int)
-        if is_made and (place == ("version",) or document.get(place) in ({}, [])):
+        if is_made and document.get(place) in ({}, []):
             document = document.remove(place)
+    if made is not None and _VERSION in made and document.find(("hooks",)) is None:
+        document = document.remove(_VERSION)
     return document.text
 
 
