@@ -87,7 +87,7 @@ def remove(text: str, name: str, made: Collection[Place] | None = None) -> str:
         is_made = made is None or place in made or isinstance(place[-1], int)
         if is_made and document.get(place) in ({}, []):
             document = document.remove(place)
-    if made is not None and _VERSION in made and document.find(("hooks",)) is None:
+    if made is not None and _VERSION in made and not document.get(("hooks",)):
         document = document.remove(_VERSION)
     return document.text
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks import HOSTS
@@ -26,6 +26,9 @@ from tests.hosts.hooks.settings.settings_texts import texts
 
 EVERY = pytest.mark.parametrize("host", HOSTS)
 SHARED = pytest.mark.parametrize("host", [host for host in HOSTS if host not in OWN_FILES])
+FEWER = settings(max_examples=settings.default.max_examples // 3)
+"""Each example writes and deletes files, for each host."""
+
 CALLER = Caller(python="/opt/py thon/bin/python3", client="/opt/otel_errcompact/hosts/client/hook.py")
 OLDER = Caller(python="/old/python3", client="/old/otel_errcompact/hosts/client/hook.py")
 
@@ -74,6 +77,7 @@ def test_all_hosts_leave_an_empty_home_in_any_order(home: Path) -> None:
 
 @SHARED
 @given(text=texts())
+@FEWER
 def test_any_settings_file_is_the_same_again(host: str, text: str) -> None:
     """Comments, indentation, line ends, a byte order mark, hooks of others, the end of the file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -95,6 +99,7 @@ def test_any_settings_file_is_the_same_again(host: str, text: str) -> None:
 
 @SHARED
 @given(text=texts())
+@FEWER
 def test_a_file_that_others_have_changed_keeps_what_they_wrote(host: str, text: str) -> None:
     """Exactly our entries go: what is left says the same as before, with what was written since."""
     with tempfile.TemporaryDirectory() as folder:
@@ -106,11 +111,15 @@ def test_a_file_that_others_have_changed_keeps_what_they_wrote(host: str, text: 
         changed = JsonText(path.read_bytes().decode()).set(("theirs",), "since")
         path.write_bytes(changed.text.encode())
         take_out(host, environ)
-        assert JsonText(path.read_bytes().decode()).root.value == JsonText(text).set(("theirs",), "since").root.value
+        left = JsonText(path.read_bytes().decode())
+        if host == "cursor" and left.get(("hooks",)):
+            left = left.remove(("version",))  # the host needs it for the hooks of others
+        assert left.root.value == JsonText(text).set(("theirs",), "since").root.value
 
 
 @SHARED
 @given(text=texts())
+@FEWER
 def test_without_a_receipt_our_entries_go_all_the_same(host: str, text: str) -> None:
     """The state folder was deleted: others' hooks stay, empty lists of ours do not."""
     with tempfile.TemporaryDirectory() as folder:
