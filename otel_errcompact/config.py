@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.escalator.thresholds import Mode, Thresholds
+from otel_errcompact.history.stores.address import MEMORY, PATTERN
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.runtime.models import FrozenModel, setting
 
@@ -181,6 +182,12 @@ class Options(FrozenModel):
     """
     How long an escalation handler may take to answer; 0 for as long as it likes. After it the run continues as it does
     without a handler. An asynchronous handler is cancelled; a synchronous one keeps its own thread until it returns.
+    """
+
+    store: str = setting(default=MEMORY, pattern=PATTERN)
+    """
+    Where the state of runs is: `memory` of this process, or shared with others: `sqlite:///path` with those of this
+    machine, `redis://host:port/0` with those of many (extra `redis`). Raw errors are in neither.
     """
 
     hidden_failures: bool = True

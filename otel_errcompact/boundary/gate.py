@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import os
 import time
+from contextlib import nullcontext
 from contextvars import ContextVar
 from threading import RLock, get_ident
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.boundary.claims import keep_claiming
 from otel_errcompact.boundary.waiting import ThreadWaiter, is_waited_for, task_waiter, within
 from otel_errcompact.digest import one_line
 from otel_errcompact.engine.ladder import NO_HANDLER
@@ -72,8 +74,18 @@ class Question:
             waiter.wake()
 
 
+LOOK_S: Final = 0.1
+"""Between two looks whether another process has the answer."""
+
 _asking: Final[ContextVar[Question | None]] = ContextVar("errcompact-asking", default=None)
 """Set while a handler runs, so that what the handler itself calls is not gated."""
+
+
+class _Elsewhere(NamedTuple):
+    """Since when this process waits for the answer to another one."""
+
+    since: float
+    waiter: Waiter | None
 
 
 class Gate:
@@ -133,24 +145,36 @@ class Gate:
         """Return what stops the run; the form for asynchronous code."""
         return await self._stop(blocking=False)
 
-    async def _ask(self, *, blocking: bool) -> None:
+    # Returns whether another process is to ask.
+    async def _ask(self, *, blocking: bool) -> bool:
         escalation = self._pending()
         if escalation is None or self._is_asking() or not self._can_ask(blocking=blocking):
-            return
+            return False
+        if self._open is None and not self._claim():
+            return True
         limit = self._ledger.options.ask_timeout_seconds
         deadline = self._clock() + limit if limit else None
         question = Question(escalation, get_ident() if blocking else 0, deadline, _asking.get())
         try:
             if self._take(question):
-                self._settle(question, await self._call_handler(question, blocking=blocking))
+                with keep_claiming(self._claim) if self._ledger.store.is_shared else nullcontext():
+                    answer = await self._call_handler(question, blocking=blocking)
+                self._settle(question, answer)
         finally:
             self._end(question)
+        return False
 
     async def _stop(self, *, blocking: bool) -> RunHalted | None:
+        elsewhere: _Elsewhere | None = None
         while (verdict := self.verdict).standing == "pending":
             if self._is_asking():
                 return None
-            await self._ask(blocking=blocking)
+            if await self._ask(blocking=blocking):
+                elsewhere = elsewhere or _Elsewhere(self._clock(), _make_waiter(blocking=blocking))
+                if elsewhere.waiter is None:
+                    break
+                await self._wait_elsewhere(elsewhere.waiter, elsewhere.since)
+                continue
             question = self._open
             if question is None:
                 if self._can_ask(blocking=blocking):
@@ -161,6 +185,8 @@ class Gate:
                 break
             if not await self._wait(question, waiter, blocking=blocking):
                 return None
+        if elsewhere is not None:
+            self._take_answer_of_others()
         return self.stopped_by(verdict)
 
     def stopped_by(self, verdict: Verdict) -> RunHalted | None:
@@ -182,6 +208,22 @@ class Gate:
         if self._process != os.getpid():  # who asks, or holds the lock, is in the parent process
             self._process, self._lock, self._open = os.getpid(), RLock(), None
         return verdict.escalation
+
+    def _claim(self) -> bool:
+        has_handler = self._handler is not None
+        return self._ledger.claim_question(self._run_id, has_handler=has_handler, now_ns=time.time_ns())
+
+    async def _wait_elsewhere(self, waiter: Waiter, since: float) -> None:
+        limit = self._ledger.options.ask_timeout_seconds
+        if limit and self._clock() - since > limit:
+            self._ledger.answer_by_default(self._run_id, f"no answer of another process within {limit:g} seconds")
+        else:
+            await waiter.wait(LOOK_S)
+
+    def _take_answer_of_others(self) -> None:
+        answered = self._ledger.newest_answer(self._run_id)
+        if answered is not None and answered.action == "continue":
+            self._on_answer(Continue(answered.message))
 
     def _can_ask(self, *, blocking: bool) -> bool:
         # Synchronous code can wait for a coroutine only where no event loop runs.

@@ -75,7 +75,7 @@ class Ladder:
         mark_escalated(rows, decision)
         state.escalated_at = tick
         if decision.threshold in ASKING:
-            error_class.escalated = error_class.unlifted = True
+            state.history.mark_escalated(error_class)
         state.escalation = self._escalation(state, error_class, decision, tick, span)
         step = step._replace(escalation=state.escalation)
         if state.asks_at(decision.threshold, halts=decision.halts):
@@ -93,6 +93,7 @@ class Ladder:
         if state.escalation is None or (state.answer is not None and state.answer.action == action):
             return None
         tick = tick or self._next_tick()
+        state.asker = ""
         answered = AnsweredEscalation(escalation=state.escalation, action=action, message=message, tick=tick)
         state.answered.append(answered)
         state.answer = answered
@@ -100,6 +101,17 @@ class Ladder:
             state.resume(message)
         elif action == "unhandled":
             state.escalation = state.answer = None
+        return answered
+
+    def resume(self, state: RunState, message: str) -> AnsweredEscalation | None:
+        """
+        Let a run continue with fresh counters.
+
+        Return the answer to the open escalation, or None where none is open.
+        """
+        answered = self.answer(state, "continue", message)
+        if answered is None:
+            state.resume(message)
         return answered
 
     def answer_by_default(self, state: RunState, message: str) -> AnsweredEscalation | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +25,7 @@ from otel_errcompact.engine.observations import (
 )
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.engine.postponed import PostponedCounts
+from otel_errcompact.engine.redacted import redact_operation
 from otel_errcompact.engine.refusals import find_refused
 from otel_errcompact.engine.state import RunState
 from otel_errcompact.escalator.actions import Action, Continue, name_action
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.thresholds import Mode, Thresholds
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.history.stores import Store
+    from otel_errcompact.history.stores.parts import Backend
 
 
 class Ledger:
@@ -52,7 +54,7 @@ class Ledger:
 
     Args:
         options: All options; the defaults if None.
-        store: Where the state of runs lives; this process's memory if None.
+        backend: Where the state of runs lives that other processes work on too; this process's memory if None.
         timer: Nanoseconds for measuring our own cost; injected, since the core reads no clock.
         count_tokens: How tokens are counted.
         guard: Keeps failing listeners away from the application.
@@ -63,7 +65,7 @@ class Ledger:
         self,
         options: Options | None = None,
         *,
-        store: Store[RunState] | None = None,
+        backend: Backend | None = None,
         timer: Callable[[], int] = lambda: 0,
         count_tokens: TokenCounter = estimate_tokens,
         guard: Guard | None = None,
@@ -71,7 +73,7 @@ class Ledger:
     ) -> None:
         self.options = options or Options()
         self.guard = guard or Guard()
-        self.store: Store[RunState] = store or MemoryStore(self.options.memory, self._report_evicted)
+        self.store: Final = self._make_store(backend)
         self._timer = timer
         self.roots: Final = open_roots(self.options.workspace_roots)
         self._pipeline = Pipeline(self.options.digest, count_tokens, guard=self.guard, model=model, roots=self.roots)
@@ -79,7 +81,6 @@ class Ledger:
         self._counter = FailureCounter(
             self._pipeline, self._ladder, self.options.memory, next_tick=self.next_tick, timer=timer
         )
-        self._ticks = itertools.count(1)
         self._listeners = Listeners(self.guard)
         self._postponed = PostponedCounts(self.store.is_held)
 
@@ -93,7 +94,7 @@ class Ledger:
 
     def next_tick(self) -> int:
         """Return the next tick, which orders calls, failures and successes."""
-        return next(self._ticks)
+        return self.store.next_tick()
 
     # Runs.
 
@@ -118,13 +119,18 @@ class Ledger:
             asks: Whether a handler answers escalations; without one the run continues, and only loops halt it.
             stoppable: Whether the run has an agent that can be stopped; a server has none.
         """
-        with self.store.edit(run_id, self._create) as state:
+
+        def set_up(state: RunState) -> None:
             state.attended = True
             state.agent = agent or state.agent
             state.thresholds = thresholds or state.thresholds
             state.mode = mode or state.mode
-            state.asks = asks or state.asks
             state.stoppable = stoppable
+            state.join(asks=asks)
+
+        with self.store.edit(run_id, self._create) as state:
+            self.store.repeat_later(run_id, set_up)
+            set_up(state)
             changed = state.settings(self.next_tick()) if state.begun else None
         self.store.account(state)
         if changed is not None:
@@ -149,14 +155,15 @@ class Ledger:
     def report(self, run_id: str) -> RunReport:
         """Return the account of a run so far."""
         self._postponed.run()
-        with self.store.find(run_id) as state:
+        with self.store.view(run_id) as state:
             return (state or self._create(run_id)).report()
 
     def end(self, run_id: str, *, failed: bool = False) -> RunReport:
         """
         Forget a run and return its account.
 
-        An escalation without an answer is counted as unhandled.
+        A run that other processes have open too ends with the last of them. An escalation without an answer is counted
+        as unhandled.
 
         Args:
             run_id: The run's id.
@@ -167,13 +174,24 @@ class Ledger:
     def close(self, run_id: str, *, failed: bool = False) -> EndedRun:
         """Forget a run and return its last answers; see `end`."""
         self._postponed.run()
-        state = self.store.discard(run_id) or self._create(run_id)
-        if state.answer is None:
+        others_remain = False
+
+        def leave(state: RunState) -> bool:
+            nonlocal others_remain
+            state.failed = state.failed or failed
+            others_remain = state.leave()
+            return others_remain
+
+        state = self.store.discard(run_id, unless=leave)
+        if state is None:
+            state = self._create(run_id)
+            state.failed = failed
+        if state.answer is None and not others_remain:
             self._notify_answered(self._ladder.answer(state, "unhandled", "the run ended before it was answered"))
-        state.failed = state.failed or failed
         report, verdict = state.report(), state.verdict()
         ended = EndedRun(report=report, verdict=verdict, digest=self._digest(state), raw=state.find_raw)
-        self.notify_end(report)
+        if not others_remain:
+            self.notify_end(report)
         return ended
 
     def notify_end(self, report: RunReport) -> None:
@@ -195,10 +213,25 @@ class Ledger:
                         longest[place] = streak
         return longest
 
+    def _make_store(self, backend: Backend | None) -> Store[RunState]:
+        limits = self.options.memory
+        if backend is None:
+            return MemoryStore(limits, self._report_evicted)
+        from otel_errcompact.engine.stored import RunCodec
+        from otel_errcompact.history.stores.shared import SharedStore
+
+        return SharedStore(backend, RunCodec(), self._create, limits, count_alone=self._count_alone)
+
+    def _count_alone(self) -> None:
+        self.guard.count("store_away")
+
     def _create(self, run_id: str) -> RunState:
         options = self.options
         history = History(max_classes=options.memory.classes_per_run)
-        return RunState(run_id=run_id, agent="", thresholds=options.thresholds, mode=options.mode, history=history)
+        created = RunState(run_id=run_id, agent="", thresholds=options.thresholds, mode=options.mode, history=history)
+        if self.store.is_shared:  # what another process has counted, the agent of this one has not read
+            created.shown = ALL_FORGOTTEN
+        return created
 
     def _report_evicted(self, state: RunState) -> None:
         if state.attended:
@@ -235,9 +268,13 @@ class Ledger:
             # A signal handler or a finaliser, in the middle of this run's counts: counted when they are whole again.
             self._postponed.add(run_id, lambda: self._observe(run_id, raw, record))
             return self._counter.count(self._create(run_id), raw, record, started)[0]
+        if self.store.is_shared:
+            raw = replace(raw, operation=redact_operation(raw.operation))
         with self.store.edit(run_id, self._create) as state:
             begun = self._begin(state, raw)
             observation, step = self._counter.count(state, raw, record, started)
+            if self.store.is_shared:
+                self._count_again_later(observation, record)
             known = state.history.total > 1
         if whole and known:
             alone = self._counter.count(self._create(run_id), raw, record, started)[0]
@@ -249,6 +286,10 @@ class Ledger:
             self._notify_taken_back(observation)
         self._notify_step(step)
         return observation
+
+    def _count_again_later(self, observation: Observation, record: FailureRecord) -> None:
+        kept, same = observation.raw.without_exception(), replace(record, tick=observation.tick)
+        self.store.repeat_later(observation.run_id, lambda state: self._counter.count(state, kept, same, 0))
 
     def handled(self, run_id: str, raw: RawError) -> None:
         """
@@ -263,7 +304,8 @@ class Ledger:
         with self.store.find(run_id) as state:
             if state is not None:
                 begun = self._begin(state, raw)
-                state.handled += 1
+                self.store.repeat_later(run_id, RunState.count_handled)
+                state.count_handled()
                 agent = agent or state.agent
         self._notify_begun(begun)
         self._listeners.notify(lambda listener: listener.on_handled(run_id, agent, raw, found))
@@ -300,11 +342,12 @@ class Ledger:
         state = self.store.peek(run_id)
         if state is None or not state.history.total:
             return ()  # healthy runs pay for no lock and no fingerprint
+        operation = operation or operation_of(tool, arguments, target=target)
         success = Success(
             run_id=run_id,
             agent=agent or state.agent,
             tool=tool,
-            operation=operation or operation_of(tool, arguments, target=target),
+            operation=redact_operation(operation) if self.store.is_shared else operation,
             arguments=arguments,
             directory=directory,
             began=began,
@@ -322,7 +365,9 @@ class Ledger:
         with self.store.find(run_id) as state:
             if state is None:
                 return ()
-            resolved = state.history.succeed(success.operation, agent=agent, call=success.call, began=success.began)
+            success = replace(success, began=success.began or state.history.tick)
+            self.store.repeat_later(run_id, lambda state: _count_success(state, success))
+            resolved = _count_success(state, success)
             tick = self.next_tick()
         if self._listeners.want_successes:
             self._listeners.notify_success(replace(success, tick=tick))
@@ -332,7 +377,9 @@ class Ledger:
 
     def is_failing(self, run_id: str, operation: Operation) -> bool:
         """Return whether a success of an operation would resolve anything."""
-        with self.store.find(run_id) as state:
+        with self.store.view(run_id) as state:
+            if self.store.is_shared:
+                operation = redact_operation(operation)
             return state is not None and state.history.is_failing(operation)
 
     # Refusals.
@@ -373,7 +420,7 @@ class Ledger:
         """
         if not self.may_refuse(run_id):
             return ""
-        with self.store.find(run_id) as state:
+        with self.store.view(run_id) as state:
             refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call)
             if state is None or refused is None:
                 return ""
@@ -407,9 +454,11 @@ class Ledger:
             refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call)
             if state is None or refused is None:
                 return ""
-            refusal, step = refused.count(
-                state, self._ladder, began=began, tick=tick or self.next_tick(), now_ns=now_ns
+            counted = functools.partial(
+                refused.count, ladder=self._ladder, began=began, tick=tick or self.next_tick(), now_ns=now_ns
             )
+            self.store.repeat_later(run_id, counted)
+            refusal, step = counted(state)
             text = refused.render(state, self.options.digest)
         self._listeners.notify(lambda listener: listener.on_refused(refusal))
         self._notify_step(step)
@@ -424,7 +473,7 @@ class Ledger:
         It is empty without open classes, and in mode `observe`.
         """
         self._postponed.run()
-        with self.store.find(run_id) as state:
+        with self.store.view(run_id) as state:
             return "" if state is None else self._digest(state)
 
     def _digest(self, state: RunState) -> str:
@@ -437,7 +486,7 @@ class Ledger:
         The next digest of each class is whole again, where it would have named the class only. Counts and thresholds
         stay as they are.
         """
-        with self.store.find(run_id) as state:
+        with self.store.view(run_id) as state:
             if state is not None:
                 state.shown = ALL_FORGOTTEN
 
@@ -447,13 +496,34 @@ class Ledger:
 
         None if there is none.
         """
-        with self.store.find(run_id) as state:
+        with self.store.view(run_id) as state:
             return state.find_raw(key) if state is not None else None
 
     def verdict(self, run_id: str) -> Verdict:
         """Return whether the run may continue."""
-        with self.store.find(run_id) as state:
+        with self.store.view(run_id) as state:
             return CONTINUES if state is None else state.verdict()
+
+    def claim_question(self, run_id: str, *, has_handler: bool, now_ns: int) -> bool:
+        """
+        Return whether this process is to ask about the open escalation.
+
+        Of several processes one asks, and the others wait for its answer.
+
+        Args:
+            run_id: The run's id.
+            has_handler: Whether this process has a handler.
+            now_ns: The time in nanoseconds since the epoch.
+        """
+        if not self.store.is_shared:
+            return True
+        with self.store.find(run_id) as state:
+            return state is None or state.claim_question(has_handler=has_handler, now_ns=now_ns)
+
+    def newest_answer(self, run_id: str) -> AnsweredEscalation | None:
+        """Return the newest answered escalation of a run; None without one."""
+        with self.store.view(run_id) as state:
+            return state.answered[-1] if state is not None and state.answered else None
 
     def is_quiet(self, run_id: str) -> bool:
         """Return whether no escalation stands in a run, without its lock."""
@@ -482,6 +552,7 @@ class Ledger:
             message: The message with it.
         """
         with self.store.find(run_id) as state:
+            self.store.repeat_later(run_id, lambda state: self._ladder.answer(state, action, message))
             answered = None if state is None else self._ladder.answer(state, action, message)
         self._notify_answered(answered)
 
@@ -496,6 +567,7 @@ class Ledger:
             message: Why no handler has answered.
         """
         with self.store.find(run_id) as state:
+            self.store.repeat_later(run_id, lambda state: self._ladder.answer_by_default(state, message))
             answered = None if state is None else self._ladder.answer_by_default(state, message)
         self._notify_answered(answered)
 
@@ -509,11 +581,10 @@ class Ledger:
         """
         resumed: Resumed | None = None
         with self.store.find(run_id) as state:
-            answered = None if state is None else self._ladder.answer(state, "continue", message)
-            if state is not None and answered is None:
-                state.resume(message)
-                if state.begun:
-                    resumed = Resumed(run_id=run_id, agent=state.agent, message=message, tick=self.next_tick())
+            self.store.repeat_later(run_id, lambda state: self._ladder.resume(state, message))
+            answered = None if state is None else self._ladder.resume(state, message)
+            if state is not None and answered is None and state.begun:
+                resumed = Resumed(run_id=run_id, agent=state.agent, message=message, tick=self.next_tick())
         self._notify_answered(answered)
         if resumed is not None:
             self._listeners.notify(lambda listener: listener.on_resumed(resumed))
@@ -532,7 +603,7 @@ class Ledger:
             self._listeners.notify(lambda listener: listener.on_begin(begun))
 
     def _notify_taken_back(self, observation: Observation) -> None:
-        with self.store.find(observation.run_id) as state:
+        with self.store.view(observation.run_id) as state:
             found = state.history.get(observation.found.key) if state is not None else None
         if found is not None:
             run_id, agent, tool = observation.run_id, observation.agent, observation.raw.tool
@@ -547,3 +618,7 @@ class Ledger:
     def _notify_answered(self, answered: AnsweredEscalation | None) -> None:
         if answered is not None:
             self._listeners.notify(lambda listener: listener.on_answered(answered))
+
+
+def _count_success(state: RunState, success: Success) -> tuple[ErrorClass, ...]:
+    return state.history.succeed(success.operation, agent=success.agent, call=success.call, began=success.began)

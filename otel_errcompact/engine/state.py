@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import cut_middle
 from otel_errcompact.engine.observations import CONTINUES, BegunRun, Standing, Verdict
 from otel_errcompact.engine.pipeline import FailureMemory
 from otel_errcompact.engine.report import Result, RunReport, report_class
+from otel_errcompact.runtime.processes import THIS_PROCESS, has_ended
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.escalator.thresholds import Mode, Threshold, Thresholds
     from otel_errcompact.history.stores.memory import MemoryLimits
+
+ASKER_SILENT_NS: Final = 30_000_000_000
+"""Half a minute: how long a process that asks a human may be silent before another one asks."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,13 +50,25 @@ class RunState(FailureMemory):
     """Whether the application has opened the run and passes its gates; a run known from its spans alone has none."""
 
     asks: bool = False
-    """Whether a handler answers escalations."""
+    """Whether a handler answers escalations, in this process or another."""
 
     stoppable: bool = True
     """Whether the run has an agent that can be stopped; a server has none."""
 
     begun: bool = False
-    """Whether listeners know of the run, which they do from its first failure on."""
+    """Whether listeners of this process know of the run, which they do from its first failure here on."""
+
+    members: set[str] = field(default_factory=set[str])
+    """Names of the processes that have opened the run and not left it."""
+
+    askers: set[str] = field(default_factory=set[str])
+    """Those of them that have a handler for escalations."""
+
+    asker: str = ""
+    """The process that asks about the standing escalation; empty while none does."""
+
+    asker_until_ns: int = 0
+    """Until when it may be silent before another one asks, in nanoseconds since the epoch."""
 
     failed: bool = False
     """Whether the run itself has failed."""
@@ -65,6 +81,16 @@ class RunState(FailureMemory):
 
     raw_characters: int = 0
     """How many characters `raw_texts` holds."""
+
+    @property
+    def is_open_here(self) -> bool:
+        """Whether this process has opened the run and not left it."""
+        return THIS_PROCESS.name in self.members
+
+    @property
+    def newest_tick(self) -> int:
+        """The newest tick that the state holds."""
+        return max(self.history.tick, self.escalated_at)
 
     @property
     def can_halt(self) -> bool:
@@ -84,6 +110,52 @@ class RunState(FailureMemory):
             return None
         found = self.history.get(newest.escalation.key)
         return newest.escalation if found is not None and found.unlifted and not found.resolved else None
+
+    def join(self, *, asks: bool) -> None:
+        """
+        Note that this process has opened the run.
+
+        `asks` says whether it has a handler for escalations.
+        """
+        self.asks = asks or self.asks
+        self.members.add(THIS_PROCESS.name)
+        if asks:
+            self.askers.add(THIS_PROCESS.name)
+
+    def claim_question(self, *, has_handler: bool, now_ns: int) -> bool:
+        """
+        Return whether this process is to ask about the open escalation.
+
+        It is if no other one does, has ended, or has been silent for too long. Without a handler it leaves the
+        question to those that have one.
+
+        Args:
+            has_handler: Whether this process has a handler.
+            now_ns: The time in nanoseconds since the epoch.
+        """
+        me = THIS_PROCESS.name
+        if not has_handler and any(name != me and not has_ended(name) for name in self.askers):
+            return False
+        if self.asker not in {"", me} and now_ns < self.asker_until_ns and not has_ended(self.asker):
+            return False
+        self.asker, self.asker_until_ns = me, now_ns + ASKER_SILENT_NS
+        return True
+
+    def count_handled(self) -> None:
+        """Count a failure inside a call that succeeded in the end."""
+        self.handled += 1
+
+    def leave(self) -> bool:
+        """
+        Leave the run; return whether other processes have it open.
+
+        Those that have ended without leaving, as a process that is killed, have left it too.
+        """
+        if self.asker == THIS_PROCESS.name:
+            self.asker = ""
+        self.members = {name for name in self.members if name != THIS_PROCESS.name and not has_ended(name)}
+        self.askers &= self.members
+        return bool(self.members)
 
     def asks_at(self, threshold: Threshold, *, halts: bool = False) -> bool:
         """Return whether the handler is asked when a threshold is reached."""

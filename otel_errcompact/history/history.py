@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import field
-from typing import TYPE_CHECKING, Final, Literal
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from otel_errcompact.detector.kinds import EXECUTED, FailureKind
 from otel_errcompact.detector.operation import covers
@@ -17,7 +18,7 @@ from otel_errcompact.history.streaks import Attempts, Streak
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.errors import Facts, Operation, RawError
@@ -64,12 +65,19 @@ class ErrorClass:
     uncounted: bool = False
     """Whether it failed in more operations than are counted."""
 
+    tick: int = 0
+    """When its newest occurrence was recorded."""
+
+    revision: int = 0
+    """Rises with every change, so that a store writes what has changed."""
+
     streak: int = 0
     """The longest live streak over the operations that fail with this class."""
 
-    def recur(self, facts: Facts, kind: FailureKind, time_ns: int) -> None:
+    def recur(self, facts: Facts, kind: FailureKind, time_ns: int, tick: int) -> None:
         """Count an occurrence, which opens the class."""
         self.count += 1
+        self.tick = tick
         self.facts = facts
         self.kind = kind
         self.last_seen_ns = time_ns
@@ -81,6 +89,7 @@ class ErrorClass:
 
         A collection of metrics reads it of all runs.
         """
+        self.revision += 1
         self.streak = max([streak.count for streak in self.streaks.values()], default=0)
 
     def is_open(self) -> bool:
@@ -179,7 +188,7 @@ class History:
         was_resolved = error_class.resolved
         self.total += 1
         self.spent += 1
-        error_class.recur(found.facts, kind, raw.time_ns)
+        error_class.recur(found.facts, kind, raw.time_ns, tick)
         if raw.boundary:
             self.row.fail(began, tick)
             self.repeats.fail(
@@ -225,10 +234,38 @@ class History:
                 resolved.append(error_class)
         return tuple(resolved)
 
+    @property
+    def tick(self) -> int:
+        """When the newest failure was recorded."""
+        return self._tick
+
+    def dump(self) -> list[object]:
+        """Return the counts as JSON has them, without the classes."""
+        numbers = [self._tick, self.total, self.spent, self.budget_escalated, self.evicted, self.evicted_unresolved]
+        return [*numbers, self.row.dump(), self.repeats.dump()]
+
+    def load(self, dumped: Sequence[Any], classes: Iterable[ErrorClass]) -> None:
+        """
+        Take over the counts that `dump` has written.
+
+        Args:
+            dumped: The counts.
+            classes: The classes, in any order.
+        """
+        self._tick, self.total, self.spent, self.budget_escalated, self.evicted, self.evicted_unresolved = dumped[:6]
+        self.row, self.repeats = Attempts.load(dumped[6]), RepeatedCalls.load(dumped[7])
+        self._classes = OrderedDict((found.key, found) for found in sorted(classes, key=attrgetter("tick")))
+        self._shorts = {found.short for found in self._classes.values()}
+
     def is_failing(self, operation: Operation) -> bool:
         """Return whether a success of the operation would end a live streak."""
         streaks = (streak for known in self._classes.values() for streak in _find_covered(operation, known.streaks))
         return any(streak.live is not None for streak in streaks)
+
+    def mark_escalated(self, error_class: ErrorClass) -> None:
+        """Note that a class has led to an escalation, which stands."""
+        error_class.escalated = error_class.unlifted = True
+        error_class.revision += 1
 
     def refresh(self) -> None:
         """

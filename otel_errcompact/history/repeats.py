@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import field
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.history.streaks import Attempts
 from otel_errcompact.runtime.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_CALLS: Final = 64
 """Calls of one agent that are remembered; the least recently failed goes first."""
@@ -56,6 +59,16 @@ class RepeatedCall:
             return False
         return not (now_ns and self.failed_at_ns and now_ns - self.failed_at_ns >= REFUSED_FOR_NS)
 
+    def dump(self) -> list[object]:
+        """Return the call as JSON has it."""
+        return [self.key, self.failed_at_ns, self.attempts.dump(), self.failures.dump()]
+
+    @classmethod
+    def load(cls, dumped: Sequence[Any]) -> RepeatedCall:
+        """Return the call that `dump` has written."""
+        key, failed_at, attempts, failures = dumped
+        return cls(key=key, failed_at_ns=failed_at, attempts=Attempts.load(attempts), failures=Attempts.load(failures))
+
 
 class RepeatedCalls:
     """
@@ -102,3 +115,17 @@ class RepeatedCalls:
     def clear(self) -> None:
         """Forget all failed calls, after an answer or a resume."""
         self._agents.clear()
+
+    def dump(self) -> list[object]:
+        """Return the calls as JSON has them, least recently failed first."""
+        return [
+            [agent, *([call, *known.dump()] for call, known in calls.items())] for agent, calls in self._agents.items()
+        ]
+
+    @classmethod
+    def load(cls, dumped: Sequence[Any]) -> RepeatedCalls:
+        """Return the calls that `dump` has written."""
+        repeats = cls()
+        for agent, *calls in dumped:
+            repeats._agents[agent] = OrderedDict((call, RepeatedCall.load(known)) for call, *known in calls)
+        return repeats

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_ATTEMPTS: Final = 128
 """Failures of one row that are kept one by one; older ones are kept as a number."""
@@ -128,6 +131,18 @@ class Attempts:
         self._halted = self._halted or later._halted
         self._recount()
 
+    def dump(self) -> list[object]:
+        """Return the row as JSON has it."""
+        return [self.count, self._last, self._forgotten, self._escalated, self._halted, *map(list, self._attempts)]
+
+    @classmethod
+    def load(cls, dumped: Sequence[Any]) -> Attempts:
+        """Return the row that `dump` has written."""
+        row = cls()
+        row.count, row._last, row._forgotten, row._escalated, row._halted = dumped[:5]
+        row._attempts = [Attempt(*attempt) for attempt in dumped[5:]]
+        return row
+
     def _recount(self) -> None:
         attempts, self._attempts, self.count, self._last = self._attempts, [], self._forgotten, 0
         for attempt in attempts:
@@ -210,6 +225,20 @@ class Streak:
         self._ended.clear()
         if self.live is not None:
             self.live = Attempts()
+
+    def dump(self) -> list[object]:
+        """Return the rows as JSON has them."""
+        live = self.live.dump() if self.live is not None else None
+        return [self._failed_at, live, *(ended.dump() for ended in self._ended)]
+
+    @classmethod
+    def load(cls, dumped: Sequence[Any]) -> Streak:
+        """Return the rows that `dump` has written."""
+        streak = cls()
+        streak._failed_at, live, *ended = dumped
+        streak.live = Attempts.load(live) if live is not None else None
+        streak._ended = [Attempts.load(row) for row in ended]
+        return streak
 
     def _place_of(self, row: Attempts) -> int | None:
         """

@@ -86,11 +86,11 @@ class HostRuns(Protocol):
         ...
 
     def conclude(self, call: HostCall, result: HostResult) -> Answer:
-        """Judge and count what a call returned, once per call id."""
+        """Judge and count a result, once for each call id."""
         ...
 
     def begin_turn(self, run_id: str) -> None:
-        """Begin a turn: later calls answer the next message of the model."""
+        """Begin a turn: further calls are of the model's next message."""
         ...
 
     def verdict(self, run_id: str) -> Verdict:

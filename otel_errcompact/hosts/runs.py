@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.boundary.runs import Run
 from otel_errcompact.boundary.scope import RunScope, RunSettings, check_settings
-from otel_errcompact.detector.operation import call_fingerprint
+from otel_errcompact.hosts.announced import AnnouncedCalls
 from otel_errcompact.hosts.calls import Answer
 from otel_errcompact.installation.install import current_ledger
 from otel_errcompact.runtime.bounded import BoundedTable
@@ -92,7 +92,7 @@ class LedgerRuns:
         self._settings = settings
         self._lock = ReentrantLock()
         self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
-        self._announced: BoundedTable[tuple[str, str], tuple[HostCall, ...]] = BoundedTable(MAX_CALLS)
+        self._announced = AnnouncedCalls()
 
     @property
     def ledger(self) -> Ledger:
@@ -120,7 +120,7 @@ class LedgerRuns:
                 hosted.refused.put(call.call_id, refusal)
         elif call.call_id:
             hosted.began.put(call.call_id, began)
-            self._announce(call)
+            self._announced.add(call)
         return refusal
 
     def conclude(self, call: HostCall, result: HostResult) -> Answer:
@@ -129,7 +129,7 @@ class LedgerRuns:
 
         Where the host says that it failed or succeeded, that is believed, unless exit status or text say otherwise.
         """
-        call = self._find_announced(call)
+        call = self._announced.find(call)
         hosted = self._of(call.run_id, call.agent)
         if not hosted.claim(call.call_id):
             return Answer(outcome="counted")
@@ -151,21 +151,6 @@ class LedgerRuns:
         )
         port.ask_handler()
         return self._answer(made, port.take_guidance())
-
-    def _announce(self, call: HostCall) -> None:
-        key = _describe_call(call)
-        with self._lock:
-            self._announced.put(key, (*(self._announced.get(key) or ())[-MAX_TURNS:], call))
-
-    def _find_announced(self, call: HostCall) -> HostCall:
-        # What wraps the command of a host knows neither the call's id nor the sub-agent: the host has announced both.
-        key = _describe_call(call)
-        with self._lock:
-            announced = self._announced.get(key) or ()
-            found = next((each for each in announced if not call.call_id or each.call_id == call.call_id), None)
-            if found is not None:
-                self._announced.put(key, tuple(each for each in announced if each is not found))
-        return call if found is None or call.call_id else found
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""
@@ -270,10 +255,6 @@ class LedgerRuns:
             total=counted.counts.total,
             guidance=guidance,
         )
-
-
-def _describe_call(call: HostCall) -> tuple[str, str]:
-    return call.run_id.partition("/")[0], call_fingerprint(call.tool, call.arguments) or call.tool
 
 
 def _describe(result: HostResult) -> str:

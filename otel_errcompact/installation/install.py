@@ -19,6 +19,7 @@ from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.history.stores.address import open_backend
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.export import otlp
 from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
@@ -245,7 +246,9 @@ def _ledger_for(options: Options | None, model: ModelExtractor | None = None) ->
     """
     if _default and model is None and (options is None or options == _default[0].options):
         return _default[0]
-    made = Ledger(options or Options.from_environ(), timer=time.perf_counter_ns, model=model)
+    options = options or Options.from_environ()
+    backend = open_backend(options.store)
+    made = Ledger(options, backend=backend, timer=time.perf_counter_ns, model=model)
     if not _default:
         _default.append(made)
     return made

@@ -72,6 +72,10 @@ class Guard:
         if fatal and self.strict:
             raise error
 
+    def count(self, stage: str) -> None:
+        """Count what is no fault and is logged elsewhere."""
+        self.failures[stage] += 1
+
     def record_loss(self, stage: str, number: int) -> None:
         """
         Count losses that are no fault; log at most once a minute.

@@ -436,3 +436,51 @@ def test_a_fallback_that_fails_as_well_is_another_failure(run: errcompact.Run) -
     except ValueError:
         fall_back()
     assert [found.type for found in run.report().classes] == ["ValueError", "LookupError"]
+
+
+@pytest.mark.parametrize(
+    ("result", "exit_code", "status"),
+    [
+        pytest.param("ready", 3, "failure", id="a status says what the text does not"),
+        pytest.param("", 3, "failure", id="a status alone"),
+        pytest.param("ready", 0, "success", id="fine"),
+        pytest.param("ready", None, "success", id="unknown"),
+    ],
+)
+def test_an_exit_status_decides_what_a_result_is(
+    run: errcompact.Run, result: str, exit_code: int | None, status: str
+) -> None:
+    """Hosts pass the output of a failed command on as a success, with the status beside it."""
+    call = run.port.record_call("Bash", arguments="make", result=result, exit_code=exit_code)
+    assert ("failure" if call.failed else "success", call.is_ignored) == (status, False)
+    if call.failed:
+        assert call.failure is not None
+        assert call.failure.raw.exit_code == 3
+
+
+def test_the_exit_status_of_an_error_is_kept(run: errcompact.Run) -> None:
+    """What a host flags is judged by it too: a search that found nothing has not failed."""
+    failed = run.port.record_call("Bash", arguments="make", error="no rule to make target", exit_code=2)
+    assert failed.failure is not None
+    assert failed.failure.raw.exit_code == 2
+    empty = run.port.record_call("Bash", arguments="grep -r colour src", error="Exit code 1", exit_code=1)
+    assert (empty.failed, empty.is_ignored) == (False, True)
+    assert run.report().occurrences == 1
+
+
+def test_a_word_of_success_needs_more_to_be_doubted(run: errcompact.Run) -> None:
+    """A status in the middle of the text of a call that its host calls a success is that of something else."""
+    text = "Process exited with code 3"
+    doubted = run.port.record_call("deploy_command", arguments="make", result=text)
+    believed = run.port.record_call("deploy_command", arguments="make", result=text, says_success=True)
+    assert (doubted.failed, believed.failed) == (True, False)
+
+
+def test_the_directory_of_a_call_is_part_of_what_it_is(run: errcompact.Run) -> None:
+    """`make` in one folder has failed too often; in another one it may be made."""
+    for _ in range(3):
+        run.begin_turn()
+        run.port.record_call("Bash", arguments="make", error="no rule to make target", exit_code=2, directory="/srv/a")
+    run.begin_turn()
+    assert run.port.refuse("Bash", arguments="make", directory="/srv/a").startswith("NOT EXECUTED: this exact call")
+    assert run.port.refuse("Bash", arguments="make", directory="/srv/b") == ""

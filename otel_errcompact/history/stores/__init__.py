@@ -22,6 +22,16 @@ class StoredRun(Protocol):
     raw_characters: int
     """Characters of raw errors that the state holds."""
 
+    @property
+    def is_open_here(self) -> bool:
+        """Whether this process has opened the run and not left it."""
+        ...
+
+    @property
+    def newest_tick(self) -> int:
+        """The newest tick that the state holds."""
+        ...
+
     def drop_raw(self) -> None:
         """Forget the raw errors, to bound memory."""
         ...
@@ -33,8 +43,19 @@ S = TypeVar("S", bound=StoredRun)
 class Store(Protocol[S]):
     """Where the state of runs lives."""
 
-    evicted_runs: int
-    """Runs that were forgotten to bound memory."""
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes work on the same runs."""
+        ...
+
+    @property
+    def evicted_runs(self) -> int:
+        """Runs that were forgotten to bound memory."""
+        ...
+
+    def next_tick(self) -> int:
+        """Return the next tick, which orders calls, failures and successes."""
+        ...
 
     def edit(self, run_id: str, create: Callable[[str], S]) -> AbstractContextManager[S]:
         """Return a run's state, new if unknown, under the run's lock."""
@@ -42,6 +63,20 @@ class Store(Protocol[S]):
 
     def find(self, run_id: str) -> AbstractContextManager[S | None]:
         """Return a run's state under its lock, or None if unknown."""
+        ...
+
+    def view(self, run_id: str) -> AbstractContextManager[S | None]:
+        """Return a run's state to read it, or None if unknown."""
+        ...
+
+    def repeat_later(self, run_id: str, change: Callable[[S], object]) -> None:
+        """
+        Make the change under way again, should others miss it.
+
+        Args:
+            run_id: The run's id.
+            change: Makes the change.
+        """
         ...
 
     def peek(self, run_id: str) -> S | None:
@@ -80,6 +115,12 @@ class Store(Protocol[S]):
         """
         ...
 
-    def discard(self, run_id: str) -> S | None:
-        """Forget a run and return its last state."""
+    def discard(self, run_id: str, *, unless: Callable[[S], bool] = ...) -> S | None:
+        """
+        Forget a run and return its last state.
+
+        Args:
+            run_id: The run's id.
+            unless: Called with the state; where it returns true, the run stays.
+        """
         ...

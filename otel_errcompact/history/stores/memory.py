@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from contextlib import nullcontext
 from dataclasses import field
@@ -117,7 +118,10 @@ class MemoryStore(Generic[S]):
         on_evict: Called with the state of each run that had to go; not under the run's lock.
     """
 
+    is_shared: Final = False
+
     def __init__(self, limits: MemoryLimits | None = None, on_evict: Callable[[S], object] = lambda _: None) -> None:
+        self._ticks: Final = itertools.count(1)
         self._limits = limits or MemoryLimits()
         self._on_evict = on_evict
         self._reset()
@@ -137,6 +141,15 @@ class MemoryStore(Generic[S]):
         entry = self._entries.get(run_id)
         return _NOTHING if entry is None else Held(entry.lock, entry.state)
 
+    view = find
+
+    def repeat_later(self, run_id: str, change: Callable[[S], object]) -> None:
+        """Do nothing: no change of these runs can be missed elsewhere."""
+
+    def next_tick(self) -> int:
+        """Return the next tick, which orders calls, failures and successes."""
+        return next(self._ticks)
+
     def peek(self, run_id: str) -> S | None:
         """Return a run's state without its lock, or None if unknown."""
         entry = self._entries.get(run_id)
@@ -151,8 +164,17 @@ class MemoryStore(Generic[S]):
         entry = self._entries.get(run_id)
         return entry is not None and entry.lock.is_mine()
 
-    def discard(self, run_id: str) -> S | None:
-        """Forget a run and return its last state."""
+    def discard(self, run_id: str, *, unless: Callable[[S], bool] = lambda _: False) -> S | None:
+        """
+        Forget a run and return its last state.
+
+        Args:
+            run_id: The run's id.
+            unless: Called with the state; where it returns true, the run stays.
+        """
+        with self.find(run_id) as state:
+            if state is not None and unless(state):
+                return state
         with self._lock:
             entry = self._entries.pop(run_id, None)
             if entry is None:

@@ -1,8 +1,9 @@
 """
 Pass a hook's event to the local service, and print its answer.
 
-A host starts `python -I -S hook.py HOST [EVENT]` for every event, so that it imports nothing but what is built into Python: `json`, `socket` and `os`
-would each cost more than the rest. Whatever goes wrong, it prints nothing and its exit status is 0.
+A host starts `python -I -S hook.py HOST [EVENT]` for every event, so that it imports nothing but what is built into
+Python: `json`, `socket` and `os` would each cost more than the rest. Whatever goes wrong, it prints nothing and its
+exit status is 0.
 """
 
 import sys

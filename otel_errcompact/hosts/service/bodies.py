@@ -15,7 +15,7 @@ def _clean(value: object) -> object:
 
 
 Text = Annotated[str, BeforeValidator(_clean)]
-RunId = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=1_000)]
+RunId = Annotated[str, Field(min_length=1, max_length=1_000), BeforeValidator(_clean)]
 
 
 class CallBody(BaseModel):

@@ -10,11 +10,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import otel_errcompact
 from otel_errcompact.config import Options
 from otel_errcompact.exceptions import MissingExtraError
-from otel_errcompact.history.stores.memory import MemoryStore
 from otel_errcompact.hosts.runs import LedgerRuns
 from otel_errcompact.hosts.service.activity import Activity
 from otel_errcompact.hosts.service.lifecycle import find_running, stop_running, take_over
@@ -176,8 +176,8 @@ def _read_options(settings: ServiceSettings) -> Options:
     changes: dict[str, object] = {}
     if "path" not in options.trajectory.model_fields_set:
         changes["trajectory"] = options.trajectory.model_copy(update={"path": places.trajectory})
-    if "store" in Options.model_fields and (settings.store or "store" not in options.model_fields_set):
-        changes["store"] = settings.store or f"sqlite:///{places.store}"
+    if settings.store or "store" not in options.model_fields_set:
+        changes["store"] = settings.store or f"sqlite:///{quote(str(places.store))}"
     return options.model_copy(update=changes)
 
 
@@ -201,9 +201,7 @@ def _ignore(_: int, __: object) -> None: ...  # `SIG_IGN` would be inherited
 
 def _may_end(runs: LedgerRuns) -> bool:
     # In memory alone, the end would forget that a run was stopped.
-    if not isinstance(runs.ledger.store, MemoryStore):
-        return True
-    return not any(runs.verdict(run_id).stopped for run_id in runs.run_ids())
+    return runs.ledger.store.is_shared or not any(runs.verdict(run_id).stopped for run_id in runs.run_ids())
 
 
 async def _run(

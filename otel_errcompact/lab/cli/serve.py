@@ -101,9 +101,10 @@ def serve(  # noqa: PLR0913 - the options of a command
     """
     Serve agents that are no Python programs of yours.
 
-    Hooks of coding agents, and programs in any language, report their tool calls over HTTP, and read digests and verdicts. There is one service for each machine and
-    user: where one answers already, this says so and ends; an older release is replaced. A hook that finds none starts
-    one, which ends when it is idle; its runs are kept. It exports by OTLP as any installation does.
+    Hooks of coding agents, and programs in any language, report their tool calls over HTTP, and read digests and
+    verdicts. There is one service for each machine and user: where one answers already, this says so and ends; an
+    older release is replaced. A hook that finds none starts one, which ends when it is idle; its runs are kept. It
+    exports by OTLP as any installation does.
     """
     from otel_errcompact.hosts.service.places import find_places
     from otel_errcompact.hosts.service.serving import describe, serve

@@ -1,0 +1,27 @@
+"""Take secrets out of what a shared store would hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from otel_errcompact.redaction.redact import redact
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Operation
+
+
+@lru_cache(maxsize=1_024)
+def redact_operation(operation: Operation) -> Operation:
+    """
+    Return an operation without secrets in its name and targets.
+
+    The same secret gives the same text, so that failures and successes of one operation still meet.
+    """
+    name, targets = redact(operation.name), tuple(redact(target) for target in operation.targets)
+    return (
+        operation
+        if (name, targets) == (operation.name, operation.targets)
+        else replace(operation, name=name, targets=targets)
+    )

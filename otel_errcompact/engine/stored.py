@@ -1,0 +1,252 @@
+"""
+Write the state of a run as parts, and read it.
+
+What the agent of one process has read, and raw errors, stay in that process: another agent has not read them, and they
+are not redacted.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from otel_errcompact.detector.kinds import FailureKind
+from otel_errcompact.errors import NOWHERE, Evidence, Facts, Location, Operation, SpanRef
+from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+from otel_errcompact.escalator.thresholds import Thresholds
+from otel_errcompact.history.history import ErrorClass
+from otel_errcompact.history.streaks import Streak
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from otel_errcompact.engine.state import RunState
+
+SCHEMA: Final = 1
+"""The form of the parts. A change of what they hold raises it, and adds the way from the form before to `UPGRADES`."""
+
+SETTINGS: Final = "settings"
+COUNTS: Final = "counts"
+STEPS: Final = "steps"
+CLASS: Final = "class:"
+
+_PLAIN_SETTINGS: Final = ("agent", "mode", "attended", "asks", "stoppable", "failed", "guidance")
+_NUMBERS: Final = ("handled", "after_escalation", "raw_tokens", "sent_tokens", "digest_tokens", "escalated_at")
+_PLAIN_CLASS: Final = (
+    "key", "short", "template", "tool", "first_seen_ns", "last_seen_ns", "hint", "count", "resolved", "escalated",
+    "unlifted", "uncounted", "tick", "streak",
+)  # fmt: skip
+_PLACES: Final = ("location", "key_location")
+_PLAIN_FACTS: Final = tuple(
+    name for name in Facts.__slots__ if name not in {*_PLACES, "details", "evidence", "wrappers", "output"}
+)
+_DEFAULTS: Final = Facts(type="", cause="")
+
+
+class RunCodec:
+    """Writes the state of a run as parts, and reads it."""
+
+    def dump(self, state: RunState, marks: dict[str, object]) -> dict[str, str | None]:
+        """Return the parts that have changed; None for those that are gone."""
+        parts: dict[str, str | None] = {}
+        settings = _mark_settings(state)
+        if marks.get(SETTINGS) != settings:
+            marks[SETTINGS] = settings
+            parts[SETTINGS] = _write({**_plain(state, _PLAIN_SETTINGS), **_dump_settings(state)})
+        counts = _write([*(getattr(state, name) for name in _NUMBERS), state.history.dump()])
+        if marks.get(COUNTS) != counts:
+            marks[COUNTS] = parts[COUNTS] = counts
+        steps = _mark_steps(state)
+        if marks.get(STEPS) != steps:
+            marks[STEPS] = steps
+            parts[STEPS] = _write(_dump_steps(state))
+        alive = {CLASS + found.key: found for found in state.history}
+        for name, found in alive.items():
+            if marks.get(name) != (mark := _mark_class(found)):
+                marks[name] = mark
+                parts[name] = _write(_dump_class(found))
+        for name in [name for name in marks if name.startswith(CLASS) and name not in alive]:
+            del marks[name]
+            parts[name] = None
+        return parts
+
+    def load(self, state: RunState, bodies: Mapping[str, str], marks: dict[str, object], *, whole: bool) -> bool:
+        """
+        Take over parts; return False where all parts are needed.
+
+        Raises:
+            ValueError: A newer version of this library has written them.
+        """
+        if SETTINGS in bodies:
+            _load_settings(state, json.loads(bodies[SETTINGS]))
+            marks[SETTINGS] = _mark_settings(state)
+        if STEPS in bodies:
+            _load_steps(state, json.loads(bodies[STEPS]))
+            marks[STEPS] = _mark_steps(state)
+        history = state.history
+        counts = bodies.get(COUNTS)
+        if counts is None:
+            return True
+        *numbers, dumped = json.loads(counts)
+        read = {
+            found.key: found
+            for found in (_load_class(json.loads(body)) for name, body in bodies.items() if name.startswith(CLASS))
+        }
+        known = {} if whole else {found.key: found for found in history}
+        evicted = history.evicted
+        history.load(dumped, {**known, **read}.values())
+        if not whole and history.evicted != evicted:
+            return False
+        for name, number in zip(_NUMBERS, numbers, strict=True):
+            setattr(state, name, number)
+        marks[COUNTS] = counts
+        if whole:
+            for name in [name for name in marks if name.startswith(CLASS)]:
+                del marks[name]
+        for key, found in read.items():
+            marks[CLASS + key] = _mark_class(found)
+        return True
+
+
+def _write(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _plain(value: object, names: Sequence[str]) -> dict[str, object]:
+    return {name: getattr(value, name) for name in names}
+
+
+# Settings.
+
+
+def _mark_settings(state: RunState) -> object:
+    return (
+        *(getattr(state, name) for name in _PLAIN_SETTINGS),
+        state.thresholds,
+        frozenset(state.members),
+        frozenset(state.askers),
+    )
+
+
+def _dump_settings(state: RunState) -> dict[str, object]:
+    thresholds = state.thresholds
+    given = {name: getattr(thresholds, name) for name in thresholds.model_fields_set}
+    if "halts" in given:
+        given["halts"] = sorted(thresholds.halts)
+    return {"schema": SCHEMA, "thresholds": given, "members": sorted(state.members), "askers": sorted(state.askers)}
+
+
+def _load_settings(state: RunState, read: dict[str, Any]) -> None:
+    if read["schema"] > SCHEMA:
+        raise ValueError(f"the run is in form {read['schema']} of a newer otel-errcompact; this one reads {SCHEMA}")
+    for name in _PLAIN_SETTINGS:
+        setattr(state, name, read[name])
+    state.thresholds = Thresholds(**read["thresholds"])
+    state.members, state.askers = set(read["members"]), set(read["askers"])
+
+
+# Steps of the ladder.
+
+
+def _mark_steps(state: RunState) -> object:
+    return state.escalation, state.answer, len(state.answered), state.asker, state.asker_until_ns
+
+
+def _dump_steps(state: RunState) -> dict[str, object]:
+    return {
+        "escalation": _dump_escalation(state.escalation),
+        "answer": _dump_answered(state.answer),
+        "answered": [_dump_answered(answered) for answered in state.answered],
+        "asker": state.asker,
+        "asker_until_ns": state.asker_until_ns,
+    }
+
+
+def _load_steps(state: RunState, read: dict[str, Any]) -> None:
+    state.escalation = _load_escalation(read["escalation"])
+    state.answer = _load_answered(read["answer"])
+    state.answered = [cast("AnsweredEscalation", _load_answered(answered)) for answered in read["answered"]]
+    state.asker, state.asker_until_ns = read["asker"], read["asker_until_ns"]
+
+
+def _dump_escalation(escalation: Escalation | None) -> dict[str, object] | None:
+    if escalation is None:
+        return None
+    span = escalation.span
+    dumped = _plain(escalation, tuple(Escalation.model_fields))
+    dumped["span"] = None if span is None else [span.trace_id, span.span_id, span.sampled]
+    return dumped
+
+
+def _load_escalation(read: dict[str, Any] | None) -> Escalation | None:
+    if read is None:
+        return None
+    if (span := read["span"]) is not None:
+        trace_id, span_id, sampled = span
+        read["span"] = SpanRef(trace_id=trace_id, span_id=span_id, sampled=sampled)
+    return Escalation(**read)
+
+
+def _dump_answered(answered: AnsweredEscalation | None) -> dict[str, object] | None:
+    if answered is None:
+        return None
+    return {**_plain(answered, ("action", "message", "tick")), "escalation": _dump_escalation(answered.escalation)}
+
+
+def _load_answered(read: dict[str, Any] | None) -> AnsweredEscalation | None:
+    if read is None:
+        return None
+    return AnsweredEscalation(**{**read, "escalation": _load_escalation(read["escalation"])})
+
+
+# Classes.
+
+
+def _mark_class(found: ErrorClass) -> object:
+    return found, found.revision
+
+
+def _dump_class(found: ErrorClass) -> dict[str, object]:
+    streaks = [
+        [operation.name, operation.targets, operation.wide, streak.dump()]
+        for operation, streak in found.streaks.items()
+    ]
+    kind = [found.kind.transient, found.kind.rejected]
+    return {**_plain(found, _PLAIN_CLASS), "kind": kind, "facts": _dump_facts(found.facts), "streaks": streaks}
+
+
+def _load_class(read: dict[str, Any]) -> ErrorClass:
+    read["kind"] = FailureKind(*read["kind"])
+    read["facts"] = _load_facts(read["facts"])
+    read["streaks"] = {
+        Operation(name, tuple(targets), wide): Streak.load(streak) for name, targets, wide, streak in read["streaks"]
+    }
+    return ErrorClass(**read)
+
+
+def _dump_facts(facts: Facts) -> dict[str, object]:
+    dumped: dict[str, object] = {
+        name: value for name in _PLAIN_FACTS if (value := getattr(facts, name)) != getattr(_DEFAULTS, name)
+    }
+    for name in _PLACES:
+        place: Location = getattr(facts, name)
+        if place is not NOWHERE:
+            dumped[name] = [place.function, place.file, place.line, place.column]
+    if facts.details:
+        dumped["details"] = facts.details
+    if facts.wrappers:
+        dumped["wrappers"] = facts.wrappers
+    if evidence := tuple(facts.evidence):
+        dumped["evidence"] = evidence
+    return dumped
+
+
+def _load_facts(read: dict[str, Any]) -> Facts:
+    for name in _PLACES:
+        if name in read:
+            function, file, line, column = read[name]
+            read[name] = Location(function=function, file=file, line=line, column=column)
+    for name in ("details", "wrappers"):
+        read[name] = tuple(read.get(name, ()))
+    read["evidence"] = tuple(Evidence(line, weight) for line, weight in read.get("evidence", ()))
+    return Facts(**{"type": "", "cause": "", **read})

@@ -1,0 +1,396 @@
+"""
+The state of runs that several processes share.
+
+Each process holds a copy of the runs it works on. A change takes the run's lock in the backend, reads what others have
+changed, and writes what it has changed itself. While the backend is away the process works on its copies alone; once it
+is back, the changes made meanwhile are made there again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import time
+import uuid
+import weakref
+from contextlib import contextmanager
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal
+
+from otel_errcompact.history.stores import S
+from otel_errcompact.history.stores.absence import Absence, Missed
+from otel_errcompact.history.stores.hybrid_clock import HybridClock
+from otel_errcompact.history.stores.memory import MemoryLimits, MemoryStore
+from otel_errcompact.history.stores.parts import LostChangeError, StoreAwayError
+from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime.locks import ReentrantLock
+from otel_errcompact.runtime.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from otel_errcompact.history.stores.parts import Backend, Codec, Parts
+
+_Place = Literal["shared", "alone", "nowhere"]
+"""Where a change is made: in the backend, in this process alone, or nowhere, since the run is unknown."""
+
+
+@dataclass(slots=True, eq=False)
+class _Copy:
+    """What this process has read and written of a run last."""
+
+    version: int = 0
+    """The version of the run in the backend; 0 where all of it has to be read."""
+
+    marks: dict[str, object] = field(default_factory=dict[str, object])
+    """See `Codec`."""
+
+
+@dataclass(slots=True, eq=False)
+class _Change(Generic[S]):
+    """A change that is under way."""
+
+    again: Callable[[S], object] | None = None
+    removes: bool = False
+
+
+class SharedStore(Generic[S]):
+    """
+    Holds runs in a backend, and copies of them here.
+
+    A child process works on the same runs after a fork, over a connection of its own.
+
+    Args:
+        backend: Where the runs are.
+        codec: Writes and reads the state of a run.
+        create: Returns the state of a new run by its id.
+        limits: How many copies this process holds.
+        count_alone: Called for each change that stays in this process.
+        clock: Seconds, monotonic.
+    """
+
+    is_shared: Final = True
+    evicted_runs: Final = 0
+    """A copy that goes is no loss."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        codec: Codec[S],
+        create: Callable[[str], S],
+        limits: MemoryLimits | None = None,
+        *,
+        count_alone: Callable[[], object] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._backend = backend
+        self._codec = codec
+        self._create = create
+        self._local: MemoryStore[S] = MemoryStore(limits, self._forget_copy)
+        self._ticks = HybridClock()
+        atexit.register(_catch_up_at_exit, weakref.ref(self))
+        self._make_absence: Callable[[], Absence[S]] = lambda: Absence(backend.name, count_alone, clock=clock)
+        self._reset()
+        reset_in_child(self._start_in_child)
+
+    def next_tick(self) -> int:
+        """Return the next tick, later than all that this process has seen."""
+        return self._ticks.next_tick()
+
+    # Changes.
+
+    def edit(self, run_id: str, create: Callable[[str], S]) -> AbstractContextManager[S]:
+        """Return a run's state, new if unknown, while nobody else changes it."""
+        return self._change_known(run_id, create)
+
+    def find(self, run_id: str) -> AbstractContextManager[S | None]:
+        """Return a run's state while nobody else changes it; None if unknown."""
+        return self._change(run_id, None)
+
+    def repeat_later(self, run_id: str, change: Callable[[S], object]) -> None:
+        """
+        Make the change under way again, should the backend miss it.
+
+        Args:
+            run_id: The run's id.
+            change: Makes the change.
+        """
+        under_way = self._changes.get(run_id)
+        if under_way is not None:
+            under_way.again = change
+
+    def discard(self, run_id: str, *, unless: Callable[[S], bool] = lambda _: False) -> S | None:
+        """
+        Forget a run and return its last state.
+
+        Args:
+            run_id: The run's id.
+            unless: Called with the state; where it returns true, the run stays.
+        """
+        if self._absence.missed:
+            self._absence.ask_again()  # the last chance to bring it what it has missed
+        with self._change(run_id, None) as state:
+            if state is None:
+                return None
+            stays = unless(state)
+            change = self._changes[run_id]
+            change.again, change.removes = unless, not stays
+        if stays:
+            return state
+        self._copies.pop(run_id, None)
+        return self._local.discard(run_id)
+
+    @contextmanager
+    def _change_known(self, run_id: str, create: Callable[[str], S]) -> Iterator[S]:
+        with self._change(run_id, create) as state:
+            if state is not None:  # pragma: no branch - it is created
+                yield state
+
+    @contextmanager
+    def _change(self, run_id: str, create: Callable[[str], S] | None) -> Iterator[S | None]:
+        with self._lock:
+            if run_id in self._changes:  # a signal handler joins the change that it has interrupted
+                yield self._local.peek(run_id)
+                return
+            is_inside = bool(self._changes)
+            change = self._changes[run_id] = _Change[S]()
+            try:
+                # A signal handler in the middle of a change of another run works alone: a backend has one at a time.
+                place = "alone" if is_inside else self._open(run_id, create)
+                if place == "nowhere":
+                    yield None
+                    return
+                with self._local.edit(run_id, create) if create is not None else self._local.find(run_id) as state:
+                    try:
+                        yield state
+                    except BaseException:
+                        self._abandon(run_id, place)
+                        raise
+                    if state is not None:
+                        self._conclude(state, change, place)
+            finally:
+                del self._changes[run_id]
+
+    def _open(self, run_id: str, create: Callable[[str], S] | None) -> _Place:
+        if self._absence.lasts:
+            return "alone"
+        try:
+            self._catch_up()
+            copy = self._copies.get(run_id)
+            parts = self._backend.begin(run_id, 0 if copy is None else copy.version)
+            if parts.version == 0 and not self._is_open_here(run_id):
+                self._forget(run_id)
+                if create is None:
+                    self._backend.cancel(run_id)
+                    return "nowhere"
+            with self._local.edit(run_id, create or self._create) as state:
+                self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
+        except StoreAwayError as error:
+            self._backend.cancel(run_id)
+            self._absence.begin(error)
+            return "alone"
+        return "shared"
+
+    def _conclude(self, state: S, change: _Change[S], place: _Place) -> None:
+        run_id, stamp = state.run_id, ""
+        if place == "shared":
+            copy = self._copies[run_id]
+            try:
+                if change.removes:
+                    self._backend.remove(run_id)
+                else:
+                    self._write(state, copy)
+            except LostChangeError:
+                copy.version, stamp = 0, self._stamp
+            except StoreAwayError as error:
+                copy.version, stamp = 0, self._stamp
+                self._absence.begin(error)
+            else:
+                return
+        again = change.again
+        self._absence.add(None if again is None else Missed(run_id, again, change.removes, stamp))
+
+    def _abandon(self, run_id: str, place: _Place) -> None:
+        # What an exception has left half made is read anew.
+        if place == "shared":
+            self._backend.cancel(run_id)
+        if (copy := self._copies.get(run_id)) is not None:
+            copy.version = 0
+
+    def _write(self, state: S, copy: _Copy) -> None:
+        written = self._codec.dump(state, copy.marks)
+        if not written:
+            self._backend.cancel(state.run_id)
+            return
+        self._commits += 1
+        self._stamp = f"{self._process} {self._commits}"
+        copy.version = self._backend.commit(state.run_id, written, self._stamp)
+
+    def _take(self, state: S, copy: _Copy, parts: Parts) -> None:
+        if parts.version == 0:  # new there: all of it is to be written
+            copy.version = 0
+            copy.marks.clear()
+        elif parts.version != copy.version:
+            whole = copy.version == 0
+            if not self._load(state, copy, parts, whole=whole):
+                parts = self._backend.read(state.run_id, 0)
+                self._load(state, copy, parts, whole=True)
+            copy.version = parts.version
+
+    def _load(self, state: S, copy: _Copy, parts: Parts, *, whole: bool) -> bool:
+        if whole:
+            copy.marks.clear()
+        copy.version = 0  # until it is whole
+        try:
+            return self._codec.load(state, parts.bodies, copy.marks, whole=whole)
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            raise StoreAwayError(f"run {state.run_id} cannot be read: {type(error).__name__}: {error}") from error
+        finally:
+            self._ticks.follow(state.newest_tick)
+
+    # Looks.
+
+    @contextmanager
+    def view(self, run_id: str) -> Iterator[S | None]:
+        """Return a run's state to read it, or None if unknown."""
+        with self._lock:
+            self._look(run_id)
+            with self._local.find(run_id) as state:
+                yield state
+
+    def peek(self, run_id: str) -> S | None:
+        """Return a run's state without its lock, or None if unknown."""
+        if not self._absence.lasts:
+            with self._lock:
+                self._look(run_id)
+        return self._local.peek(run_id)
+
+    def _look(self, run_id: str) -> None:
+        if self._changes or self._absence.lasts:
+            return
+        copy = self._copies.get(run_id)
+        known = 0 if copy is None else copy.version
+        try:
+            if self._absence.missed:
+                self._catch_up()
+            if known and not self._backend.may_have_changed(run_id, known):
+                return
+            parts = self._backend.read(run_id, known)
+            if parts.version:
+                with self._local.edit(run_id, self._create) as state:
+                    self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
+                self._local.account(state)
+            elif not self._is_open_here(run_id):
+                self._forget(run_id)
+        except StoreAwayError as error:
+            self._absence.begin(error)
+
+    def is_held(self, run_id: str) -> bool:  # noqa: ARG002 - a thread changes one at a time
+        """
+        Return whether this thread already changes a run, this one or another.
+
+        A signal handler or a finaliser has interrupted it.
+        """
+        return bool(self._changes) and self._lock.is_mine()
+
+    def run_ids(self) -> tuple[str, ...]:
+        """Return the ids of all known runs."""
+        known = dict.fromkeys(self._local.run_ids())
+        with self._lock:
+            if not self._changes and not self._absence.lasts:
+                try:
+                    known |= dict.fromkeys(self._backend.run_ids())
+                except StoreAwayError as error:
+                    self._absence.begin(error)
+        return tuple(known)
+
+    def states(self) -> tuple[S, ...]:
+        """
+        Return the states of all runs that this process works on.
+
+        Their locks are not held: read only numbers of them.
+        """
+        return self._local.states()
+
+    def account(self, state: S) -> None:
+        """Update the totals of the copies after an edit of a run."""
+        self._local.account(state)
+
+    # The backend, back again.
+
+    def catch_up(self) -> None:
+        """Make the changes that the backend has missed, if it is back."""
+        with self._lock:
+            if self._absence.missed and not self._changes:
+                try:
+                    self._catch_up()
+                except StoreAwayError as error:
+                    self._absence.begin(error)
+
+    def _catch_up(self) -> None:
+        missed = self._absence.missed
+        number = len(missed)
+        while missed:
+            first = missed[0]
+            parts = self._backend.begin(first.run_id, 0)
+            try:
+                self._make_again(first.run_id, parts)
+            except BaseException:
+                self._backend.cancel(first.run_id)
+                raise
+        self._absence.end(number)
+
+    def _make_again(self, run_id: str, parts: Parts) -> None:
+        missed = self._absence.missed
+        mine = [each for each in missed if each.run_id == run_id]
+        copy = self._copies[run_id] = _Copy()
+        has_all = parts.version == 0 and self._local.peek(run_id) is not None
+        removes = False
+        with self._local.edit(run_id, self._create) as state:
+            self._take(state, copy, parts)
+            for each in mine:
+                if each.stamp and self._backend.has_committed(run_id, each.stamp):
+                    continue
+                stays = has_all or each.again(state)
+                removes = each.removes and not stays
+            if removes:
+                self._backend.remove(run_id)
+            else:
+                self._write(state, copy)
+        if removes:
+            self._forget(run_id)
+        for each in mine:
+            missed.remove(each)
+
+    # Copies.
+
+    def _is_open_here(self, run_id: str) -> bool:
+        # Then a backend that does not know the run has lost it.
+        state = self._local.peek(run_id)
+        return state is not None and run_id in self._copies and state.is_open_here
+
+    def _forget(self, run_id: str) -> None:
+        self._copies.pop(run_id, None)
+        self._local.discard(run_id)
+
+    def _forget_copy(self, state: S) -> None:
+        self._copies.pop(state.run_id, None)
+
+    def _start_in_child(self) -> None:
+        self._backend.leave_to_parent()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._lock = ReentrantLock()
+        self._copies: dict[str, _Copy] = {}
+        self._changes: dict[str, _Change[S]] = {}
+        self._absence = self._make_absence()
+        self._process = uuid.uuid4().hex
+        self._commits = 0
+        self._stamp = ""
+
+
+def _catch_up_at_exit(reference: weakref.ref[SharedStore[Any]]) -> None:
+    store = reference()
+    if store is not None:
+        store.catch_up()

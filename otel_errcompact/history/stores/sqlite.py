@@ -1,0 +1,276 @@
+"""
+Runs in an SQLite file: many processes of one machine.
+
+The file is in WAL mode: who reads does not wait for who writes, and a commit does not wait for the disk, so that a loss
+of power, and no crash of a process, may lose the newest commits. Not for network file systems, where its locks fail.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.history.stores.parts import Parts, StoreAwayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+MIGRATIONS: Final = (
+    """
+    CREATE TABLE runs (
+        run_id TEXT PRIMARY KEY, version INTEGER NOT NULL, used_s INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX runs_by_use ON runs (used_s);
+    CREATE TABLE parts (
+        run_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (run_id, name)
+    ) WITHOUT ROWID;
+    """,
+)
+"""What leads from each form of the file to the next; `PRAGMA user_version` is how many of them a file has behind it."""
+
+FIRST_SLEEP_S: Final = 0.000_2
+LAST_SLEEP_S: Final = 0.004
+"""Between two tries to get the lock; SQLite's own sleeps grow to a tenth of a second, and leave the lock idle."""
+
+SWEEP_S: Final = 600.0
+"""Seconds between two searches for expired runs."""
+
+MAX_CHECKED: Final = 10_000
+"""Runs of which it is remembered at what state of the file they were looked up."""
+
+
+class SqliteBackend:
+    """
+    Runs in an SQLite file.
+
+    Args:
+        path: The file; made with its folder, for this user alone, if missing.
+        expire_s: Seconds after which a run that nobody has changed is forgotten.
+        wait_s: Seconds that a change waits for those of others.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, path: Path, *, expire_s: float, wait_s: float, clock: Callable[[], float] = time.time) -> None:
+        self.name: Final = f"sqlite:///{path}"
+        self._path = path
+        self._expire_s = expire_s
+        self._wait_s = wait_s
+        self._clock = clock
+        self._left: list[sqlite3.Connection] = []
+        self._connection: sqlite3.Connection | None = None
+        self._swept_at = 0.0
+        self._checked: dict[str, int] = {}
+
+    def begin(self, run_id: str, known: int) -> Parts:
+        """Open a change: nobody else changes a run until it ends."""
+        connection = self._connect()
+        try:
+            if connection.in_transaction:  # an interrupt has left it open
+                connection.rollback()
+            self._lock(connection)
+            return _read(connection, run_id, known)
+        except sqlite3.Error as error:
+            raise self._leave(error) from error
+
+    def commit(self, run_id: str, parts: Mapping[str, str | None], stamp: str) -> int:  # noqa: ARG002 - a commit is seen to fail
+        """Write parts, end the change and return the run's new version."""
+        connection = self._connect()
+        now = self._clock()
+        try:
+            row = connection.execute("SELECT version FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+            version = max(row[0] + 1 if row else 1, int(now * 1_000_000))
+            connection.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (run_id, version, int(now)))
+            connection.executemany(
+                "INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?)",
+                [(run_id, name, version, body) for name, body in parts.items() if body is not None],
+            )
+            gone = [(run_id, name) for name, body in parts.items() if body is None]
+            if gone:
+                connection.executemany("DELETE FROM parts WHERE run_id = ? AND name = ?", gone)
+            if now - self._swept_at > SWEEP_S:
+                self._swept_at = now
+                self._sweep(connection, now)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._leave(error) from error
+        return version
+
+    def has_committed(self, run_id: str, stamp: str) -> bool:  # noqa: ARG002 - as above
+        """Return false: where a commit fails here, nothing is written."""
+        return False
+
+    def cancel(self, run_id: str) -> None:  # noqa: ARG002 - one change is open at a time
+        """End the change without writing; raises nothing."""
+        connection = self._connection
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.rollback()
+
+    def remove(self, run_id: str) -> None:
+        """Forget the run within its change, and end the change."""
+        connection = self._connect()
+        try:
+            _remove(connection, run_id)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._leave(error) from error
+        self._checked.pop(run_id, None)
+
+    def read(self, run_id: str, known: int) -> Parts:
+        """Return the parts newer than `known`, outside a change."""
+        connection = self._connect()
+        try:
+            connection.execute("BEGIN")  # both statements see one state of the file
+            try:
+                return _read(connection, run_id, known)
+            finally:
+                connection.rollback()
+        except sqlite3.Error as error:
+            raise self._leave(error) from error
+
+    def may_have_changed(self, run_id: str, known: int) -> bool:
+        """Return whether a run may be newer than `known`, at little cost."""
+        connection = self._connect()
+        try:
+            # It changes with every commit of another connection.
+            state: int = connection.execute("PRAGMA data_version").fetchone()[0]
+            if self._checked.get(run_id) == state:
+                return False
+            row = connection.execute("SELECT version FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        except sqlite3.Error as error:
+            raise self._leave(error) from error
+        if row is None or row[0] != known:
+            return True
+        if len(self._checked) >= MAX_CHECKED:
+            self._checked.clear()
+        self._checked[run_id] = state
+        return False
+
+    def run_ids(self) -> tuple[str, ...]:
+        """Return the ids of all runs that have not expired."""
+        connection = self._connect()
+        try:
+            oldest = self._clock() - self._expire_s
+            rows = connection.execute("SELECT run_id FROM runs WHERE used_s > ? ORDER BY used_s", (oldest,))
+            return tuple(run_id for (run_id,) in rows)
+        except sqlite3.Error as error:
+            raise self._leave(error) from error
+
+    def leave_to_parent(self) -> None:
+        """Let go of what a forked child must not even close."""
+        # Its closing would give up the locks of the child's own connection, and may remove the log of the parent's.
+        if self._connection is not None:
+            self._left.append(self._connection)
+        self._connection = None
+        self._checked = {}
+
+    def close(self) -> None:
+        """Close the connection."""
+        connection, self._connection = self._connection, None
+        self._checked = {}
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._connection is not None:
+            return self._connection
+        connection: sqlite3.Connection | None = None
+        try:
+            _make_private(self._path)
+            # An absolute path: the working directory may change.
+            connection = sqlite3.connect(
+                self._path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=64
+            )
+            self._prepare(connection)
+        except (OSError, sqlite3.Error) as error:
+            if connection is not None:
+                connection.close()
+            raise StoreAwayError(str(error)) from error
+        self._connection = connection
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        self._retry(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if _form_of(connection) < len(MIGRATIONS):
+            self._lock(connection)
+            try:
+                for number in range(_form_of(connection), len(MIGRATIONS)):
+                    for statement in filter(str.strip, MIGRATIONS[number].split(";")):
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version = {number + 1}")
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.execute("COMMIT")
+        if _form_of(connection) > len(MIGRATIONS):
+            raise sqlite3.DatabaseError(
+                f"the file has form {_form_of(connection)} of a newer otel-errcompact; this one reads {len(MIGRATIONS)}"
+            )
+
+    def _lock(self, connection: sqlite3.Connection) -> None:
+        # The lock for writing comes first: one for reading that is raised later may fail for ever.
+        self._retry(lambda: connection.execute("BEGIN IMMEDIATE"))
+
+    def _retry(self, step: Callable[[], object]) -> None:
+        until, sleep = time.monotonic() + self._wait_s, FIRST_SLEEP_S
+        while True:
+            try:
+                step()
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or time.monotonic() >= until:
+                    raise
+            else:
+                return
+            time.sleep(sleep * random.uniform(0.5, 1.5))  # noqa: S311 - so that those who wait do not meet again
+            sleep = min(1.5 * sleep, LAST_SLEEP_S)
+
+    def _sweep(self, connection: sqlite3.Connection, now: float) -> None:
+        oldest = now - self._expire_s
+        for (run_id,) in connection.execute("SELECT run_id FROM runs WHERE used_s <= ?", (oldest,)).fetchall():
+            _remove(connection, run_id)
+
+    def _leave(self, error: sqlite3.Error) -> StoreAwayError:
+        # What is wrong with a file may be over with a new connection: it was replaced, or its disk was full.
+        if _is_busy(error):
+            self.cancel("")
+        else:
+            self.close()
+        return StoreAwayError(str(error))
+
+
+def _read(connection: sqlite3.Connection, run_id: str, known: int) -> Parts:
+    row = connection.execute("SELECT version FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    if row is None:
+        return Parts(0, {})
+    if row[0] == known:
+        return Parts(known, {})
+    bodies = connection.execute("SELECT name, body FROM parts WHERE run_id = ? AND version > ?", (run_id, known))
+    return Parts(row[0], dict(bodies.fetchall()))
+
+
+def _remove(connection: sqlite3.Connection, run_id: str) -> None:
+    connection.execute("DELETE FROM parts WHERE run_id = ?", (run_id,))
+    connection.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
+
+
+def _form_of(connection: sqlite3.Connection) -> int:
+    form: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return form
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+
+
+def _make_private(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
