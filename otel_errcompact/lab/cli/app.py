@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from otel_errcompact.lab.cli.serve import SERVE_EPILOG, serve
 from otel_errcompact.lab.cli.statuses import MEANINGS
 
 app: Final = typer.Typer(
@@ -390,3 +391,8 @@ def stack_export(
     from otel_errcompact.lab.cli.stack import print_export
 
     raise typer.Exit(print_export(folder, force=force))
+
+
+app.command(short_help="The local service that counts the calls of all agents of a machine.", epilog=SERVE_EPILOG)(
+    serve
+)
