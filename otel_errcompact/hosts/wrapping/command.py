@@ -43,7 +43,7 @@ class Command:
 
         line = self._line or join(self.words)
         return {
-            "run_id": self._run or find_run(self.environ),
+            "run": self._run or find_run(self.environ),
             "tool": self.tool,
             "arguments": write_json({"command": line}),
             "directory": self.directory,

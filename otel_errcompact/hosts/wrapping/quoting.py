@@ -56,7 +56,9 @@ def read_word(line: str, start: int) -> str:
 
 def write_json(values: Mapping[str, str]) -> str:
     """
-    Return a JSON object of texts; `json` would cost more than a short command.
+    Return a JSON object of texts.
+
+    `json` would cost more than a short command.
 
     Args:
         values: The texts by name.

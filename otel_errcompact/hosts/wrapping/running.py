@@ -1,4 +1,4 @@
-"""Run a command, and hold its output back until it is clear how it ends."""
+"""Run a command, and hold its output back meanwhile."""
 
 from __future__ import annotations
 
