@@ -51,6 +51,7 @@ def report_end(execution: Execution, command: Command) -> None:
         execution: The command after its end.
         command: What it was.
     """
+    execution.find_pipelines()
     try:
         said = _replace(execution, command)
     except Exception:  # noqa: BLE001 - nothing of ours may take the output away
