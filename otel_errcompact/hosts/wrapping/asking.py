@@ -1,11 +1,15 @@
-"""Ask the local service about a command, if there is one."""
+"""
+Ask the local service about a command, if there is one.
+
+`hosts.client.posting` does the same for programs that may take the time to read all options.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 
-from otel_errcompact.hosts.wrapping.raw_files import find_state_home
+from otel_errcompact.hosts.client.hook import find_socket as find_service
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +17,6 @@ if TYPE_CHECKING:
     from socket import socket
     from typing import Any, Final
 
-SOCKET_VARIABLE: Final = "OTEL_ERRCOMPACT_SERVICE"
 LIMIT_S: Final = 0.3
 """How long an answer may take; a megabyte has `READING_S` more."""
 
@@ -34,12 +37,12 @@ def find_socket(environ: Mapping[str, str]) -> str:
     Returns:
         The path; empty if there is no such socket of this user.
     """
-    path = environ.get(SOCKET_VARIABLE, "") or _find_usual(environ)
     try:
+        path = find_service({os.fsencode(name): os.fsencode(text) for name, text in environ.items()})
         is_ours = os.stat(path).st_uid == os.geteuid()  # noqa: PTH116 - pathlib costs more than all of this
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError):
         return ""
-    return path if is_ours else ""
+    return os.fsdecode(path) if is_ours else ""
 
 
 def ask(path: str, target: str, body: bytes) -> Mapping[str, Any] | None:
@@ -84,18 +87,6 @@ def send(path: str, target: str, body: bytes) -> None:
             pass
         finally:
             connection.close()
-
-
-def _find_usual(environ: Mapping[str, str]) -> str:
-    runtime = environ.get("XDG_RUNTIME_DIR", "")
-    if runtime.startswith("/"):
-        try:
-            if os.stat(runtime).st_uid == os.getuid():  # noqa: PTH116 - as above
-                return f"{runtime}/errcompact/errcompact.sock"
-        except OSError:
-            pass
-    state = find_state_home(environ)
-    return f"{state}/otel-errcompact/service/errcompact.sock" if state else ""
 
 
 def _connect(path: str, ends: float) -> socket | None:

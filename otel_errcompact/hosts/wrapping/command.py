@@ -39,11 +39,11 @@ class Command:
     def describe(self) -> dict[str, str]:
         """Return it as the service has it."""
         from otel_errcompact.hosts.wrapping.identity import find_run
-        from otel_errcompact.hosts.wrapping.quoting import join, write_json
+        from otel_errcompact.hosts.wrapping.quoting import find_script, join, write_json
 
-        line = self._line or join(self.words)
+        line = self._line or find_script(self.words) or join(self.words)
         return {
-            "run_id": self._run or find_run(self.environ),
+            "run": self._run or find_run(self.environ),
             "tool": self.tool,
             "arguments": write_json({"command": line}),
             "directory": self.directory,

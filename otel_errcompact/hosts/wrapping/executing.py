@@ -1,4 +1,4 @@
-"""Wrap one command: `errcompact exec -- COMMAND` and the prefix of shells come here."""
+"""Wrap one command, for `errcompact exec` and the prefix of shells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leave a reader behind for what a command has left in the background."""
+"""Leave a reader behind for processes in the background."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_DESCRIPTORS: Final = 64
 
 def leave_reader(streams: tuple[Stream, ...]) -> None:
     """
-    Let a child process pass on what still comes from processes in the background.
+    Let a child pass on what processes in the background print.
 
     Without it, the first line that such a process prints would end it: nobody would read its pipe. The child ends when
     the last of them does.

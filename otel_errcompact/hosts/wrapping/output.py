@@ -23,7 +23,7 @@ _CHUNK_BYTES: Final = 1024 * 1024
 
 class Output:
     """
-    The output of a command, with the order in which its streams brought it.
+    The output of a command, with the order of its streams.
 
     Of one that is longer than `HEAD_BYTES + TAIL_BYTES` the middle is left out.
 

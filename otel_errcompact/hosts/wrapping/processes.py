@@ -70,7 +70,7 @@ def start(command: Sequence[str], streams: Sequence[Stream], environ: Mapping[st
         list(command),
         environ,
         file_actions=actions,
-        setsigdef=_restored(),
+        setsigdef=_list_restored(),
         setsigmask=[int(each) for each in mask],
     )
 
@@ -83,7 +83,7 @@ def become(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
         command: The program, searched for as shells do, and its arguments.
         environ: The command's environment.
     """
-    for number in _restored():
+    for number in _list_restored():
         signal.signal(number, signal.SIG_DFL)
     try:
         os.execvpe(command[0], list(command), environ)  # noqa: S606 - the command itself
@@ -159,7 +159,7 @@ def _die_by(number: int) -> None:
         return
 
 
-def _restored() -> list[int]:
+def _list_restored() -> list[int]:
     return _numbers(_IGNORED_BY_PYTHON)
 
 

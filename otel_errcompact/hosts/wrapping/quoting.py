@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Final
 
+_SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
+_WORDS_OF_SCRIPT: Final = 3
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 _NAMED: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPED_IN_QUOTES: Final = frozenset('$`"\\\n')
@@ -23,6 +25,22 @@ def join(words: Sequence[str]) -> str:
     return " ".join(
         word if word and _PLAIN.issuperset(word) else "'" + word.replace("'", "'\\''") + "'" for word in words
     )
+
+
+def find_script(words: Sequence[str]) -> str:
+    """
+    Return the script of `sh -c SCRIPT`, which says more than its quoted form.
+
+    Args:
+        words: A command.
+
+    Returns:
+        The script; empty for other commands.
+    """
+    if len(words) < _WORDS_OF_SCRIPT or words[0].rpartition("/")[2] not in _SHELLS:
+        return ""
+    option = words[1]
+    return words[2] if option[:1] == "-" and option[-1:] == "c" and option[1:].isalpha() else ""
 
 
 def read_word(line: str, start: int) -> str:
@@ -56,7 +74,9 @@ def read_word(line: str, start: int) -> str:
 
 def write_json(values: Mapping[str, str]) -> str:
     """
-    Return a JSON object of texts; `json` would cost more than a short command.
+    Return a JSON object of texts.
+
+    `json` would cost more than a short command.
 
     Args:
         values: The texts by name.

@@ -67,7 +67,7 @@ def make_raw_file(environ: Mapping[str, str], directory: str = "") -> RawFile:
 
 def remove_oldest(newest: str, *, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES) -> None:
     """
-    Remove the oldest outputs beside a file until all are within the bounds.
+    Remove the oldest outputs beside a file, down to the bounds.
 
     Args:
         newest: The file that stays, whatever its size.

@@ -1,10 +1,10 @@
-"""Say how a command has ended, in place of what it has printed."""
+"""Say how a command has failed, instead of what it printed."""
 
 from __future__ import annotations
 
 import sys
 from json import dumps
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.hosts.wrapping import asking
 from otel_errcompact.hosts.wrapping.processes import shell_status
@@ -51,6 +51,7 @@ def report_end(execution: Execution, command: Command) -> None:
         execution: The command after its end.
         command: What it was.
     """
+    execution.find_pipelines()
     try:
         said = _replace(execution, command)
     except Exception:  # noqa: BLE001 - nothing of ours may take the output away
@@ -113,7 +114,7 @@ def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
     status = shell_status(execution.status or 0)
     path = asking.find_socket(command.environ)
     if path:
-        body = {**command.describe(), "text": raw, "exit_code": status}
+        body = {**command.describe(), "text": raw, "exit_status": status}
         answer = asking.ask(path, RESULTS, dumps(body).encode())
         if answer is not None and isinstance(answer.get("outcome"), str):
             return _read(answer)
@@ -122,11 +123,12 @@ def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
 
 
 def _read(answer: Mapping[str, object]) -> _Judged:
-    text, count = answer.get("text"), answer.get("count")
+    text, counts = answer.get("digest"), answer.get("counts")
+    seen = cast("dict[str, object]", counts).get("class") if isinstance(counts, dict) else 0
     return _Judged(
         is_failure=answer["outcome"] == "failure",
         text=text if isinstance(text, str) else "",
-        seen=count if isinstance(count, int) else 1,
+        seen=seen if isinstance(seen, int) else 1,
         is_counted=True,
     )
 
@@ -136,7 +138,9 @@ def _judge_here(raw: str, status: int, command: Command) -> _Judged:
     from otel_errcompact.hosts.calls import HostCall, HostResult
     from otel_errcompact.hosts.wrapping.digesting import conclude
 
-    answer = conclude(HostCall(**command.describe()), HostResult(text=raw, exit_code=status))
+    known = command.describe()
+    call = HostCall(run_id=known["run"], tool=known["tool"], arguments=known["arguments"], directory=known["directory"])
+    answer = conclude(call, HostResult(text=raw, exit_code=status))
     return _Judged(is_failure=answer.outcome == "failure", text=answer.text, seen=answer.count, is_counted=False)
 
 

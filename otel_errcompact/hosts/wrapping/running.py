@@ -1,4 +1,4 @@
-"""Run a command, and hold its output back until it is clear how it ends."""
+"""Run a command, and hold its output back meanwhile."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import select
 import time
 
 from otel_errcompact.hosts.wrapping.output import Output
+from otel_errcompact.hosts.wrapping.pipelines import leads_to_command
 from otel_errcompact.hosts.wrapping.processes import say_unstartable, send_signal, start
 from otel_errcompact.hosts.wrapping.signals import signal
 from otel_errcompact.hosts.wrapping.streams import open_readers
@@ -112,6 +113,18 @@ class Execution:
             if not self.streams[index].is_redirected:
                 self._write(self.streams[index], data)
 
+    def find_pipelines(self) -> None:
+        """Let what another command of the same line reads have its stream as it is."""
+        if len(self.streams) == 1:
+            return
+        for index, stream in enumerate(self.streams):
+            if not stream.is_redirected and not stream.is_gone and leads_to_command(stream.number):
+                stream.is_redirected = True
+                held = self.output.replay() if self.is_held else ()
+                for source, data in held:
+                    if source == index:
+                        self._write(stream, data)
+
     def _watch(self) -> None:
         self._wake, wake_writer = os.pipe()
         os.set_blocking(self._wake, False)
@@ -199,6 +212,8 @@ class Execution:
             self._poller.unregister(stream.number)
             stream.close_reader()
             return False
+        if not self.output.total:
+            self.find_pipelines()
         if stream.is_redirected:
             self._write(stream, data)
         if self.is_held and not self.output.can_hold:

@@ -44,7 +44,7 @@ def main() -> NoReturn:
 
 def is_tool_call(script: str) -> bool:
     """
-    Return whether a script is a command of the agent; else it is a hook or a server.
+    Return whether a script is the agent's; others are hooks and servers.
 
     Args:
         script: What the host hands over.
@@ -69,7 +69,9 @@ def find_line(script: str) -> str:
 
 def find_shell(script: str, environ: Mapping[str, str]) -> Sequence[str]:
     """
-    Return the words that run a script: the next prefix, or the host's shell.
+    Return the words that run a script.
+
+    They name the next prefix, or the host's shell.
 
     Args:
         script: What the host hands over.

@@ -1,4 +1,4 @@
-"""The signals of the system, without the names that `signal` builds at its import."""
+"""The signals, without the names that `signal` builds at its import."""
 
 from __future__ import annotations
 

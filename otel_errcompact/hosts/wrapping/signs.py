@@ -1,4 +1,4 @@
-"""Tell at once whether the output of a success may be that of a failure."""
+"""Tell at once whether a success may be a failure."""
 
 from __future__ import annotations
 

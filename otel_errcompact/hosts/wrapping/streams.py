@@ -17,7 +17,7 @@ _POLL_MS: Final = 1_000
 
 class Stream:
     """
-    A standard stream of ours, and what the command has in its place.
+    A standard stream of ours, and the pipe in its place.
 
     Args:
         number: The descriptor that is written to; of two that are one file the lower one.
@@ -50,7 +50,7 @@ class Stream:
         self.writer = -1
 
     def close_reader(self) -> None:
-        """Close the reading end, so that a command that still writes is stopped."""
+        """Close the reading end, which stops a command that still writes."""
         if self.reader >= 0:
             os.close(self.reader)
             self.reader = -1
@@ -63,7 +63,7 @@ class Stream:
 
 def list_streams() -> tuple[Stream, ...]:
     """
-    Return the streams to capture; none if the command has to have ours themselves.
+    Return the streams to capture; none if the command needs ours.
 
     A terminal has a human before it, who wants to see all; a closed stream shows nothing, and so does one that is
     thrown away.

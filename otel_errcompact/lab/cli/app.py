@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from otel_errcompact.lab.cli.execute import EXEC_EPILOG, execute
 from otel_errcompact.lab.cli.hooks import hooks
 from otel_errcompact.lab.cli.serve import SERVE_EPILOG, serve
 from otel_errcompact.lab.cli.statuses import MEANINGS
@@ -398,3 +399,9 @@ def stack_export(
 app.command(short_help="The local service that counts the calls of all agents of a machine.", epilog=SERVE_EPILOG)(
     serve
 )
+app.command(
+    "exec",
+    short_help="Run a command; if it fails, print a digest and where its output is.",
+    epilog=EXEC_EPILOG,
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+)(execute)
