@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import uuid
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-import httpx
 
 from hosts_rig.record import FOLDER
 
@@ -31,6 +31,16 @@ class ServiceMissingError(Exception):
     """
     The service does not answer, or does not end; the message ends with its log.
     """
+
+
+class _Connection(HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("errcompact", timeout=READY_SECONDS)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.connect(str(self._path))
 
 
 class Service:
@@ -56,18 +66,23 @@ class Service:
         What it says of itself; nothing where none answers.
         """
         try:
-            with self._client() as client:
-                return dict(client.get("/v1/health").raise_for_status().json())
-        except httpx.HTTPError:
+            return self.ask("GET", "/v1/health")
+        except (OSError, HTTPException):
             return {}
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> None:
-        with self._client() as client:
-            client.post(path, json=body).raise_for_status()
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """
+        What it answers.
 
-    def _client(self) -> httpx.Client:
-        transport = httpx.HTTPTransport(uds=str(self.socket))
-        return httpx.Client(transport=transport, base_url="http://errcompact", timeout=READY_SECONDS)
+        Raises:
+            OSError: It is not there.
+        """
+        connection = _Connection(self.socket)
+        try:
+            connection.request(method, path, json.dumps(body), {"Content-Type": "application/json"})
+            return dict(json.loads(connection.getresponse().read()))
+        finally:
+            connection.close()
 
     def start(self) -> None:
         """
@@ -85,7 +100,7 @@ class Service:
         # The first failure after a start takes longer than hooks wait on a busy machine.
         for name in WARMING:
             event = json.loads((RECORDED / f"{name}.json").read_text(encoding="utf-8"))
-            self._post("/v1/hooks/claude-code", event | {"session_id": str(uuid.uuid4())})
+            self.ask("POST", "/v1/hooks/claude-code", event | {"session_id": str(uuid.uuid4())})
 
     def kill(self) -> None:
         """
@@ -117,6 +132,6 @@ class Service:
         deadline = time.monotonic() + READY_SECONDS
         while bool(self.health()) != there:
             if time.monotonic() > deadline:
-                log = self._log.read_text(encoding="utf-8", errors="replace")[-2_000:]
+                log = self._log.read_text(encoding="utf-8", errors="replace")[-2_000:] if self._log.exists() else ""
                 raise ServiceMissingError(f"the service still {'does not answer' if there else 'answers'}: {log}")
             time.sleep(POLL_SECONDS)
