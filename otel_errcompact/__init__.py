@@ -8,9 +8,12 @@ the core never loads OpenTelemetry.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
 
+# `typing` takes longer to import than all that `errcompact exec` runs before a command.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from otel_errcompact.boundary import Call, Run, compacted, current_run, run
     from otel_errcompact.config import Options
     from otel_errcompact.context.events import compact_errors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otel_errcompact.lab.cli.main import main
+from otel_errcompact.lab.cli.start import main
 
 if __name__ == "__main__":
     main()

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "OTEL_ERRCOMPACT_"
 
+_NAME: Final = "errcompact"
+SOCKET: Final = f"{_NAME}.sock"
+"""The name of the local service's socket in its folder."""
+
 ExceptionSignal = Literal["events", "logs", "logs/dup"]
 """How exceptions are sent: as events on spans, as log records, or as both."""
 
@@ -218,6 +222,31 @@ class Options(FrozenModel):
         return cls.from_environ({**(os.environ if environ is None else environ), **named})
 
 
+class ServiceOptions(FrozenModel):
+    """
+    Says how a service that is started on demand listens and ends.
+
+    They are read from `OTEL_ERRCOMPACT_SERVICE_*`; all else it does by `Options`.
+    """
+
+    port: int | None = setting(default=None, ge=0, le=65_535)
+    """A port of 127.0.0.1 beside the socket, for hosts that need a URL; 0 for any free one."""
+
+    token: Path | None = None
+    """The file with the token that requests to the port bring; beside the socket by default."""
+
+    idle_seconds: float = setting(default=1_800, ge=0)
+    """After how many seconds without a request it ends; 0 for never."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """What it logs."""
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str] | None = None) -> ServiceOptions:
+        """Read the options; a bad value warns and is ignored."""
+        return cls(**_read(cls, f"{PREFIX}SERVICE_", os.environ if environ is None else environ))
+
+
 def state_folder(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
     """
     Return the user's folder of what is cut from message lists.
@@ -236,6 +265,49 @@ def state_folder(environ: Mapping[str, str] | None = None, platform: str = sys.p
     except RuntimeError:  # a user without a home
         return _make_temporary_folder()
     return folder if _can_be_written(folder) else _make_temporary_folder()
+
+
+def service_socket(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
+    """
+    Return the path of the local service's socket.
+
+    `OTEL_ERRCOMPACT_SERVICE` names it; else it is in the user's runtime folder, or in the state folder without one.
+    `hosts/client/hook.py` finds the same path without an import of this module.
+
+    Args:
+        environ: The environment; that of the process if None.
+        platform: As `sys.platform` has it.
+    """
+    environ = os.environ if environ is None else environ
+    if named := environ.get(f"{PREFIX}SERVICE", ""):
+        return Path(named).absolute()
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    if runtime.startswith("/") and _is_mine(runtime):
+        return Path(runtime) / _NAME / SOCKET
+    return _find_state_home(environ, platform) / "otel-errcompact" / "service" / SOCKET
+
+
+def service_folder(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path | None:
+    """
+    Return the folder of what the service keeps.
+
+    It is None for that of the socket, where `OTEL_ERRCOMPACT_SERVICE` names one.
+
+    Args:
+        environ: The environment; that of the process if None.
+        platform: As `sys.platform` has it.
+    """
+    environ = os.environ if environ is None else environ
+    if environ.get(f"{PREFIX}SERVICE", ""):
+        return None
+    return _find_state_home(environ, platform) / "otel-errcompact" / "service"
+
+
+def _is_mine(folder: str) -> bool:
+    try:
+        return os.stat(folder).st_uid == os.getuid()  # noqa: PTH116 - as the client does it
+    except OSError:
+        return False
 
 
 def _find_state_home(environ: Mapping[str, str], platform: str) -> Path:

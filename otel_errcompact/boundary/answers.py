@@ -18,7 +18,13 @@ _TELLING_KEYS: Final = frozenset({"error", "errors", "isError", "is_error", "ok"
 
 
 def classify_answer(
-    result: object, *, tool: str, arguments: str, exit_code: int | None = None, flagged: bool = False
+    result: object,
+    *,
+    tool: str,
+    arguments: str,
+    exit_code: int | None = None,
+    flagged: bool = False,
+    says_success: bool = False,
 ) -> tuple[ResultVerdict, str] | None:
     """
     Judge what a tool returned.
@@ -29,6 +35,7 @@ def classify_answer(
         arguments: The call's arguments as JSON.
         exit_code: The exit status of a command, where it is known.
         flagged: Whether the result itself is flagged as an error; see `is_flagged`.
+        says_success: Whether the framework says that the call succeeded.
 
     Returns:
         What it is, and its text; nothing where there is nothing to judge by.
@@ -36,7 +43,8 @@ def classify_answer(
     text = _text_of(result, flagged=flagged)
     if not text and not exit_code:
         return None
-    judged = classify_result(text, tool=tool, arguments=arguments, flagged=flagged or None, exit_code=exit_code)
+    says = True if flagged else False if says_success else None
+    judged = classify_result(text, tool=tool, arguments=arguments, flagged=says, exit_code=exit_code)
     return judged, text or f"exit code {exit_code}"
 
 

@@ -91,7 +91,10 @@ class Call:
         self._gated = gated
         self._error: RawError | None = None
         self._counted: Counted | None = None
+        self.is_ignored = False
+        """Whether the call was neither a failure nor a success, as one that its user has declined."""
         self._is_executed_elsewhere = False
+        self._says_success = False
         self._guidance = ""
         self._opened_at = 0
         self._closed_at = 0
@@ -175,19 +178,23 @@ class Call:
             messages=seen.messages,
         )
 
-    def conclude(self, error: BaseException | str | None, result: object) -> None:
+    def conclude(self, error: BaseException | str | None, result: object, *, says_success: bool = False) -> None:
         """
         Settle a call that was executed elsewhere, on its open span.
 
         Args:
             error: What it failed with: the exception, or the text of an answer that is an error.
             result: What it returned, if it did not fail.
+            says_success: Whether the framework itself says that it succeeded, so that more is needed to doubt it.
         """
         with self.scope.at_boundary:
-            self._is_executed_elsewhere = True
+            self._is_executed_elsewhere, self._says_success = True, says_success
             self.result = result
             if not isinstance(error, BaseException) and isinstance(error, str):
-                judged = classify_result(error, tool=self.tool, arguments=self.arguments, flagged=True)
+                exit_code = as_exit_code(self.exit_code, self.scope.guard)
+                judged = classify_result(
+                    error, tool=self.tool, arguments=self.arguments, flagged=True, exit_code=exit_code
+                )
                 if judged.outcome == "failure":
                     self.fail(error)
                 self._conclude(None, control=judged.outcome == "ignored")
@@ -320,7 +327,12 @@ class Call:
         if not flagged and exit_code is None and not self.scope.ledger.options.hidden_failures:
             return ""
         classified = classify_answer(
-            self.result, tool=self.tool, arguments=self.arguments, exit_code=exit_code, flagged=flagged
+            self.result,
+            tool=self.tool,
+            arguments=self.arguments,
+            exit_code=exit_code,
+            flagged=flagged,
+            says_success=self._says_success,
         )
         if classified is None:
             return ""
@@ -332,6 +344,7 @@ class Call:
 
     def _settle(self, control: bool) -> None:
         mine = not self._is_executed_elsewhere
+        self.is_ignored = control and self._error is None
         if not mine:
             self.scope.settle_call(self.call_id)
             if self._error is not None and self._span is trace.INVALID_SPAN:

@@ -76,7 +76,7 @@ class Port:
         """Return the tick of a request: the turn's or a new one."""
         return self._scope.mark_request()
 
-    def record_call(
+    def record_call(  # noqa: PLR0913 - by name all of them
         self,
         tool: str,
         *,
@@ -85,6 +85,9 @@ class Port:
         error: BaseException | str | None = None,
         result: object = None,
         began: int = 0,
+        exit_code: int | None = None,
+        directory: str = "",
+        says_success: bool = False,
     ) -> Call:
         """
         Count a call that the framework has executed, and return it.
@@ -99,6 +102,9 @@ class Port:
             error: What it failed with: the exception, or the text of an answer that is an error.
             result: What it returned, if it did not fail.
             began: The tick at which the agent asked for it; that of the turn, or unknown, if 0.
+            exit_code: The exit status of a command; what it returned is judged by it too.
+            directory: The working directory of the call, where its arguments do not tell.
+            says_success: Whether the framework itself says that it succeeded, so that more is needed to doubt it.
         """
         call = Call(
             self._scope,
@@ -106,16 +112,20 @@ class Port:
             arguments=as_text(arguments),
             call_id=call_id,
             began=began or self._scope.turn_began,
+            directory=directory,
             gated=False,
         )
-        call.conclude(error, result)
+        call.exit_code = exit_code
+        call.conclude(error, result, says_success=says_success)
         return call
 
     def settle_call(self, call_id: str) -> None:
         """Record that a call is counted, so its span is not."""
         self._scope.settle_call(call_id)
 
-    def refuse(self, tool: str, *, arguments: Arguments = None, call_id: str = "", began: int = 0) -> str:
+    def refuse(
+        self, tool: str, *, arguments: Arguments = None, call_id: str = "", began: int = 0, directory: str = ""
+    ) -> str:
         """
         Return why a call must not be executed; empty if it may.
 
@@ -126,6 +136,7 @@ class Port:
             arguments: The call's arguments.
             call_id: The id of the call.
             began: The tick at which the agent asked for it; that of the turn, or now, if 0.
+            directory: The working directory of the call, where its arguments do not tell.
         """
         scope = self._scope
         with scope.at_boundary:
@@ -137,6 +148,7 @@ class Port:
                 tool,
                 as_text(arguments),
                 agent=scope.agent,
+                directory=directory,
                 began=began or scope.turn_began,
                 now_ns=scope.clock_ns(),
             )

@@ -33,6 +33,9 @@ class HostCall:
     directory: str = ""
     """The call's working directory; empty if unknown."""
 
+    turn: str = ""
+    """The host's id of the model's message that asked for it; empty where only `begin_turn` is known."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostResult:
@@ -59,8 +62,17 @@ class Answer:
     key: str = ""
     """The dedup key of the failure's class."""
 
+    short: str = ""
+    """The name of the class in digests, without its `#`."""
+
     count: int = 0
     """Occurrences of that class in the run."""
+
+    streak: int = 0
+    """Turns in which its operation failed with the class since it last succeeded."""
+
+    total: int = 0
+    """Failures of any class in the run."""
 
     guidance: str = ""
     """What a human has answered to an escalation, once."""
@@ -74,11 +86,11 @@ class HostRuns(Protocol):
         ...
 
     def conclude(self, call: HostCall, result: HostResult) -> Answer:
-        """Judge and count what a call has returned, once for each call id."""
+        """Judge and count what a call returned, once per call id."""
         ...
 
     def begin_turn(self, run_id: str) -> None:
-        """Begin a turn: the calls after it answer the next message of the model."""
+        """Begin a turn: later calls answer the next message of the model."""
         ...
 
     def verdict(self, run_id: str) -> Verdict:

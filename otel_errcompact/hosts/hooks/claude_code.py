@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
-from otel_errcompact.hosts.hooks.gate import join, news_in, refuse, said_by, stop_of, take_prompt
+from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, records_of, text_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -60,8 +60,8 @@ def _after_success(event: Event, runs: HostRuns) -> Output:
     if call is None:
         return {}
     shown = content_of(event.get("tool_response"))
-    said = said_by(runs.conclude(call, HostResult(text=undecorate(HOST, shown).text, failed=False)))
-    return _add("PostToolUse", news_in(said, shown), _stops_below(event, event, runs))
+    answered = runs.conclude(call, HostResult(text=undecorate(HOST, shown).text, failed=False))
+    return _add("PostToolUse", news_of(answered, shown), _stops_below(event, event, runs))
 
 
 def _after_failure(event: Event, runs: HostRuns) -> Output:
@@ -69,8 +69,8 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
     if call is None or event.get("is_interrupt") or is_refused_by_hook(shown):
         return {}
     text, exit_code, _ = undecorate(HOST, shown)
-    said = said_by(runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code)))
-    return _add("PostToolUseFailure", news_in(said, text))
+    answered = runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code))
+    return _add("PostToolUseFailure", news_of(answered, text))
 
 
 def _after_batch(event: Event, runs: HostRuns) -> Output:
@@ -89,7 +89,7 @@ def _settle(event: Event, called: Event, runs: HostRuns) -> Iterator[str]:
         return
     text, exit_code, _ = undecorate(HOST, shown)
     result = HostResult(text=text, failed=_say_failed(call.tool, shown, exit_code), exit_code=exit_code)
-    yield news_in(said_by(runs.conclude(call, result)), shown)
+    yield news_of(runs.conclude(call, result), text)
     yield _stops_below(event, called, runs)
 
 
@@ -124,7 +124,8 @@ def _describe_stops(event: Event, text: str, response: object, runs: HostRuns) -
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:
     prompt = text_of(event, "prompt")
-    take_prompt(_run_id(event), prompt, runs)
+    if not name_of(event, "agent_id"):  # the prompt of a sub-agent is written by a model
+        take_prompt(_run_id(event), prompt, runs)
     stops = _describe_stops(event, prompt, None, runs) if "<task-id>" in prompt else ""
     stop = stop_of(_run_id(event), runs)
     return _add("UserPromptSubmit", stops, stop and f"errcompact: {stop}")

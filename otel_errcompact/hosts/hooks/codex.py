@@ -50,7 +50,8 @@ def _after(event: Event, runs: HostRuns) -> Output:
 
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:
-    take_prompt(_run_id(event), text_of(event, "prompt"), runs)
+    if not name_of(event, "agent_id"):  # the prompt of a sub-agent is written by a model
+        take_prompt(_run_id(event), text_of(event, "prompt"), runs)
     stop = stop_of(_run_id(event), runs)
     return _output("UserPromptSubmit", additionalContext=f"errcompact: {stop}") if stop else {}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
-from otel_errcompact.hosts.hooks.gate import join, news_in, refuse, said_by, stop_of, take_prompt
+from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import arguments_of, name_of, record_of, text_of
 from otel_errcompact.hosts.hooks.saved_output import read_saved
 
@@ -65,11 +65,12 @@ def _after(event: Event, runs: HostRuns) -> Output:
     if call is None or kind in _NOT_EXECUTED or is_refused_by_hook(shown):
         return {}
     text, exit_code, file = undecorate(HOST, shown)
-    text = read_saved(file) or text
+    whole = read_saved(file)
+    text = whole or text
     failed = True if kind in {"failure", "timeout"} else None
     answered = runs.conclude(call, HostResult(text=text, failed=failed, exit_code=exit_code))
     if answered.outcome == "failure" and answered.text:
-        place = file and f"whole output: {file}"
+        place = file and (f"whole output: {file}" if whole else f"only the begin of the output; it is whole in {file}")
         digest = join(answered.text, place, answered.guidance, stop_of(call.run_id, runs))
         # Everything else of the result stays what it is: the host drops one that lacks its type.
         return {
@@ -83,13 +84,14 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
     if call is None or is_refused_by_hook(shown):
         return {}
     text, exit_code, _ = undecorate(HOST, shown)
-    said = said_by(runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code)))
-    added = join(news_in(said, text), stop_of(call.run_id, runs))
+    answered = runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code))
+    added = join(news_of(answered, text), stop_of(call.run_id, runs))
     return {"additionalContext": added} if added else {}
 
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:
-    take_prompt(_run_id(event), text_of(event, "prompt"), runs)
+    if not name_of(event, "parentAgentId"):  # the prompt of a sub-agent is written by a model
+        take_prompt(_run_id(event), text_of(event, "prompt"), runs)
     return {}
 
 
@@ -111,13 +113,14 @@ def _read_call(event: Event) -> HostCall | None:
         tool=tool,
         arguments=arguments_of(event, "toolArgs", "tool_input", "toolInput"),
         call_id=name_of(event, "toolCallId", "tool_use_id"),
-        agent=HOST,
+        agent=name_of(event, "agentType") or HOST,
         directory=text_of(event, "cwd", "workingDirectory"),
     )
 
 
 def _run_id(event: Event) -> str:
-    return name_of(event, "sessionId", "session_id")
+    # A sub-agent has a session of its own, and names the one that it works for.
+    return "/".join(filter(None, (name_of(event, "parentAgentId"), name_of(event, "sessionId", "session_id"))))
 
 
 _RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
-from otel_errcompact.hosts.hooks.gate import join, news_in, refuse, said_by, stop_of, take_prompt
+from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, number_of, text_of
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def _after(event: Event, runs: HostRuns) -> Output:
         return {}
     text, exit_code, _ = undecorate(HOST, shown)
     answered = runs.conclude(call, HostResult(text=text, failed=False, exit_code=exit_code))
-    said = said_by(answered)
-    if said and answered.outcome == "failure" and call.tool.lower().startswith("mcp"):
-        replaced = {"content": [{"type": "text", "text": join(said, stop_of(call.run_id, runs))}], "isError": True}
-        return {"updated_mcp_tool_output": replaced}
-    return _add(news_in(said, shown), stop_of(call.run_id, runs) if said else "")
+    stop = stop_of(call.run_id, runs) if answered.outcome == "failure" else ""
+    if answered.outcome == "failure" and answered.text and call.tool.lower().startswith("mcp"):
+        replaced = join(answered.text, answered.guidance, stop)
+        return {"updated_mcp_tool_output": {"content": [{"type": "text", "text": replaced}], "isError": True}}
+    return _add(news_of(answered, text), stop)
 
 
 def _after_failure(event: Event, runs: HostRuns) -> Output:
@@ -61,8 +61,8 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
         return {}
     text, exit_code, _ = undecorate(HOST, shown)
     exit_code = number_of(event, "exit_code") if exit_code is None else exit_code
-    said = said_by(runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code)))
-    return _add(news_in(said, text), stop_of(call.run_id, runs))
+    answered = runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code))
+    return _add(news_of(answered, text), stop_of(call.run_id, runs))
 
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:

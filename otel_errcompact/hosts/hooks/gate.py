@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 _RESUME: Final = lazy_pattern(r"(?is)\s*/?errcompact[ :-]{1,3}resume\b[ :,.]{0,3}(?P<message>.{0,4000})")
 _BY_ANY_PROMPT: Final = "the user's next prompt lets it continue"
 _BY_WORDS: Final = "a prompt that begins with 'errcompact resume' lets it continue"
+_LONG: Final = 4_000
+"""Characters of a result whose digest helps to read it, though it says nothing new."""
+
+_REPEATED: Final = lazy_pattern(r"#[0-9a-f]{4,16} (?:again|with new details) \(")
+_BESIDE_FACTS: Final = ("NOTICE: ", "  hint: ")
+"""How lines of a digest begin that stand in no raw result."""
+
+_NAME_OF_CLASS: Final = lazy_pattern(r"#[0-9a-f]{4,16}(?: \(exit code -?[0-9]{1,10}\))?")
+"""All that is new of a short failure at its first occurrence: it says nothing."""
+
 _TASK: Final = "<task-notification>"
 """How a prompt begins that the host itself has written."""
 
@@ -70,20 +80,25 @@ def join(*texts: str) -> str:
     return "\n".join(filter(None, texts))
 
 
-def said_by(answer: Answer) -> str:
-    """Return what the agent is to read for a call; empty for most."""
-    return join(answer.text if answer.outcome == "failure" else "", answer.guidance)
-
-
-def news_in(text: str, shown: str) -> str:
+def news_of(answer: Answer, shown: str) -> str:
     """
-    Return what a text adds to what the agent reads anyway.
+    Return what the agent is to read beside a result, and does not read in it.
 
     Args:
-        text: The digest, the notice, the answer of a human.
+        answer: What came of the call.
         shown: The raw result, which the host shows whatever we say.
     """
-    shown = shown.strip()
-    if text.strip() in shown:
+    return join(_news_in(answer.text, shown) if answer.outcome == "failure" else "", answer.guidance)
+
+
+def _news_in(text: str, shown: str) -> str:
+    text, shown = text.strip(), shown.strip()
+    if text in shown:
         return ""
-    return text.removeprefix(shown).strip() if shown else text
+    if shown and text.startswith(shown):
+        news = text[len(shown) :].strip()
+    elif len(shown) < _LONG and _REPEATED.search(text) is None:
+        news = join(*(line for line in text.split("\n") if line.startswith(_BESIDE_FACTS)))
+    else:
+        news = text
+    return "" if _NAME_OF_CLASS.fullmatch(news) else news

@@ -72,7 +72,8 @@ def _on_turn(event: Event, runs: HostRuns) -> Output:
 
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:
-    take_prompt(_run_id(event), text_of(event, "prompt"), runs)
+    if not name_of(event, "parentID"):  # the prompt of a sub-agent is written by a model
+        take_prompt(_run_id(event), text_of(event, "prompt"), runs)
     return {}
 
 

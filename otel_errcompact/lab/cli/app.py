@@ -8,6 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
+from otel_errcompact.lab.cli.hooks import hooks
+from otel_errcompact.lab.cli.serve import SERVE_EPILOG, serve
 from otel_errcompact.lab.cli.statuses import MEANINGS
 
 app: Final = typer.Typer(
@@ -54,6 +56,7 @@ Outcomes = Annotated[
 
 stack: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(stack, name="stack", short_help="The operator's side: collector, dashboards and alerts.")
+app.add_typer(hooks, name="hooks", short_help="Let coding agents read digests of what fails.")
 
 
 # Behind \b the help keeps the lines as they are.
@@ -390,3 +393,8 @@ def stack_export(
     from otel_errcompact.lab.cli.stack import print_export
 
     raise typer.Exit(print_export(folder, force=force))
+
+
+app.command(short_help="The local service that counts the calls of all agents of a machine.", epilog=SERVE_EPILOG)(
+    serve
+)

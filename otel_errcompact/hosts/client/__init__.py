@@ -1,0 +1,1 @@
+"""Talk to the local service: from a host's hook, from our programs."""

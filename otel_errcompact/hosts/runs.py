@@ -1,0 +1,280 @@
+"""The runs of all hosts in one process, counted by its ledger."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.boundary.runs import Run
+from otel_errcompact.boundary.scope import RunScope, RunSettings, check_settings
+from otel_errcompact.detector.operation import call_fingerprint
+from otel_errcompact.hosts.calls import Answer
+from otel_errcompact.installation.install import current_ledger
+from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.locks import ReentrantLock
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from otel_errcompact.boundary.call import Call
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.observations import Verdict
+    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.hosts.calls import HostCall, HostResult
+
+MAX_RUNS: Final = 1_000
+"""Runs whose turns and call ids are remembered; counts and verdicts are the store's, and outlive that."""
+
+MAX_CALLS: Final = 1_024
+"""Call ids of a run that are remembered."""
+
+MAX_TURNS: Final = 64
+"""Turns of a run whose late calls are still counted as theirs."""
+
+MAX_REFUSALS: Final = 16
+"""Refusals of a run that are recognised when a host reports them as failures."""
+
+_NO_TEXT: Final = "the call has failed without a text"
+
+
+class _Hosted:
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.lock = ReentrantLock()
+        self.concluded: BoundedTable[str, bool] = BoundedTable(MAX_CALLS)
+        self.began: BoundedTable[str, int] = BoundedTable(MAX_CALLS)
+        self.refused: BoundedTable[str, str] = BoundedTable(MAX_CALLS)
+        self.turns: BoundedTable[str, int] = BoundedTable(MAX_TURNS)
+        self.refusals: BoundedTable[str, bool] = BoundedTable(MAX_REFUSALS)
+
+    def claim(self, call_id: str) -> bool:
+        with self.lock:
+            is_new = self.concluded.get(call_id) is None
+            if is_new and call_id:
+                self.concluded.put(call_id, True)
+            return is_new
+
+    def find_tick(self, call: HostCall) -> int:
+        # The tick at which the agent asked for it; 0 if unknown.
+        began = self.began.pop(call.call_id) if call.call_id else None
+        if began is not None or not call.turn:
+            return began or 0
+        with self.lock:
+            known = self.turns.get(call.turn)
+            if known is None:
+                self.run.begin_turn()
+                known = self.run.port.mark_request()
+                self.turns.put(call.turn, known)
+            return known
+
+    def is_refusal(self, call_id: str, text: str) -> bool:
+        if call_id and self.refused.get(call_id):
+            return True
+        return any(refusal in text for refusal in tuple(self.refusals.entries))
+
+
+class LedgerRuns:
+    """
+    Counts the calls of all hosts in the ledger of this process.
+
+    A run begins at its first call and lasts until `end`, however long no call comes. A sub-agent `session/agent` is a
+    run of its own, which stops where its session does.
+
+    Args:
+        settings: What all runs have in common, as for `otel_errcompact.run`.
+
+    Raises:
+        ConfigurationError: There is no such setting, or it is not what it should be.
+    """
+
+    def __init__(self, **settings: Unpack[RunSettings]) -> None:
+        check_settings(settings)
+        self._settings = settings
+        self._lock = ReentrantLock()
+        self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
+        self._announced: BoundedTable[tuple[str, str], tuple[HostCall, ...]] = BoundedTable(MAX_CALLS)
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where failures are counted."""
+        return self._settings.get("ledger") or current_ledger()
+
+    # What hosts do.
+
+    def refuse(self, call: HostCall) -> str:
+        """
+        Return why a call must not be executed; empty if it may.
+
+        Two hooks that ask about one call id get one answer, and count it once.
+        """
+        hosted = self._of(call.run_id, call.agent)
+        if call.call_id and (known := hosted.refused.get(call.call_id)):
+            return known
+        began = hosted.find_tick(call) or hosted.run.port.mark_request()
+        refusal = self._refuse_stopped(call.run_id) or hosted.run.port.refuse(
+            call.tool, arguments=call.arguments, call_id=call.call_id, began=began, directory=call.directory
+        )
+        if refusal:
+            hosted.refusals.put(refusal, True)
+            if call.call_id:
+                hosted.refused.put(call.call_id, refusal)
+        elif call.call_id:
+            hosted.began.put(call.call_id, began)
+            self._announce(call)
+        return refusal
+
+    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+        """
+        Judge and count what a call returned, once per call id.
+
+        Where the host says that it failed or succeeded, that is believed, unless exit status or text say otherwise.
+        """
+        call = self._find_announced(call)
+        hosted = self._of(call.run_id, call.agent)
+        if not hosted.claim(call.call_id):
+            return Answer(outcome="counted")
+        port = hosted.run.port
+        if hosted.is_refusal(call.call_id, result.text):
+            port.settle_call(call.call_id)
+            return Answer(outcome="ignored")
+        failed = result.failed is True
+        made = port.record_call(
+            call.tool,
+            arguments=call.arguments,
+            call_id=call.call_id,
+            error=(result.text or _describe(result)) if failed else None,
+            result=None if failed else result.text,
+            began=hosted.find_tick(call),
+            exit_code=result.exit_code,
+            directory=call.directory,
+            says_success=result.failed is False,
+        )
+        port.ask_handler()
+        return self._answer(made, port.take_guidance())
+
+    def _announce(self, call: HostCall) -> None:
+        key = _describe_call(call)
+        with self._lock:
+            self._announced.put(key, (*(self._announced.get(key) or ())[-MAX_TURNS:], call))
+
+    def _find_announced(self, call: HostCall) -> HostCall:
+        # What wraps the command of a host knows neither the call's id nor the sub-agent: the host has announced both.
+        key = _describe_call(call)
+        with self._lock:
+            announced = self._announced.get(key) or ()
+            found = next((each for each in announced if not call.call_id or each.call_id == call.call_id), None)
+            if found is not None:
+                self._announced.put(key, tuple(each for each in announced if each is not found))
+        return call if found is None or call.call_id else found
+
+    def begin_turn(self, run_id: str) -> None:
+        """Begin a turn: later calls answer the next message of the model."""
+        self._of(run_id).run.begin_turn()
+
+    def verdict(self, run_id: str) -> Verdict:
+        """
+        Return whether the run may continue.
+
+        A session that is stopped stops its sub-agents too.
+        """
+        own = self.ledger.verdict(run_id)
+        while not own.stopped and "/" in run_id:
+            run_id = run_id.rpartition("/")[0]
+            own = self.ledger.verdict(run_id)
+        return own
+
+    def resume(self, run_id: str, message: str = "") -> None:
+        """Let a stopped run continue, and the session that has stopped it."""
+        if self.knows(run_id):
+            self._of(run_id).run.resume(message)
+        while "/" in run_id:
+            run_id = run_id.rpartition("/")[0]
+            if self.ledger.verdict(run_id).stopped:
+                self._of(run_id).run.resume(message)
+
+    def end(self, run_id: str) -> None:
+        """End a run, unless a verdict stands: it outlives the host's session."""
+        if self.knows(run_id) and not self.ledger.verdict(run_id).stopped:
+            self.close(run_id)
+
+    # What people ask.
+
+    def close(self, run_id: str) -> RunReport:
+        """End a run in any case and return its final account."""
+        with self._lock:
+            hosted = self._hosted.pop(run_id, None)
+        run = hosted.run if hosted is not None else self._open(run_id)
+        run.port.close()
+        return run.report()
+
+    def knows(self, run_id: str) -> bool:
+        """Return whether anything is known of a run."""
+        return self.ledger.store.peek(run_id) is not None
+
+    def run_ids(self) -> tuple[str, ...]:
+        """Return the ids of all known runs."""
+        return self.ledger.store.run_ids()
+
+    def report(self, run_id: str) -> RunReport:
+        """Return the account of a run so far."""
+        return self.ledger.report(run_id)
+
+    def digest(self, run_id: str) -> str:
+        """Return the recent errors of a run; empty without any."""
+        return self.ledger.digest(run_id)
+
+    def raw(self, run_id: str, key: str) -> str | None:
+        """Return the newest raw error of the class with this key prefix."""
+        return self.ledger.raw(run_id, key)
+
+    def _of(self, run_id: str, agent: str = "") -> _Hosted:
+        with self._lock:
+            hosted = self._hosted.get(run_id)
+            if hosted is None:
+                hosted = self._hosted[run_id] = _Hosted(self._open(run_id, agent))
+                # What is forgotten here stays counted: its state is in the store, which has bounds of its own.
+                if len(self._hosted) > MAX_RUNS:
+                    self._hosted.popitem(last=False)
+            self._hosted.move_to_end(run_id)
+            return hosted
+
+    def _open(self, run_id: str, agent: str = "") -> Run:
+        settings: RunSettings = {**self._settings, "agent": agent or self._settings.get("agent", "")}
+        run = Run(RunScope(run_id, **settings))
+        run.port.open()
+        return run
+
+    def _refuse_stopped(self, run_id: str) -> str:
+        verdict = self.verdict(run_id)
+        if verdict.standing not in {"halt", "pause"}:
+            return ""
+        reasons = dict.fromkeys(filter(None, (str(verdict.escalation), verdict.reason)))
+        return f"NOT EXECUTED: {'; '.join(reasons)}"
+
+    def _answer(self, call: Call, guidance: str) -> Answer:
+        if not call.failed:
+            return Answer(outcome="ignored" if call.is_ignored else "success", guidance=guidance)
+        text = call.text if call.compacted else ""
+        counted = call.failure
+        if counted is None:  # it quotes a digest of this run: the inner call was counted
+            return Answer(outcome="counted", text=text, guidance=guidance)
+        state = self.ledger.store.peek(call.run_id)
+        found = state.history.get(counted.found.key) if state is not None else None
+        return Answer(
+            outcome="failure",
+            text=text,
+            key=counted.found.key,
+            short=found.short if found is not None else "",
+            count=counted.count,
+            streak=counted.streak,
+            total=counted.counts.total,
+            guidance=guidance,
+        )
+
+
+def _describe_call(call: HostCall) -> tuple[str, str]:
+    return call.run_id.partition("/")[0], call_fingerprint(call.tool, call.arguments) or call.tool
+
+
+def _describe(result: HostResult) -> str:
+    return f"exit code {result.exit_code}" if result.exit_code else _NO_TEXT

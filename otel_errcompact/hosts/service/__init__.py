@@ -1,0 +1,1 @@
+"""Count the calls of all agents of a machine, in one service."""

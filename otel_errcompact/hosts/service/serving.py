@@ -1,0 +1,224 @@
+"""Serve the ledger of this process until it is stopped or idle."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import otel_errcompact
+from otel_errcompact.config import Options
+from otel_errcompact.exceptions import MissingExtraError
+from otel_errcompact.history.stores.memory import MemoryStore
+from otel_errcompact.hosts.runs import LedgerRuns
+from otel_errcompact.hosts.service.activity import Activity
+from otel_errcompact.hosts.service.lifecycle import find_running, stop_running, take_over
+from otel_errcompact.hosts.service.places import prepare_folder
+from otel_errcompact.hosts.service.processes import start_mark
+from otel_errcompact.hosts.service.sockets import LOOPBACK, bind_path, bind_port, read_token
+from otel_errcompact.installation.install import install
+from otel_errcompact.otel import semconv
+from otel_errcompact.runtime.records import dataclass
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from fastapi import FastAPI
+    from uvicorn import Server
+
+    from otel_errcompact.hosts.service.places import Places
+
+_logger: Final = logging.getLogger(semconv.SCOPE)
+
+_LOOK_S: Final = 1.0
+_LOOKS: Final = 4
+"""How often in the idle time it is looked at, at least."""
+
+_GRACE_S: Final = 5
+"""Seconds that requests under way get at the end."""
+
+_KEEP_ALIVE_S: Final = 75
+"""Seconds for which a host's connection stays open between two calls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """How the service listens and ends."""
+
+    places: Places
+    port: int | None = None
+    """A port of 127.0.0.1 beside the socket; 0 for any free one."""
+
+    idle_seconds: float = 1_800
+    """After how many seconds without a request it ends; 0 for never."""
+
+    store: str = ""
+    """Where runs live, as `Options.store` has it; a file beside the socket if empty and no variable names another."""
+
+    replace: bool = False
+    """Whether a service that answers is replaced, whatever its release."""
+
+
+def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
+    """
+    Serve until a signal or the idle time.
+
+    Return at once where another service answers.
+
+    Args:
+        settings: How it listens and ends.
+        say: Called with each line for the person who has started it.
+
+    Raises:
+        ConfigurationError: A place or the port cannot be used.
+        MissingExtraError: The extra `serve` is not installed.
+        ServiceError: Another process is in the way.
+    """
+    require_extra()
+    places = settings.places
+    prepare_folder(places)
+    lock = take_over(places, otel_errcompact.__version__, replace=settings.replace, say=say)
+    if lock is None:
+        places.starting.unlink(missing_ok=True)
+        return
+    listeners: list[socket.socket] = []
+    token = ""
+    if settings.port is not None:
+        token = read_token(places.token)
+        listeners.append(bind_port(settings.port))
+    port = listeners[0].getsockname()[1] if listeners else None
+    app, runs, activity = _make_app(settings, token, port)
+    # The last step before it answers: who meets the socket without an answer waits in vain.
+    listeners.append(bind_path(places.socket))
+    places.starting.unlink(missing_ok=True)
+    say(f"listening on {places.socket}" + (f" and http://{LOOPBACK}:{port}, token in {places.token}" if port else ""))
+    server = _make_server(app)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _ignore)  # the server raises it again when it has ended
+    try:
+        asyncio.run(_run(server, listeners, settings.idle_seconds, activity, lambda: _may_end(runs)))
+    finally:
+        places.socket.unlink(missing_ok=True)
+        os.close(lock)
+    # Exporters send what they still have when the interpreter ends.
+    _logger.info("ended")
+
+
+def stop(places: Places, say: Callable[[str], None]) -> bool:
+    """
+    End the service that answers; return whether there was one.
+
+    Raises:
+        ServiceError: It runs where this user cannot end it.
+    """
+    running = find_running(places.socket)
+    if running is None:
+        say(f"no service answers at {places.socket}")
+        return False
+    stop_running(running, places.socket)
+    say(f"ended: {running}")
+    return True
+
+
+def describe() -> dict[str, Any]:
+    """
+    Return the OpenAPI document of the interface.
+
+    Raises:
+        MissingExtraError: The extra `serve` is not installed.
+    """
+    require_extra()
+    from otel_errcompact.hosts.service.api import create_app
+
+    return create_app(LedgerRuns(), {}).openapi()
+
+
+def require_extra() -> None:
+    """
+    Check that what the service needs is installed.
+
+    Raises:
+        MissingExtraError: It is not.
+    """
+    try:
+        for name in ("fastapi", "uvicorn"):
+            import_module(name)
+    except ImportError as error:
+        raise MissingExtraError("the local service", "serve") from error
+
+
+def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, Activity]:
+    from otel_errcompact.hosts.service.api import create_app
+    from otel_errcompact.hosts.service.edge import Edge
+
+    installation = install(options=_read_options(settings))
+    runs = LedgerRuns(ledger=installation.ledger)
+    health = {
+        "version": otel_errcompact.__version__,
+        "pid": os.getpid(),
+        "process": start_mark(os.getpid()),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "port": port,
+    }
+    app: FastAPI = create_app(runs, health)
+    activity = Activity()
+    return Edge(app, activity, token), runs, activity
+
+
+def _read_options(settings: ServiceSettings) -> Options:
+    options, places = Options.from_environ(), settings.places
+    changes: dict[str, object] = {}
+    if "path" not in options.trajectory.model_fields_set:
+        changes["trajectory"] = options.trajectory.model_copy(update={"path": places.trajectory})
+    if "store" in Options.model_fields and (settings.store or "store" not in options.model_fields_set):
+        changes["store"] = settings.store or f"sqlite:///{places.store}"
+    return options.model_copy(update=changes)
+
+
+def _make_server(app: Any) -> Server:
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        lifespan="off",
+        log_config=None,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=_GRACE_S,
+        ws="none",
+    )
+    return uvicorn.Server(config)
+
+
+def _ignore(_: int, __: object) -> None: ...  # `SIG_IGN` would be inherited
+
+
+def _may_end(runs: LedgerRuns) -> bool:
+    # In memory alone, the end would forget that a run was stopped.
+    if not isinstance(runs.ledger.store, MemoryStore):
+        return True
+    return not any(runs.verdict(run_id).stopped for run_id in runs.run_ids())
+
+
+async def _run(
+    server: Server,
+    listeners: list[socket.socket],
+    idle_seconds: float,
+    activity: Activity,
+    may_end: Callable[[], bool],
+) -> None:
+    serving = asyncio.create_task(server.serve(sockets=listeners))
+    look = min(_LOOK_S, idle_seconds / _LOOKS) if idle_seconds else _LOOK_S
+    while not serving.done():
+        await asyncio.wait({serving}, timeout=look)
+        if idle_seconds and activity.idle_seconds >= idle_seconds and may_end():
+            _logger.info("no request for %g seconds", idle_seconds)
+            server.should_exit = True
+    with suppress(asyncio.CancelledError):
+        await serving

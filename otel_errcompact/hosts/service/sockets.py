@@ -1,0 +1,92 @@
+"""The two sockets of the service, and the token of the second."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import stat
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.exceptions import ConfigurationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOOPBACK: Final = "127.0.0.1"
+"""By number: the name may lead to another address first."""
+
+_TOKEN_BYTES: Final = 32
+_MIN_TOKEN: Final = 16
+_BACKLOG: Final = 512
+
+
+def bind_path(path: Path) -> socket.socket:
+    """
+    Return a listening socket that only its user can reach.
+
+    Args:
+        path: Where; nothing is there yet.
+    """
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(before)
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def bind_port(port: int) -> socket.socket:
+    """
+    Return a listening socket on the loopback address.
+
+    Args:
+        port: The port; 0 for any free one.
+
+    Raises:
+        ConfigurationError: The port is taken, or not this user's to take.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((LOOPBACK, port))
+    except OSError as error:
+        listener.close()
+        raise ConfigurationError(
+            f"port {port} of {LOOPBACK} cannot be taken: {error.strerror}; name another one with --port"
+        ) from error
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def read_token(path: Path) -> str:
+    """
+    Return the token in a file, made if there is none.
+
+    Raises:
+        ConfigurationError: The file can be read by others, is another user's, or holds no token.
+    """
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        return _read(path)
+    except OSError as error:
+        raise ConfigurationError(f"the token cannot be written: {error}; name its file with --token-file") from error
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(f"{token}\n")
+    return token
+
+
+def _read(path: Path) -> str:
+    found = path.stat()
+    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise ConfigurationError(f"other users can read the token in {path}: remove the file, and a new one is made")
+    token = path.read_text(encoding="utf-8", errors="replace").strip()
+    if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable():
+        raise ConfigurationError(
+            f"{path} holds no token of {_MIN_TOKEN} or more characters: remove the file, and a new one is made"
+        )
+    return token

@@ -1,0 +1,57 @@
+"""A command, and how it is reported."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Final
+
+DEFAULT_TOOL: Final = "bash"
+
+
+class Command:
+    """
+    A command, and how it is reported.
+
+    Args:
+        words: The program and its arguments.
+        environ: Its environment.
+        run: The run's id; empty to find it out.
+        tool: The tool's name.
+        line: The command line as the agent has written it; empty to put it together.
+    """
+
+    __slots__ = ("_line", "_run", "directory", "environ", "tool", "words")
+
+    def __init__(
+        self, words: Sequence[str], environ: Mapping[str, str], *, run: str = "", tool: str = "", line: str = ""
+    ) -> None:
+        self.words = words
+        self.environ = environ
+        self.tool = tool or DEFAULT_TOOL
+        self.directory = _find_directory()
+        self._run = run
+        self._line = line
+
+    def describe(self) -> dict[str, str]:
+        """Return it as the service has it."""
+        from otel_errcompact.hosts.wrapping.identity import find_run
+        from otel_errcompact.hosts.wrapping.quoting import join, write_json
+
+        line = self._line or join(self.words)
+        return {
+            "run_id": self._run or find_run(self.environ),
+            "tool": self.tool,
+            "arguments": write_json({"command": line}),
+            "directory": self.directory,
+        }
+
+
+def _find_directory() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - pathlib costs more than all of this
+    except OSError:
+        return ""

@@ -1,0 +1,46 @@
+"""Judge a command and make its digest in this process, without counts."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import TYPE_CHECKING
+
+from otel_errcompact.config import Options
+from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.detector.results import classify_result
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.errors import RawError
+from otel_errcompact.hosts.calls import Answer
+
+if TYPE_CHECKING:
+    from otel_errcompact.hosts.calls import HostCall, HostResult
+
+
+def conclude(call: HostCall, result: HostResult) -> Answer:
+    """
+    Judge what a command has printed, as the service does.
+
+    Args:
+        call: The command.
+        result: Its output and exit status.
+    """
+    # A command's standard error is not ours.
+    logging.disable()
+    warnings.simplefilter("ignore")
+    options = Options.from_environ()
+    verdict = classify_result(result.text, tool=call.tool, arguments=call.arguments, exit_code=result.exit_code)
+    if verdict.outcome != "failure":
+        return Answer(outcome=verdict.outcome)
+    raw = RawError(
+        text=result.text,
+        exit_code=result.exit_code,
+        detected=verdict.reason if verdict.detected else "",
+        tool=call.tool,
+        arguments=call.arguments,
+        directory=call.directory,
+        operation=operation_of(call.tool, call.arguments),
+    )
+    observation = Ledger(options).observe(call.run_id, raw)
+    text = observation.text if options.mode != "observe" else ""
+    return Answer(outcome="failure", text=text, key=observation.found.key, count=observation.count)

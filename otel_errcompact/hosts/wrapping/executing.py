@@ -1,0 +1,80 @@
+"""Wrap one command: `errcompact exec -- COMMAND` and the prefix of shells come here."""
+
+from __future__ import annotations
+
+from otel_errcompact.hosts.wrapping.asking import find_socket, send
+from otel_errcompact.hosts.wrapping.command import Command
+from otel_errcompact.hosts.wrapping.lingering import leave_reader
+from otel_errcompact.hosts.wrapping.processes import become, leave, read_environ
+from otel_errcompact.hosts.wrapping.raw_files import make_raw_file
+from otel_errcompact.hosts.wrapping.running import HOLD_S, Execution
+from otel_errcompact.hosts.wrapping.signs import may_have_failed
+from otel_errcompact.hosts.wrapping.streams import list_streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Final, NoReturn
+
+HOLD_VARIABLE: Final = "OTEL_ERRCOMPACT_EXEC_HOLD_SECONDS"
+ENABLED_VARIABLE: Final = "OTEL_ERRCOMPACT_ENABLED"
+SUCCESSES: Final = "/v1/successes"
+_OFF: Final = frozenset({"0", "false", "no", "off"})
+
+
+def execute(command: Command, *, hold_s: float | None = None) -> NoReturn:
+    """
+    Run a command and end as it does.
+
+    Args:
+        command: The command.
+        hold_s: For how many seconds its output is held back at most; as the environment has it if None.
+    """
+    streams = list_streams()
+    if not streams or command.environ.get(ENABLED_VARIABLE, "").strip().lower() in _OFF:
+        become(command.words, command.environ)
+    execution = Execution(
+        streams,
+        lambda: make_raw_file(command.environ, command.directory),
+        hold_s=_read_hold(command.environ) if hold_s is None else hold_s,
+    )
+    status = execution.run(command.words, command.environ)
+    if status or (execution.is_held and may_have_failed(execution.output)):
+        from otel_errcompact.hosts.wrapping.reporting import report_end
+
+        report_end(execution, command)
+    else:
+        execution.release()
+        execution.output.drop()
+        _report_success(command)
+    leave_reader(streams)
+    leave(status)
+
+
+def _report_success(command: Command) -> None:
+    # What succeeds now ends a streak of failures, if somebody counts them.
+    if path := find_socket(command.environ):
+        from otel_errcompact.hosts.wrapping.quoting import write_json
+
+        send(path, SUCCESSES, write_json(command.describe()).encode())
+
+
+def _read_hold(environ: Mapping[str, str]) -> float:
+    try:
+        seconds = float(environ.get(HOLD_VARIABLE, ""))
+    except ValueError:
+        return HOLD_S
+    return seconds if 0 <= seconds < float("inf") else HOLD_S
+
+
+def run(words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None) -> NoReturn:
+    """
+    Run what stands behind `errcompact exec`.
+
+    Args:
+        words: The program and its arguments.
+        run_id: The run's id; empty to find it out.
+        tool: The tool's name.
+        hold_s: For how many seconds its output is held back at most; as the environment has it if None.
+    """
+    execute(Command(words, read_environ(), run=run_id, tool=tool), hold_s=hold_s)

@@ -1,0 +1,167 @@
+"""Start commands, and end as they have ended."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from otel_errcompact.hosts.wrapping.signals import signal
+from otel_errcompact.hosts.wrapping.streams import ERROR, write_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Final, NoReturn
+
+    from otel_errcompact.hosts.wrapping.streams import Stream
+
+NOT_FOUND: Final = 127
+NOT_EXECUTABLE: Final = 126
+_SIGNALS_AS_STATUS: Final = 128
+_IGNORED_BY_PYTHON: Final = ("SIGPIPE", "SIGXFSZ")
+_DUMPING: Final = (
+    "SIGQUIT",
+    "SIGILL",
+    "SIGTRAP",
+    "SIGABRT",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGSEGV",
+    "SIGXCPU",
+    "SIGXFSZ",
+    "SIGSYS",
+)
+
+
+def read_environ() -> dict[str, str]:
+    """Return the environment that we were started with."""
+    environ = dict(os.environ)
+    # In the locale C the interpreter sets this for itself and all it starts.
+    if environ.get("LC_CTYPE") in {"C.UTF-8", "C.utf8", "UTF-8"}:
+        try:
+            with open("/proc/self/environ", "rb", buffering=0) as file:  # noqa: PTH123 - pathlib costs more
+                first = file.read()
+        except OSError:
+            return environ
+        if not first.startswith(b"LC_CTYPE=") and b"\0LC_CTYPE=" not in first:
+            del environ["LC_CTYPE"]
+    return environ
+
+
+def start(command: Sequence[str], streams: Sequence[Stream], environ: Mapping[str, str]) -> int:
+    """
+    Start a command whose streams lead to our pipes.
+
+    Args:
+        command: The program, searched for as shells do, and its arguments.
+        streams: The open streams.
+        environ: The command's environment.
+
+    Returns:
+        Its process id.
+
+    Raises:
+        OSError: If it cannot be started.
+    """
+    actions = [(os.POSIX_SPAWN_DUP2, stream.writer, number) for stream in streams for number in stream.stands_for]
+    mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    return os.posix_spawnp(
+        command[0],
+        list(command),
+        environ,
+        file_actions=actions,
+        setsigdef=_restored(),
+        setsigmask=[int(each) for each in mask],
+    )
+
+
+def become(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+    """
+    Run a command in the place of this process.
+
+    Args:
+        command: The program, searched for as shells do, and its arguments.
+        environ: The command's environment.
+    """
+    for number in _restored():
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvpe(command[0], list(command), environ)  # noqa: S606 - the command itself
+    except OSError as error:
+        leave(say_unstartable(command, error))
+
+
+def say_unstartable(command: Sequence[str], error: OSError) -> int:
+    """
+    Say on standard error why a command cannot be started.
+
+    Args:
+        command: The command.
+        error: What the system says.
+
+    Returns:
+        The exit status, as shells have it.
+    """
+    is_missing = error.errno in {errno.ENOENT, errno.ENOTDIR}
+    reason = "command not found" if is_missing and "/" not in command[0] else os.strerror(error.errno or 0)
+    message = f"errcompact exec: {command[0]}: {reason}\n"
+    write_whole(ERROR, os.fsencode(message))
+    return NOT_FOUND if is_missing else NOT_EXECUTABLE
+
+
+def leave(status: int) -> NoReturn:
+    """
+    End as the command has ended.
+
+    Args:
+        status: Its exit status; of one that a signal has ended the signal's negative number.
+    """
+    if status < 0:
+        _die_by(-status)
+    os._exit(status if status >= 0 else _SIGNALS_AS_STATUS - status)
+
+
+def send_signal(process: int, number: int) -> bool:
+    """
+    Send a signal to a process.
+
+    Args:
+        process: Its id.
+        number: The signal.
+
+    Returns:
+        Whether it was still there.
+    """
+    try:
+        os.kill(process, number)
+    except OSError:
+        return False
+    return True
+
+
+def shell_status(status: int) -> int:
+    """Return a status as shells report it: 128 and the signal's number."""
+    return status if status >= 0 else _SIGNALS_AS_STATUS - status
+
+
+def _die_by(number: int) -> None:
+    try:
+        if number in _numbers(_DUMPING):
+            # The command has left its core; ours shows nothing.
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        if number not in {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        os.kill(os.getpid(), number)
+    except (OSError, ValueError):
+        return
+
+
+def _restored() -> list[int]:
+    return _numbers(_IGNORED_BY_PYTHON)
+
+
+def _numbers(names: Sequence[str]) -> list[int]:
+    return [int(getattr(signal, name)) for name in names if hasattr(signal, name)]

@@ -1,0 +1,241 @@
+"""Run a command, and hold its output back until it is clear how it ends."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+
+from otel_errcompact.hosts.wrapping.output import Output
+from otel_errcompact.hosts.wrapping.processes import say_unstartable, send_signal, start
+from otel_errcompact.hosts.wrapping.signals import signal
+from otel_errcompact.hosts.wrapping.streams import open_readers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Final
+
+    from otel_errcompact.hosts.wrapping.raw_files import RawFile
+    from otel_errcompact.hosts.wrapping.streams import Stream
+
+HOLD_S: Final = 10.0
+GRACE_S: Final = 0.2
+"""How long what a command leaves in the background may still write to its output."""
+
+_READ_BYTES: Final = 64 * 1024
+_LAST_READS: Final = 64
+"""More than a pipe holds; what writes in the background without end is not waited for."""
+
+_PASSED_ON: Final = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
+_UNREAD: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
+_OF_TERMINAL: Final = ("SIGINT", "SIGQUIT")
+
+
+class Execution:
+    """
+    One command, from its start to its end.
+
+    Args:
+        streams: The streams to capture.
+        make_file: Makes the file that takes what memory does not.
+        hold_s: For how many seconds its output is held back at most.
+    """
+
+    __slots__ = (
+        "_child",
+        "_ends_holding",
+        "_pending",
+        "_poller",
+        "_taken",
+        "_wake",
+        "is_held",
+        "output",
+        "status",
+        "streams",
+    )
+
+    def __init__(self, streams: tuple[Stream, ...], make_file: Callable[[], RawFile], *, hold_s: float) -> None:
+        self.streams = streams
+        self.output = Output(make_file)
+        self.is_held = hold_s > 0
+        """Whether nothing has been printed yet."""
+
+        self.status: int | None = None
+        """The exit status, once it has ended; a negative number is that of the signal that has ended it."""
+
+        self._ends_holding = time.monotonic() + hold_s
+        self._child = 0
+        self._pending: list[int] = []
+        self._taken: list[int] = []
+        self._poller = select.poll()
+        self._wake = -1
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the reader of a stream has ended, as `head` does."""
+        return any(stream.is_gone for stream in self.streams)
+
+    def run(self, command: Sequence[str], environ: Mapping[str, str]) -> int:
+        """
+        Run a command to its end.
+
+        Args:
+            command: The program and its arguments.
+            environ: Its environment.
+
+        Returns:
+            Its exit status; of one that a signal has ended the signal's negative number.
+        """
+        for stream in self.streams:
+            stream.open()
+        self._watch()
+        try:
+            self._child = start(command, self.streams, environ)
+        except OSError as error:
+            self._close_writers()
+            self.status = say_unstartable(command, error)
+            return self.status
+        self._close_writers()
+        for number in self._pending:
+            self._pass_on(number)
+        status = self._follow()
+        self._unwatch()
+        return status
+
+    def release(self) -> None:
+        """Print what has been held back, and hold nothing from now on."""
+        if not self.is_held:
+            return
+        self.is_held = False
+        for index, data in self.output.replay():
+            if not self.streams[index].is_redirected:
+                self._write(self.streams[index], data)
+
+    def _watch(self) -> None:
+        self._wake, wake_writer = os.pipe()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(wake_writer, False)
+        signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, _do_nothing)
+        for name in _PASSED_ON:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._take)
+                self._taken.append(number)
+        self._poller.register(self._wake, select.POLLIN)
+        for stream in self.streams:
+            self._poller.register(stream.reader, select.POLLIN)
+            self._poller.register(stream.number, 0)
+
+    def _unwatch(self) -> None:
+        signal.set_wakeup_fd(-1)
+        for number in self._taken:
+            signal.signal(number, signal.SIG_DFL)
+
+    def _take(self, number: int, _: object) -> None:
+        if not self._child:
+            self._pending.append(number)
+        elif self.status is None:
+            self._pass_on(number)
+
+    def _pass_on(self, number: int) -> None:
+        # What a terminal sends has gone to the whole group, and so to the command too.
+        if number in {getattr(signal, name) for name in _OF_TERMINAL} and _is_before_terminal():
+            return
+        send_signal(self._child, number)
+
+    def _close_writers(self) -> None:
+        for stream in self.streams:
+            stream.close_writer()
+
+    def _follow(self) -> int:
+        deadline = 0.0
+        while True:
+            now = time.monotonic()
+            if self.status is None:
+                self._reap()
+                deadline = now + GRACE_S
+            if self.status is not None and (now >= deadline or not any(open_readers(self.streams))):
+                break
+            if self.is_held and now >= self._ends_holding:
+                self.release()
+            self._wait(deadline - now if self.status is not None else self._ends_holding - now)
+        # What it has printed itself is in the pipes by now.
+        for _ in range(_LAST_READS):
+            if not self._wait(0):
+                break
+        return self.status
+
+    def _reap(self) -> None:
+        found, status = os.waitpid(self._child, os.WNOHANG)
+        if found:
+            self.status = os.waitstatus_to_exitcode(status)
+
+    def _wait(self, seconds: float) -> bool:
+        # Wait for a signal or output; tell whether there was some output.
+        limit = max(0, int(seconds * 1000) + 1) if seconds > 0 else 0
+        waits = self.status is not None or self.is_held or seconds == 0
+        came = False
+        for descriptor, events in self._poller.poll(limit if waits else None):
+            if descriptor == self._wake:
+                os.read(self._wake, _READ_BYTES)
+                continue
+            for index, stream in enumerate(self.streams):
+                if descriptor == stream.reader:
+                    came = self._read(index, stream) or came
+                elif (
+                    descriptor == stream.number
+                    and stream.reader >= 0
+                    and events & (select.POLLERR | select.POLLHUP | select.POLLNVAL)
+                ):
+                    self._abandon(stream)
+        return came
+
+    def _read(self, index: int, stream: Stream) -> bool:
+        data = os.read(stream.reader, _READ_BYTES)
+        if not data:
+            self._poller.unregister(stream.reader)
+            self._poller.unregister(stream.number)
+            stream.close_reader()
+            return False
+        if stream.is_redirected:
+            self._write(stream, data)
+        if self.is_held and not self.output.can_hold:
+            self.release()
+        if not self.output.add(index, data) and self.is_held:
+            self.release()
+        if not self.is_held and not stream.is_redirected:
+            self._write(stream, data)
+        return True
+
+    def _write(self, stream: Stream, data: bytes) -> None:
+        stream.write(data)
+        if stream.is_gone:
+            self._abandon(stream)
+
+    def _abandon(self, stream: Stream) -> None:
+        # Nobody reads it any more: neither do we, so that the command notices.
+        stream.is_gone = True
+        if stream.reader >= 0:
+            self._poller.unregister(stream.reader)
+            self._poller.unregister(stream.number)
+            stream.close_reader()
+
+
+def _do_nothing(_: int, __: object) -> None:
+    # A handler there must be, or no byte comes to the wake-up pipe.
+    return
+
+
+def _is_before_terminal() -> bool:
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
