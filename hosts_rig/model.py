@@ -123,12 +123,9 @@ class StandInModel:
         """
         return list(self._interface.results(self.requests[request])) if self.requests else []
 
-    def read(self, call_id: str) -> str:
+    def turn(self, number: int, place: int = 0) -> str:
         """
-        What the model has read about one call when it first did; empty if it never did.
+        What the model has read about a call of one of its turns; empty if it never did.
         """
-        for number in range(len(self.requests)):
-            for result in self.results(number):
-                if result.call_id == call_id:
-                    return result.text
-        return ""
+        found = (result.text for result in self.results() if result.call_id.endswith(f"_{number:02}_{place}"))
+        return next(found, "")

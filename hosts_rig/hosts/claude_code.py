@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host, recording
+from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
 from hosts_rig.script import ToolCall
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from hosts_rig.place import Place
 
@@ -73,11 +73,9 @@ class ClaudeCode(Host):
         about = {"description": "Look into it", "subagent_type": "general-purpose", "run_in_background": False}
         return ToolCall("Agent", {**about, "prompt": task})
 
-    def record(self, place: Place, folder: Path) -> None:
+    def hook(self, place: Place, command: Callable[[str], str]) -> None:
         """
-        Add hooks that keep all events in a folder.
+        Add a hook of every event, with the command line that an event is handed to.
         """
-        hooks = {
-            event: [{"hooks": [{"type": "command", "command": recording(folder, event)}]}] for event in self.events
-        }
+        hooks = {event: [{"hooks": [{"type": "command", "command": command(event)}]}] for event in self.events}
         place.write(".claude/settings.json", {"model": "claude-sonnet-4-5", "hooks": hooks})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, ClassVar
 
-from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host, recording
+from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
 from hosts_rig.script import ToolCall
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from hosts_rig.place import Place
 
@@ -97,11 +97,9 @@ class Codex(Host):
         """
         return (self.shell("sleep 5"),)
 
-    def record(self, place: Place, folder: Path) -> None:
+    def hook(self, place: Place, command: Callable[[str], str]) -> None:
         """
-        Add hooks that keep all events in a folder.
+        Add a hook of every event, with the command line that an event is handed to.
         """
-        hooks = {
-            event: [{"hooks": [{"type": "command", "command": recording(folder, event)}]}] for event in self.events
-        }
+        hooks = {event: [{"hooks": [{"type": "command", "command": command(event)}]}] for event in self.events}
         place.write(".codex/hooks.json", {"hooks": hooks})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host, recording
+from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
 from hosts_rig.script import ToolCall
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from hosts_rig.place import Place
 
@@ -73,11 +73,9 @@ class Copilot(Host):
         about = {"name": "looker", "description": "Look into it", "agent_type": "general-purpose", "mode": "sync"}
         return ToolCall("task", {**about, "prompt": task})
 
-    def record(self, place: Place, folder: Path) -> None:
+    def hook(self, place: Place, command: Callable[[str], str]) -> None:
         """
-        Add hooks that keep all events in a folder.
+        Add a hook of every event, with the command line that an event is handed to.
         """
-        hooks = {
-            event: [{"type": "command", "bash": recording(folder, event), "timeoutSec": 30}] for event in self.events
-        }
+        hooks = {event: [{"type": "command", "bash": command(event), "timeoutSec": 30}] for event in self.events}
         place.write(".copilot/hooks/recorder.json", {"version": 1, "hooks": hooks})

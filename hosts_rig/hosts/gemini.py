@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host, recording
+from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
 from hosts_rig.script import CLOSING, ToolCall, Turn, do
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from hosts_rig.place import Place
 
@@ -71,13 +71,13 @@ class Gemini(Host):
         """
         return do(ToolCall("complete_task", {"result": {"response": CLOSING.text}}))
 
-    def record(self, place: Place, folder: Path) -> None:
+    def hook(self, place: Place, command: Callable[[str], str]) -> None:
         """
-        Add hooks that keep all events in a folder.
+        Add a hook of every event, with the command line that an event is handed to.
         """
         settings: dict[str, Any] = json.loads((place.home / SETTINGS).read_text(encoding="utf-8"))
         settings["hooks"] = {
-            event: [{"hooks": [{"type": "command", "name": "recorder", "command": recording(folder, event)}]}]
+            event: [{"hooks": [{"type": "command", "name": "recorder", "command": command(event)}]}]
             for event in self.events
         }
         place.write(SETTINGS, settings)

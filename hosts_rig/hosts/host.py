@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from hosts_rig.script import CLOSING, ToolCall, Turn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hosts_rig.place import Place
 
 RIG = Path(__file__).resolve().parents[1]
@@ -63,10 +65,16 @@ class Host(ABC):
         The arguments of one session without a human.
         """
 
-    @abstractmethod
     def record(self, place: Place, folder: Path) -> None:
         """
         Add hooks that keep all events in a folder.
+        """
+        self.hook(place, lambda event: recording(folder, event))
+
+    @abstractmethod
+    def hook(self, place: Place, command: Callable[[str], str]) -> None:
+        """
+        Add a hook of every event, with the command line that an event is handed to.
         """
 
     def shell(self, command: str) -> ToolCall:

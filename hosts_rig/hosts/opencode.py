@@ -9,6 +9,7 @@ from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
 from hosts_rig.script import ToolCall
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from hosts_rig.place import Place
@@ -97,6 +98,13 @@ class OpenCode(Host):
         A call that gives a task to a sub-agent.
         """
         return ToolCall("task", {"description": "Look into it", "subagent_type": "general", "prompt": task})
+
+    def hook(self, place: Place, command: Callable[[str], str]) -> None:
+        """
+        It has no hooks that are commands: its plugins are modules.
+        """
+        del place, command
+        raise NotImplementedError
 
     def record(self, place: Place, folder: Path) -> None:
         """
