@@ -11,7 +11,7 @@ from urllib.parse import quote
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks import HOSTS
 from otel_errcompact.hosts.hooks.doctor.checks import diagnose
-from otel_errcompact.hosts.hooks.doctor.sending import find_way
+from otel_errcompact.hosts.hooks.doctor.sending import find_way, find_wrapper
 from otel_errcompact.hosts.hooks.settings.places import program_of
 from otel_errcompact.lab.cli.output import printable, say, write_json
 from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE
@@ -44,7 +44,8 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
         return sessions[-1]
 
     try:
-        findings = diagnose(host, send, new_session)
+        wrap = find_wrapper(environ, project) if host == "claude-code" else None
+        findings = diagnose(host, send, new_session, wrap)
     finally:
         _forget(sessions)
     status = INCOMPLETE if any(finding.held == "no" for finding in findings) else FINE

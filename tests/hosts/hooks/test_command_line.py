@@ -13,7 +13,7 @@ from otel_errcompact.hosts.hooks import HOSTS
 from tests.hosts.service.services import Place
 
 CANNOT = {
-    "claude-code": ["replace"],
+    "claude-code": [],
     "codex": [],
     "copilot": ["turn", "ids"],
     "cursor": ["replace"],
@@ -22,12 +22,11 @@ CANNOT = {
 }
 
 
-def run(place: Place, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+def run(place: Place, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the command line, whose standard input is no terminal."""
     command = [sys.executable, "-m", "otel_errcompact", "hooks", *arguments]
-    return subprocess.run(
-        command, env=place.environ, cwd=place.folder, capture_output=True, text=True, input=given or "", check=False
-    )
+    environ = {**place.environ, **variables}
+    return subprocess.run(command, env=environ, cwd=place.folder, capture_output=True, text=True, input="", check=False)
 
 
 def test_without_a_terminal_only_the_change_is_shown(place: Place) -> None:
@@ -81,8 +80,7 @@ def test_a_wrong_use_is_one_clear_error(arguments: list[str], problem: str, plac
 
 def test_a_home_without_agents_is_said(place: Place) -> None:
     """Nothing is installed for what is not there."""
-    place.environ["PATH"] = ""
-    done = run(place, "install")
+    done = run(place, "install", PATH="/nonexistent")
     assert "no coding agent was found; name one: claude-code" in done.stderr
     assert done.returncode == 1
 

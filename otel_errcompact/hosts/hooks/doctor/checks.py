@@ -22,7 +22,7 @@ Held = Literal["yes", "no", "cannot"]
 CAPABILITIES: Final = ("see", "replace", "add", "refuse", "stop", "turn", "ids")
 
 _CANNOT: Final[Mapping[tuple[str, str], str]] = {
-    ("claude-code", "replace"): "a hook cannot; the shell prefix does, where it is installed",
+    ("claude-code", "replace"): "a hook cannot, and the shell prefix is not installed",
     ("cursor", "replace"): "only results of MCP servers",
     ("copilot", "turn"): "it gives calls no id, and messages no event",
     ("copilot", "ids"): "it gives calls no id",
@@ -43,7 +43,9 @@ class Finding:
     evidence: str
 
 
-def diagnose(host: str, send: Send, new_session: Callable[[], str]) -> tuple[Finding, ...]:
+def diagnose(
+    host: str, send: Send, new_session: Callable[[], str], wrap: Callable[[str], str] | None = None
+) -> tuple[Finding, ...]:
     """
     Let a known failure happen three times, and judge what is answered.
 
@@ -51,6 +53,7 @@ def diagnose(host: str, send: Send, new_session: Callable[[], str]) -> tuple[Fin
         host: The host's name.
         send: Passes an event to the hooks as the host would, and returns their answer.
         new_session: Makes the id of a session that nothing else has.
+        wrap: Runs the failing command of a session behind the host's shell prefix, and returns what is printed.
     """
     scene = Scene(host=host, session=new_session())
     send(scene.before(1))
@@ -68,11 +71,21 @@ def diagnose(host: str, send: Send, new_session: Callable[[], str]) -> tuple[Fin
         "turn": _check_turn(Scene(host=host, session=new_session()), send),
         "ids": _check_ids(Scene(host=host, session=new_session()), send),
     }
-    return tuple(_finding(host, name, *found[name]) for name in CAPABILITIES)
+    impossible = {name: reason for (of, name), reason in _CANNOT.items() if of == host}
+    if wrap is not None:
+        del impossible["replace"]
+        found["replace"] = _check_wrapper(wrap(new_session()))
+    return tuple(_finding(name, *found[name], impossible.get(name)) for name in CAPABILITIES)
 
 
-def _finding(host: str, capability: str, held: Held, evidence: str) -> Finding:
-    reason = _CANNOT.get((host, capability))
+def _check_wrapper(printed: str) -> tuple[Held, str]:
+    replaced = "KeyError" in printed and OUTPUT not in printed
+    return _judge(
+        replaced, "a digest stands in place of a command's output, by the prefix", f"it printed {_show(printed)}"
+    )
+
+
+def _finding(capability: str, held: Held, evidence: str, reason: str | None) -> Finding:
     if reason is not None:
         return Finding(capability=capability, held="cannot", evidence=reason)
     return Finding(capability=capability, held=held, evidence=evidence)

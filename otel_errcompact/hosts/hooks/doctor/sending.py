@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.hooks.settings.entries import TOKEN_VARIABLE, is_ours, list_handlers
+from otel_errcompact.hosts.hooks.doctor.scenes import OUTPUT
+from otel_errcompact.hosts.hooks.settings.entries import PREFIX_VARIABLE, TOKEN_VARIABLE, is_ours, list_handlers
+from otel_errcompact.hosts.hooks.settings.files import read
 from otel_errcompact.hosts.hooks.settings.places import settings_file
 from otel_errcompact.hosts.hooks.settings.plans import installed_entries
 from otel_errcompact.hosts.json_text import JsonText
@@ -52,6 +55,39 @@ def find_way(
         return _call(handler, event, environ) if handler is not None else {}
 
     return send
+
+
+def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Callable[[str], str] | None:
+    """
+    Return what runs a script behind the installed shell prefix of Claude Code.
+
+    Args:
+        environ: The environment.
+        project: The repository's root; the user's own settings if None.
+
+    Returns:
+        It takes the session and returns what is printed; None where no prefix of ours is installed.
+    """
+    path = settings_file("claude-code", environ, project)
+    content = read(path)
+    prefix = JsonText((content or b"").decode("utf-8", "replace"), str(path)).get(("env", PREFIX_VARIABLE))
+    if not isinstance(prefix, str) or not is_ours(prefix):
+        return None
+    command = shlex.quote(f"printf '%s\\n' {shlex.quote(OUTPUT)} >&2; exit 1")
+    # As Claude Code puts it together.
+    script = f"eval {command} \\< /dev/null && pwd -P >| /dev/null"
+
+    def run(session: str) -> str:
+        named = {**environ, PREFIX_VARIABLE: prefix, "CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "1"}
+        try:
+            done = subprocess.run(  # noqa: S603 - what the host itself would start
+                [prefix, script], env=named, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"{prefix}: {error}"
+        return (done.stdout + done.stderr).decode("utf-8", "replace")
+
+    return run
 
 
 def _find_handlers(document: JsonText) -> Mapping[str, Mapping[str, object]]:
