@@ -1,4 +1,4 @@
-"""Read the outputs that Copilot keeps in files and shows the begin of."""
+"""Read the large outputs that Copilot keeps in files."""
 
 from __future__ import annotations
 
