@@ -88,8 +88,9 @@ def install(
     """
     Write hooks into the settings of coding agents.
 
-    Each change is shown first, and asked about. Everything else in a settings file stays as it is, byte for byte, and 'errcompact hooks uninstall' brings back what
-    was there. Without a terminal, and without --yes, the change is shown and nothing is written: the exit status is 1.
+    Each change is shown first, and asked about. Everything else in a settings file stays as it is, byte for byte, and
+    'errcompact hooks uninstall' brings back what was there. Without a terminal, and without --yes, the change is shown
+    and nothing is written: the exit status is 1.
 
     Each hook is a program of a few milliseconds that passes the event to a service on this machine, which it starts
     when it is away. A service that does not answer costs nothing, and changes nothing. --http needs a service with a
@@ -105,8 +106,8 @@ def uninstall(hosts: Hosts = None, *, project: Project = None, yes: Yes = False)
     """
     Take our hooks out of the settings of coding agents.
 
-    Each change is shown first, and asked about. A file that nothing has changed since is what it was before the installation; of another one exactly our entries
-    go. Files and folders that the installation has made are removed.
+    Each change is shown first, and asked about. A file that nothing has changed since is what it was before the
+    installation; of another one exactly our entries go. Files and folders that the installation has made are removed.
     """
     from otel_errcompact.lab.cli.hook_settings import uninstall_hooks
 
@@ -135,8 +136,8 @@ def doctor(
     """
     Send known failures through the hooks that are installed.
 
-    As events in the form of the host. Prints which of see, replace, add, refuse, stop, turn and ids held, and why not. The exit status is 1 if one of
-    them that the host can do did not.
+    As events in the form of the host. Prints which of see, replace, add, refuse, stop, turn and ids held, and why not.
+    The exit status is 1 if one of them that the host can do did not.
     """
     from otel_errcompact.lab.cli.hook_doctor import print_diagnosis
 
