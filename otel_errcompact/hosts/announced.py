@@ -18,9 +18,9 @@ MAX_IDENTICAL: Final = 64
 
 class AnnouncedCalls:
     """
-    Finds the call behind a report that has neither its id nor the sub-agent.
+    Finds the call behind a report without an id.
 
-    What wraps the commands of a host reports them before the host does, and both are one call.
+    What wraps the commands of a host reports them before the host does, and knows no sub-agent. Both are one call.
     """
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, records_of, text_of
+from otel_errcompact.hosts.hooks.payloads import arguments_of, as_record, content_of, name_of, records_of, text_of
 from otel_errcompact.hosts.hooks.saved_output import read_saved
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -117,7 +117,7 @@ def _stops_below(event: Event, called: Event, runs: HostRuns) -> str:
 
 def _describe_stops(event: Event, text: str, response: object, runs: HostRuns) -> str:
     # A sub-agent that was stopped reports nothing: its reason has to reach the agent that waits for it.
-    named = name_of(response, "agentId") if isinstance(response, dict) else ""
+    named = name_of(as_record(response), "agentId")
     found = [named, *(match["id"] for match in _AGENT_ID.finditer(text))]
     agents = list(dict.fromkeys(filter(None, found)))[:_MAX_AGENTS]
     session = name_of(event, "session_id")

@@ -1,5 +1,5 @@
 """
-What hosts write around the output of a tool, and take from it again.
+Take off what hosts write around the output of a tool.
 
 Most of it differs from call to call, and none of it is the tool's: before a text is judged and keyed it goes. The exit
 status among it is read first.

@@ -1,4 +1,4 @@
-"""Whether a call may be made and a run may continue, in every host."""
+"""Say whether a call may be made and a run continue."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def stop_of(run_id: str, runs: HostRuns) -> str:
 
 def take_prompt(run_id: str, prompt: str, runs: HostRuns) -> None:
     """
-    Let a run continue that waited for a human, who has written a prompt.
+    Let a run continue that waited for this prompt.
 
     A run that was halted waits for the words `errcompact resume`: programs that resume sessions send prompts too.
 
@@ -82,7 +82,7 @@ def join(*texts: str) -> str:
 
 def news_of(answer: Answer, shown: str) -> str:
     """
-    Return what the agent is to read beside a result, and does not read in it.
+    Return what the agent is to read beside a result.
 
     Args:
         answer: What came of the call.

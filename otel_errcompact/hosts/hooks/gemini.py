@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, record_of, records_of, text_of
+from otel_errcompact.hosts.hooks.payloads import (
+    arguments_of,
+    as_record,
+    content_of,
+    name_of,
+    record_of,
+    records_of,
+    text_of,
+)
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -78,13 +86,11 @@ def _records(value: object) -> list[Event]:
 
 
 def _message_of(error: object) -> str:
-    if isinstance(error, dict):
-        return text_of(error, "message")
-    return error if isinstance(error, str) else ""
+    return error if isinstance(error, str) else text_of(as_record(error), "message")
 
 
 def _type_of(error: object) -> str:
-    return name_of(error, "type") if isinstance(error, dict) else ""
+    return name_of(as_record(error), "type")
 
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:

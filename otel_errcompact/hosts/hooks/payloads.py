@@ -1,4 +1,4 @@
-"""Read the fields of a host's event: what is missing or odd is empty."""
+"""Read fields of an event: what is missing is empty."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NOTHING: Final[Mapping[str, object]] = {}
 
 
 def text_of(event: Mapping[str, object], *names: str) -> str:
-    """Return the first of some fields that is a text and not empty."""
+    """Return the first field that is a text, if any."""
     found = (event.get(name) for name in names)
     return next((value for value in found if isinstance(value, str) and value), "")
 
 
 def name_of(event: Mapping[str, object], *names: str) -> str:
-    """Return the first of some fields that may be a name or an id."""
+    """Return the first field that may be a name or id."""
     found = (event.get(name) for name in names)
     return next((value for value in found if isinstance(value, str) and 0 < len(value) <= MAX_NAME), "")
 
@@ -33,6 +33,11 @@ def record_of(event: Mapping[str, object], *names: str) -> Mapping[str, object]:
     """Return the first of some fields that is an object; empty without."""
     found = (event.get(name) for name in names)
     return next((cast("Mapping[str, object]", value) for value in found if isinstance(value, dict)), _NOTHING)
+
+
+def as_record(value: object) -> Mapping[str, object]:
+    """Return a value that is an object; empty if it is none."""
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else _NOTHING
 
 
 def records_of(event: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:

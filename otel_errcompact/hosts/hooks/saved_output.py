@@ -1,4 +1,4 @@
-"""Read the outputs that Copilot or our shell prefix keeps in files, of which it shows a part."""
+"""Read the outputs that Copilot or our shell prefix keeps in files."""
 
 from __future__ import annotations
 

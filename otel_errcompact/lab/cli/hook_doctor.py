@@ -27,7 +27,7 @@ _SHOWN: Final = {"yes": "yes", "no": "NO", "cannot": "-"}
 
 def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
     """
-    Try the hooks of a host, print what held, and return the exit status.
+    Try the hooks of a host; return the exit status.
 
     Raises:
         ConfigurationError: There is no such host, it has no hooks, or the service does not start.

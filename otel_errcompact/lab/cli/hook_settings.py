@@ -78,7 +78,7 @@ _WITHOUT: Final = f"without {PREFIX_VARIABLE} the agent reads raw outputs, with 
 
 def uninstall_hooks(hosts: Sequence[str], project: Path | None, *, yes: bool) -> int:
     """
-    Take our hooks out of the settings of hosts, and return the exit status.
+    Take our hooks out of settings; return the exit status.
 
     Raises:
         ConfigurationError: A host is unknown, or its settings cannot be read or written.

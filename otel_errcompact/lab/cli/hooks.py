@@ -1,4 +1,4 @@
-"""`errcompact hooks`: install, uninstall, look at and try the hooks of coding agents."""
+"""`errcompact hooks`: install, uninstall and try hooks of coding agents."""
 
 from __future__ import annotations
 
@@ -61,7 +61,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @hooks.callback()
 def hooks_commands() -> None:
-    """Let coding agents read digests of what fails: their hooks report it to a small service on this machine."""
+    """
+    Let coding agents read digests of what fails.
+
+    Their hooks report it to a small service on this machine.
+    """
 
 
 @hooks.command(short_help="Write hooks into a host's settings, after it has shown the change.", epilog=INSTALL_EPILOG)
@@ -82,10 +86,11 @@ def install(
     yes: Yes = False,
 ) -> None:
     """
-    Write hooks into the settings of coding agents. Shows each change first, and asks.
+    Write hooks into the settings of coding agents.
 
-    Everything else in a settings file stays as it is, byte for byte, and 'errcompact hooks uninstall' brings back what
-    was there. Without a terminal, and without --yes, the change is shown and nothing is written: the exit status is 1.
+    Each change is shown first, and asked about. Everything else in a settings file stays as it is, byte for byte, and
+    'errcompact hooks uninstall' brings back what was there. Without a terminal, and without --yes, the change is shown
+    and nothing is written: the exit status is 1.
 
     Each hook is a program of a few milliseconds that passes the event to a service on this machine, which it starts
     when it is away. A service that does not answer costs nothing, and changes nothing. --http needs a service with a
@@ -99,10 +104,10 @@ def install(
 @hooks.command(short_help="Take them out again, byte for byte.", epilog=UNINSTALL_EPILOG)
 def uninstall(hosts: Hosts = None, *, project: Project = None, yes: Yes = False) -> None:
     """
-    Take our hooks out of the settings of coding agents. Shows each change first, and asks.
+    Take our hooks out of the settings of coding agents.
 
-    A file that nothing has changed since is what it was before the installation; of another one exactly our entries
-    go. Files and folders that the installation has made are removed.
+    Each change is shown first, and asked about. A file that nothing has changed since is what it was before the
+    installation; of another one exactly our entries go. Files and folders that the installation has made are removed.
     """
     from otel_errcompact.lab.cli.hook_settings import uninstall_hooks
 
@@ -111,7 +116,11 @@ def uninstall(hosts: Hosts = None, *, project: Project = None, yes: Yes = False)
 
 @hooks.command(short_help="Which hosts are found, which have hooks, whether the service runs.", epilog=STATUS_EPILOG)
 def status(*, project: Project = None, as_json: Json = False) -> None:
-    """Print which coding agents are found, which have our hooks, of which release, and whether the service runs."""
+    """
+    Print which coding agents are found, and which have hooks.
+
+    With the release that has installed them, and whether the service runs.
+    """
     from otel_errcompact.lab.cli.hook_settings import print_status
 
     raise typer.Exit(print_status(project, as_json=as_json))
@@ -125,10 +134,10 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """
-    Let a known failure happen: send events, as the host writes them, through the hooks that are installed for it.
+    Send known failures through the hooks that are installed.
 
-    Prints which of see, replace, add, refuse, stop, turn and ids held, and why not. The exit status is 1 if one of
-    them that the host can do did not.
+    As events in the form of the host. Prints which of see, replace, add, refuse, stop, turn and ids held, and why not.
+    The exit status is 1 if one of them that the host can do did not.
     """
     from otel_errcompact.lab.cli.hook_doctor import print_diagnosis
 

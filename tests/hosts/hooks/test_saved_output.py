@@ -53,9 +53,7 @@ def test_only_copilots_own_files_are_read(tmp_path: Path) -> None:
 def test_a_digest_that_was_made_without_the_service_is_counted_as_its_output(tmp_path: Path, runs: LedgerRuns) -> None:
     """The shell prefix did not reach the service, and the hook does: one class, not that of the digest."""
     path = tmp_path / "output-20261122-100000-4711.log"
-    first, second = (
-        each for each in recorded("claude-code") if "JSONDecodeError" in str(each.get("error")) for _ in "12"
-    )
+    first = next(each for each in recorded("claude-code") if "JSONDecodeError" in str(each.get("error")))
     raw = first["error"].removeprefix("Exit code 1\n")
     path.write_text(raw)
     digest = (

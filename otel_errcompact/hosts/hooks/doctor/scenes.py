@@ -1,4 +1,4 @@
-"""Calls of a host's shell, as events in the form in which they were recorded."""
+"""Write calls of a host's shell as the events that were recorded."""
 
 from __future__ import annotations
 

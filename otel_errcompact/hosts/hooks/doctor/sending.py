@@ -1,4 +1,4 @@
-"""Pass an event to the hooks that are installed, as their host does."""
+"""Pass events to the installed hooks, as their host does."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def find_way(
 
 def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Callable[[str], str] | None:
     """
-    Return what runs a script behind the installed shell prefix of Claude Code.
+    Return what runs a failing command behind the shell prefix.
 
     Args:
         environ: The environment.

@@ -1,4 +1,4 @@
-"""Put entries into the text of a settings file, and take them out."""
+"""Put entries into a settings file, and take them out."""
 
 from __future__ import annotations
 

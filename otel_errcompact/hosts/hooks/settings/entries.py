@@ -1,4 +1,4 @@
-"""What each host's settings need to call us, and how it is recognised."""
+"""Say what each host's settings need to call us."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.runtime.records import dataclass
 
@@ -75,7 +75,7 @@ class Caller:
 
 def list_entries(host: str, caller: Caller) -> tuple[Entry, ...]:
     """
-    Return what the settings of a host need, in the order of the file.
+    Return what the settings of a host need, in order.
 
     Args:
         host: The host's name; none whose hooks are a plugin.
@@ -127,12 +127,12 @@ def _make_http_handler(host: str, port: int) -> dict[str, object]:
 
 
 def is_ours(value: object) -> bool:
-    """Return whether a handler or a value in settings is of this package."""
+    """Return whether a value in settings is of this package."""
     written = json.dumps(value, ensure_ascii=False, default=str)
     return any(sign in written for sign in _OURS)
 
 
 def list_handlers(group: object) -> Sequence[object] | None:
-    """Return the handlers in a group of a hook; None if it is one itself."""
-    handlers = group.get("hooks") if isinstance(group, dict) else None
-    return handlers if isinstance(handlers, list) else None
+    """Return the handlers in a group; None if it is one."""
+    handlers = cast("dict[str, object]", group).get("hooks") if isinstance(group, dict) else None
+    return cast("list[object]", handlers) if isinstance(handlers, list) else None

@@ -1,4 +1,4 @@
-"""Read and write settings files: in one step, through links, as they are."""
+"""Read and write settings files in one step, through links."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, content: bytes, *, expected: bytes | None) -> tuple[Path, ...]:
     """
-    Write a settings file in one step, with the mode and the owner that it has.
+    Write a settings file in one step, with mode and owner.
 
     Args:
         path: The file; where it is a link, what it leads to is written.

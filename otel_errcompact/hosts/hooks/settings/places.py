@@ -1,4 +1,4 @@
-"""Where each host keeps its settings, for a user and for a project."""
+"""Find the settings of each host, of users and projects."""
 
 from __future__ import annotations
 

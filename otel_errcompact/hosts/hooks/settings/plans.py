@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from otel_errcompact.hosts.hooks.settings.entries import Caller, Entry
     from otel_errcompact.hosts.hooks.settings.receipts import Receipt
 
-PLUGIN: Final = "errcompact.js"
+PLUGIN: Final = "opencode.js"
 _CALLER: Final = "const CALLER = []"
 _MARK: Final = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A change of one settings file that nothing has been done about yet."""
+    """A change of one settings file, before it is made."""
 
     host: str
     path: Path
@@ -113,7 +113,7 @@ def plan_uninstall(host: str, environ: Mapping[str, str], project: Path | None =
 
 def install(plan: Plan, environ: Mapping[str, str]) -> None:
     """
-    Do what a plan of an installation says, and keep how to undo it.
+    Do what a plan says, and keep how to undo it.
 
     Raises:
         ConfigurationError: The file cannot be written, or was changed in the meantime.

@@ -1,19 +1,20 @@
-"""What an installation has changed, kept so that it can be undone exactly."""
+"""Keep what an installation has changed, so that it can be undone."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks.settings import files
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from otel_errcompact.hosts.hooks.settings.editing import Place
 
@@ -78,7 +79,7 @@ def receipt_file(folder: Path, host: str, path: Path) -> Path:
 
 
 def load(file: Path) -> Receipt | None:
-    """Return a receipt; None if there is none, or none that can be read."""
+    """Return a receipt; None if there is none to be read."""
     try:
         content = files.read(file)
         found: dict[str, Any] = json.loads(content) if content is not None else {}
@@ -117,7 +118,7 @@ def save(file: Path, receipt: Receipt) -> None:
 
 def make_folders(folder: Path) -> tuple[str, ...]:
     """
-    Make the private folder of receipts, and return what was made for it.
+    Make the private folder of receipts; return the new folders.
 
     Raises:
         ConfigurationError: It cannot be made.
@@ -142,8 +143,7 @@ def drop(file: Path, folders: Iterable[str]) -> None:
     """
     file.unlink(missing_ok=True)
     left = files.remove_folders(map(Path, folders))
-    others: Sequence[Path] = sorted(file.parent.glob("*.json")) if left and file.parent.is_dir() else ()
+    others = sorted(file.parent.glob("*.json")) if left and file.parent.is_dir() else list[Path]()
     other = load(others[0]) if others else None
     if other is not None:
-        fields = cast("dict[str, Any]", {name: getattr(other, name) for name in Receipt.__slots__})
-        save(others[0], Receipt(**{**fields, "folders": tuple(dict.fromkeys((*other.folders, *map(str, left))))}))
+        save(others[0], replace(other, folders=tuple(dict.fromkeys((*other.folders, *map(str, left))))))
