@@ -36,6 +36,7 @@ import sys
 
 for line in range({LINES}):
     print(f"row {{line:05}}: order {{line * 7:06}} of customer {{line % 97:03}} checked, nothing to do for it, next")
+sys.stdout.flush()
 print("report failed: column 'region' is missing in customers.csv", file=sys.stderr)
 sys.exit(3)
 """,

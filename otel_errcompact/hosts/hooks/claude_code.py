@@ -7,12 +7,14 @@ place of the output of a failed command comes from the shell prefix.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import arguments_of, as_record, content_of, name_of, records_of, text_of
+from otel_errcompact.hosts.hooks.saved_output import read_saved
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -68,9 +70,9 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
     call, shown = _read_call(event, event), text_of(event, "error")
     if call is None or event.get("is_interrupt") or is_refused_by_hook(shown):
         return {}
-    text, exit_code, _ = undecorate(HOST, shown)
-    answered = runs.conclude(call, HostResult(text=text, failed=True, exit_code=exit_code))
-    return _add("PostToolUseFailure", news_of(answered, text))
+    result = _read_result(shown, failed=True)
+    answered = runs.conclude(call, result)
+    return _add("PostToolUseFailure", news_of(answered, result.text))
 
 
 def _after_batch(event: Event, runs: HostRuns) -> Output:
@@ -87,10 +89,17 @@ def _settle(event: Event, called: Event, runs: HostRuns) -> Iterator[str]:
     call, shown = _read_call(event, called), content_of(called.get("tool_response"))
     if call is None or is_refused_by_hook(shown):
         return
-    text, exit_code, _ = undecorate(HOST, shown)
-    result = HostResult(text=text, failed=_say_failed(call.tool, shown, exit_code), exit_code=exit_code)
-    yield news_of(runs.conclude(call, result), text)
+    result = _read_result(shown)
+    if result.failed is None:
+        result = replace(result, failed=_say_failed(call.tool, shown, result.exit_code))
+    yield news_of(runs.conclude(call, result), result.text)
     yield _stops_below(event, called, runs)
+
+
+def _read_result(shown: str, *, failed: bool | None = None) -> HostResult:
+    # The digest of a shell prefix that has not reached the service would be a class of its own.
+    text, exit_code, file = undecorate(HOST, shown)
+    return HostResult(text=(file and read_saved(file)) or text, failed=failed, exit_code=exit_code)
 
 
 def _say_failed(tool: str, shown: str, exit_code: int | None) -> bool | None:

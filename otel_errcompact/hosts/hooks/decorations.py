@@ -53,6 +53,11 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
             lazy_pattern(r"\A(?:Error: )?Exit code (?P<code>-?[0-9]{1,10})(?:\n|\Z)"),
             "Exit code 3\noutput",
         ),
+        # Of the shell prefix, which has put a digest before it.
+        Decoration(
+            lazy_pattern(r"\n\[errcompact: whole output, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
+            "output\n[errcompact: whole output, 743 bytes: /home/ann/output-20261122-100000-1.log]",
+        ),
         Decoration(
             lazy_pattern(r"\n\nThis tool's input schema was not in your prompt when you called it\..*\Z", re.DOTALL),
             "output\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {}\n"

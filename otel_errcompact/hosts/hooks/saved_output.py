@@ -1,4 +1,4 @@
-"""Read the large outputs that Copilot keeps in files."""
+"""Read the outputs that Copilot or our shell prefix keeps in files."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 MAX_BYTES: Final = 4_000_000
 """Bytes of an output that are read; of a larger one the end is, where a program says why it failed."""
 
-_NAME: Final = lazy_pattern(r"(?:/[^/\x00-\x1f]{1,255}){0,40}/[0-9]{1,20}-copilot-tool-output-[0-9a-f-]{1,80}\.txt")
-"""Only Copilot's own files: the path stands in the output of a tool, which may name any file."""
+_NAME: Final = lazy_pattern(
+    r"(?:/[^/\x00-\x1f]{1,255}){0,40}"
+    r"/(?:[0-9]{1,20}-copilot-tool-output-[0-9a-f-]{1,80}\.txt|output-[0-9]{8}-[0-9]{6}-[0-9-]{1,30}\.log)"
+)
+"""Only such files: the path stands in the output of a tool, which may name any file."""
 
 
 def read_saved(path: str) -> str:
     """
-    Return an output that Copilot has saved; empty if it is none.
+    Return an output that was saved; empty if it is none.
 
     Args:
         path: Its path, as the result of the tool has it.

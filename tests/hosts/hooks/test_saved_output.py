@@ -1,4 +1,4 @@
-"""Copilot shows the begin of a large output, and keeps the whole in a file."""
+"""Copilot shows the begin of a large output, our shell prefix a digest; both keep the whole in a file."""
 
 from __future__ import annotations
 
@@ -48,6 +48,21 @@ def test_only_copilots_own_files_are_read(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     paths = (str(secret), str(link), str(pipe), f"{tmp_path}/x/../{NAME}", NAME, f"{link}\n", "", "/" + "a" * 9_999)
     assert [read_saved(path) for path in paths] == [""] * len(paths)
+
+
+def test_a_digest_that_was_made_without_the_service_is_counted_as_its_output(tmp_path: Path, runs: LedgerRuns) -> None:
+    """The shell prefix did not reach the service, and the hook does: one class, not that of the digest."""
+    path = tmp_path / "output-20261122-100000-4711.log"
+    first = next(each for each in recorded("claude-code") if "JSONDecodeError" in str(each.get("error")))
+    raw = first["error"].removeprefix("Exit code 1\n")
+    path.write_text(raw)
+    digest = (
+        "[json.decoder.JSONDecodeError] at <module> (stock.py:3): Expecting value: line 1 column 15 (char 14) #1e12"
+    )
+    error = f"Exit code 1\n{digest}\n[errcompact: whole output, {len(raw)} bytes: {path}]"
+    answer("claude-code", first, runs)
+    said = answer("claude-code", {**first, "error": error, "tool_use_id": "toolu_later"}, runs)
+    assert "#1e12 again (x2" in str(said)
 
 
 def test_of_a_huge_file_the_end_is_read(tmp_path: Path) -> None:

@@ -105,8 +105,8 @@ def test_without_a_service_nothing_changes(place: Place) -> None:
     assert all("error" not in each and each["ms"] < SLACK_MS for each in said)
 
 
-def test_a_service_that_hangs_costs_its_limit_once(place: Place) -> None:
-    """It is not asked again for a while."""
+def test_a_service_that_hangs_costs_its_limit_twice(place: Place) -> None:
+    """A busy machine is late once; after the second time it is not asked again for a while."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(place.socket))
         listener.listen()
@@ -122,10 +122,10 @@ def test_a_service_that_hangs_costs_its_limit_once(place: Place) -> None:
         thread = threading.Thread(target=accept, daemon=True)
         thread.start()
         said = play(place, *call(1), *call(2))
-        assert len(asked) == 1
+        assert len(asked) == 2
         listener.shutdown(socket.SHUT_RDWR)
         thread.join(60)
     for each in asked:
         each.close()
-    assert said[0]["ms"] >= LIMIT_MS - 5
+    assert min(said[0]["ms"], said[1]["ms"]) >= LIMIT_MS - 5
     assert said[1]["output"] == call(1)[1][2]

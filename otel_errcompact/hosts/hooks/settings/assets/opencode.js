@@ -10,6 +10,8 @@ import { isAbsolute, join, resolve } from "node:path"
 // What starts the service where it is away: a program of otel_errcompact/hosts/client.
 const CALLER = []
 const LIMIT_MS = 300
+// How much longer an answer may take for each megabyte of an event: a large output has to be read.
+const READING_MS = 1_500
 const PAUSE_MS = 5_000
 const MAX_REMEMBERED = 1_000
 
@@ -31,6 +33,8 @@ const findSocket = () => {
 }
 
 let silentUntil = 0
+// Answers in a row that came too late: a busy machine is late once, a service that hangs is every time.
+let late = 0
 let startedAt = -Infinity
 
 const start = () => {
@@ -57,9 +61,10 @@ const ask = (event) =>
     }
     const connection = connect({ path: findSocket() })
     timer = setTimeout(() => {
-      silentUntil = Date.now() + PAUSE_MS
+      late += 1
+      if (late > 1) silentUntil = Date.now() + PAUSE_MS
       end({})
-    }, LIMIT_MS)
+    }, LIMIT_MS + (READING_MS * body.length) / 2 ** 20)
     connection.on("connect", () => {
       const head =
         "POST /v1/hooks/opencode HTTP/1.1\r\nHost: errcompact\r\nContent-Type: application/json\r\n" +
@@ -74,6 +79,7 @@ const ask = (event) =>
     })
     connection.on("close", () => {
       const [head, ...rest] = Buffer.concat(chunks).toString("utf8").split("\r\n\r\n")
+      if (head.startsWith("HTTP/1.1")) late = 0
       try {
         end(head.startsWith("HTTP/1.1 200") ? JSON.parse(rest.join("\r\n\r\n")) : {})
       } catch {
