@@ -57,6 +57,7 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
         Decoration(
             lazy_pattern(r"\n\[errcompact: whole output, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
             "output\n[errcompact: whole output, 743 bytes: /home/ann/output-20261122-100000-1.log]",
+            is_behind=True,
         ),
         Decoration(
             lazy_pattern(r"\n\nThis tool's input schema was not in your prompt when you called it\..*\Z", re.DOTALL),
