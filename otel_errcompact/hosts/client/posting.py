@@ -106,7 +106,7 @@ def start(socket_path: Path | None = None) -> None:
     Args:
         socket_path: Its socket; `service_socket()` if None.
     """
-    place = str(socket_path or service_socket())
+    place = str((socket_path or service_socket()).absolute())
     # A program of its own forks: to fork one with threads is not safe.
     command = [sys.executable, "-I", "-S", str(_DETACHED), place]
     nothing = subprocess.DEVNULL
@@ -119,25 +119,26 @@ def post(
     *,
     socket_path: Path | None = None,
     limit_s: float = LIMIT_S,
+    starts: bool = True,
 ) -> dict[str, Any] | None:
     """
-    Post a report, and start the service where it is away.
+    Post a report, and start a service that is away.
 
     Args:
         path: The path, such as `/v1/failures`.
         report: The body; fields that are None or empty are left out, as the service has defaults for them.
         socket_path: The service's socket; `service_socket()` if None.
         limit_s: Seconds to wait at most.
+        starts: Whether a service that is away is started.
 
     Returns:
         The answer; None if the service is away or refuses the report.
     """
     given = {name: value for name, value in report.items() if value not in (None, "")}
     reply = ask("POST", path, json.dumps(given).encode(), socket_path=socket_path, limit_s=limit_s)
-    if reply is None:
+    if reply is None and starts:
         start(socket_path)
-        return None
-    return reply.read() if reply.status == _FINE else None
+    return reply.read() if reply is not None and reply.status == _FINE else None
 
 
 def post_failure(  # noqa: PLR0913 - the fields of a report
@@ -153,6 +154,7 @@ def post_failure(  # noqa: PLR0913 - the fields of a report
     directory: str = "",
     socket_path: Path | None = None,
     limit_s: float = LIMIT_S,
+    starts: bool = True,
 ) -> dict[str, Any] | None:
     """
     Report a call that has failed; return digest, class, counts and verdict.
@@ -169,6 +171,7 @@ def post_failure(  # noqa: PLR0913 - the fields of a report
         directory: The working directory of the call.
         socket_path: The service's socket; `service_socket()` if None.
         limit_s: Seconds to wait at most.
+        starts: Whether a service that is away is started.
 
     Returns:
         The answer; None if the service is away or refuses the report.
@@ -184,7 +187,7 @@ def post_failure(  # noqa: PLR0913 - the fields of a report
         "agent": agent,
         "directory": directory,
     }
-    return post("/v1/failures", report, socket_path=socket_path, limit_s=limit_s)
+    return post("/v1/failures", report, socket_path=socket_path, limit_s=limit_s, starts=starts)
 
 
 def post_success(  # noqa: PLR0913 - the fields of a report
@@ -198,6 +201,7 @@ def post_success(  # noqa: PLR0913 - the fields of a report
     directory: str = "",
     socket_path: Path | None = None,
     limit_s: float = LIMIT_S,
+    starts: bool = True,
 ) -> dict[str, Any] | None:
     """
     Report a call that has succeeded, which resolves earlier failures.
@@ -212,6 +216,7 @@ def post_success(  # noqa: PLR0913 - the fields of a report
         directory: The working directory of the call.
         socket_path: The service's socket; `service_socket()` if None.
         limit_s: Seconds to wait at most.
+        starts: Whether a service that is away is started.
 
     Returns:
         The answer; None if the service is away or refuses the report.
@@ -225,4 +230,4 @@ def post_success(  # noqa: PLR0913 - the fields of a report
         "agent": agent,
         "directory": directory,
     }
-    return post("/v1/successes", report, socket_path=socket_path, limit_s=limit_s)
+    return post("/v1/successes", report, socket_path=socket_path, limit_s=limit_s, starts=starts)

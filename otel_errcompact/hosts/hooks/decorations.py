@@ -23,10 +23,13 @@ class Decoration(NamedTuple):
     """A piece that a host writes around a tool's output."""
 
     pattern: re.Pattern[str]
-    """Anchored at the begin or the end; its group `code` is an exit status, `file` a path, `kept` stays."""
+    """Its group `code` is an exit status, `file` the path of the whole output."""
 
     example: str
     """Output with it, whose undecorated text is `output`."""
+
+    is_behind: bool = False
+    """Whether it stands behind the output; else before it."""
 
 
 class Undecorated(NamedTuple):
@@ -54,11 +57,13 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
         Decoration(
             lazy_pattern(r"\n\[errcompact: whole output, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
             "output\n[errcompact: whole output, 743 bytes: /home/ann/output-20261122-100000-1.log]",
+            is_behind=True,
         ),
         Decoration(
             lazy_pattern(r"\n\nThis tool's input schema was not in your prompt when you called it\..*\Z", re.DOTALL),
             "output\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {}\n"
             "If your input does not match this schema, correct it and call the tool again.",
+            is_behind=True,
         ),
     ),
     "codex": (
@@ -83,10 +88,11 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
     "copilot": (
         Decoration(
             lazy_pattern(
-                r"\n*<(?:shellId: [^\n<>]{1,80} completed|(?:command )?exited|completed) with exit code "
+                r"\n{0,2}<(?:shellId: [^\n<>]{1,80} completed|(?:command )?exited|completed) with exit code "
                 r"(?P<code>-?[0-9]{1,10})>\s*\Z"
             ),
             "output\n<shellId: 2 completed with exit code 1>",
+            is_behind=True,
         ),
         Decoration(
             lazy_pattern(
@@ -107,8 +113,12 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
     ),
     "gemini": (
         Decoration(
-            lazy_pattern(r"\A\s*<untrusted_context>\s*(?P<kept>.*?)\s*</untrusted_context>\s*\Z", re.DOTALL),
+            lazy_pattern(r"\A\s{0,9}<untrusted_context>\n?"), "<untrusted_context>\noutput\n</untrusted_context>"
+        ),
+        Decoration(
+            lazy_pattern(r"\n?</untrusted_context>\s{0,9}\Z"),
             "<untrusted_context>\noutput\n</untrusted_context>",
+            is_behind=True,
         ),
         Decoration(
             lazy_pattern(
@@ -116,6 +126,7 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
                 rf"(?:(?:Exit Code: (?P<code>-?[0-9]{{1,10}})|{_GEMINI_ENDS}[^\n]{{0,500}})(?:\n|\Z)){{1,6}}\s*\Z"
             ),
             "output\nExit Code: 1\nProcess Group PGID: 21744",
+            is_behind=True,
         ),
         Decoration(
             lazy_pattern(
@@ -132,11 +143,15 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
             "...output truncated...\n\nFull output saved to: /home/ann/.local/share/opencode/tool-output/tool_21\n\n"
             "output",
         ),
-        Decoration(lazy_pattern(r"\A<(?:shell|bash)_output>\n(?P<kept>.*)\n</(?:shell|bash)_output>\Z", re.DOTALL),
-                   "<bash_output>\noutput\n</bash_output>"),
     ),
 }  # fmt: skip
 """By host, in the order in which they are taken off."""
+
+_ENDS: Final = 8_000
+"""Characters at the end of an output in which a decoration is looked for."""
+
+_HEAD: Final = 1_000
+"""Characters of a result in which it says that a hook has refused the call."""
 
 _OFTEN: Final = 3
 """How often decorations inside one another are taken off."""
@@ -163,14 +178,16 @@ def undecorate(host: str, text: str) -> Undecorated:
     for _ in range(_OFTEN):
         before = text
         for decoration in DECORATIONS.get(host, ()):
-            found = decoration.pattern.search(text)
+            # Of what stands between, programs may have printed megabytes.
+            rest, part = (text[:-_ENDS], text[-_ENDS:]) if decoration.is_behind else ("", text)
+            found = decoration.pattern.search(part) if decoration.is_behind else decoration.pattern.match(part)
             if found is None:
                 continue
             named = found.groupdict()
             if (said := named.get("code")) is not None:
                 code = int(said)
             file = named.get("file") or file
-            text = f"{text[: found.start()]}{named.get('kept') or ''}{text[found.end() :]}"
+            text = f"{rest}{part[: found.start()]}{part[found.end() :]}"
         if text == before:
             break
     return Undecorated(text, code, file)
@@ -178,7 +195,7 @@ def undecorate(host: str, text: str) -> Undecorated:
 
 def is_refused_by_hook(text: str) -> bool:
     """Return whether a result says that a hook has refused the call."""
-    return _NOT_EXECUTED.match(text) is not None
+    return _NOT_EXECUTED.match(text[:_HEAD]) is not None
 
 
 def without_remarks(arguments: Mapping[str, object]) -> Mapping[str, object]:

@@ -84,6 +84,7 @@ def create_app(runs: LedgerRuns, health: Mapping[str, object]) -> FastAPI:
         redoc_url=None,
         openapi_url="/v1/openapi.json",
         responses=_PROBLEMS,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.add_exception_handler(RequestValidationError, _explain)
     app.add_exception_handler(StarletteHTTPException, _refuse)

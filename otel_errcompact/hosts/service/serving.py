@@ -28,6 +28,7 @@ from otel_errcompact.runtime.records import dataclass
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+    from pathlib import Path
 
     from fastapi import FastAPI
     from uvicorn import Server
@@ -102,7 +103,7 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _ignore)  # the server raises it again when it has ended
     try:
-        asyncio.run(_run(server, listeners, settings.idle_seconds, activity, lambda: _may_end(runs)))
+        asyncio.run(_run(server, listeners, settings.idle_seconds, activity, _Watch(places.socket, runs)))
     finally:
         places.socket.unlink(missing_ok=True)
         os.close(lock)
@@ -199,9 +200,28 @@ def _make_server(app: Any) -> Server:
 def _ignore(_: int, __: object) -> None: ...  # `SIG_IGN` would be inherited
 
 
-def _may_end(runs: LedgerRuns) -> bool:
-    # In memory alone, the end would forget that a run was stopped.
-    return runs.ledger.store.is_shared or not any(runs.verdict(run_id).stopped for run_id in runs.run_ids())
+class _Watch:
+    def __init__(self, socket: Path, runs: LedgerRuns) -> None:
+        self._socket = socket
+        self._runs = runs
+        self._found = _identify(socket)
+
+    def may_end(self) -> bool:
+        # In memory alone, the end would forget that a run was stopped.
+        runs = self._runs
+        return runs.ledger.store.is_shared or not any(runs.verdict(run_id).stopped for run_id in runs.run_ids())
+
+    def is_cut_off(self) -> bool:
+        # Its folder was removed, as a test or a logout does.
+        return _identify(self._socket) != self._found
+
+
+def _identify(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 async def _run(
@@ -209,14 +229,17 @@ async def _run(
     listeners: list[socket.socket],
     idle_seconds: float,
     activity: Activity,
-    may_end: Callable[[], bool],
+    watch: _Watch,
 ) -> None:
     serving = asyncio.create_task(server.serve(sockets=listeners))
     look = min(_LOOK_S, idle_seconds / _LOOKS) if idle_seconds else _LOOK_S
     while not serving.done():
         await asyncio.wait({serving}, timeout=look)
-        if idle_seconds and activity.idle_seconds >= idle_seconds and may_end():
+        if idle_seconds and activity.idle_seconds >= idle_seconds and watch.may_end():
             _logger.info("no request for %g seconds", idle_seconds)
+            server.should_exit = True
+        elif watch.is_cut_off():
+            _logger.warning("the socket is gone, so that no client finds this service")
             server.should_exit = True
     with suppress(asyncio.CancelledError):
         await serving

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otel_errcompact.hosts.hooks.decorations import DECORATIONS, is_refused_by_hook, undecorate, without_remarks
+from tests.clock import MOMENT_S, processor_seconds
 
 ROWS = [(host, decoration.example) for host, rows in DECORATIONS.items() for decoration in rows]
 
@@ -82,3 +83,27 @@ def test_remarks_are_no_part_of_a_command() -> None:
     """The model says the reason of the same command in other words each time; of other tools a description is input."""
     assert without_remarks({"command": "make", "description": "Build it again"}) == {"command": "make"}
     assert without_remarks({"title": "a", "description": "b"}) == {"title": "a", "description": "b"}
+
+
+PIECES = [
+    "\n",
+    " ",
+    "<",
+    "Exit Code: 1\n",
+    "Wall time: 1\n",
+    "Output:",
+    "<untrusted_context>\n",
+    "Error: ",
+    "agentId: x ",
+]
+PIECES += [example for _, example in ROWS]
+
+
+@pytest.mark.parametrize("host", sorted(DECORATIONS))
+def test_no_output_takes_more_than_linear_time(host: str) -> None:
+    """A program may print half a megabyte of anything; a service that is busy with it would let all hosts wait."""
+    texts = [piece * (500_000 // len(piece)) for piece in PIECES]
+    texts += [
+        f"Output: {text}{tail}" for text in texts for tail in ("\nExit Code: 1", "<shellId: 1", "</untrusted_context>")
+    ]
+    assert processor_seconds(lambda: [(undecorate(host, text), is_refused_by_hook(text)) for text in texts]) < MOMENT_S

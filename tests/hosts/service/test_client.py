@@ -304,6 +304,8 @@ def test_a_report_that_is_refused_is_none(service: Place) -> None:
 
 def test_a_report_starts_an_away_service(place: Place) -> None:
     """As the client of hooks does, and as little is waited for."""
+    assert posting.post_success(run="r", tool="sql", socket_path=place.socket, starts=False) is None
+    assert list(place.folder.iterdir()) == []
     assert posting.post_success(run="r", tool="sql", socket_path=place.socket) is None
     place.wait_until_it_answers()
     assert posting.post_success(run="r", tool="sql", socket_path=place.socket, limit_s=PATIENCE_S) is not None

@@ -157,13 +157,21 @@ def test_it_ends_when_it_is_idle(place: Place) -> None:
     assert "no request for 2 seconds" in said
 
 
+def test_it_ends_when_its_socket_is_gone(place: Place) -> None:
+    """No client finds it any more: it would wait for the end of its idle time in vain."""
+    place.start()
+    place.socket.unlink()
+    assert place.processes[0].wait(PATIENCE_S) == 0
+    assert "the socket is gone, so that no client finds this service" in place.processes[0].communicate()[0]
+
+
 def test_a_stopped_run_in_memory_keeps_it_from_its_end(place: Place) -> None:
     """Its verdict would be lost, and the agent that was stopped would go on; the end of the run frees it."""
-    place.start("--idle", "0.5", "--store", "memory", OTEL_ERRCOMPACT_THRESHOLDS_HALTS="same")
+    place.start("--idle", "3", "--store", "memory", OTEL_ERRCOMPACT_THRESHOLDS_HALTS="same")
     for turn in range(3):
         place.ask("POST", "/v1/failures", {**FAILURE, "turn": turn})
     with pytest.raises(subprocess.TimeoutExpired):
-        place.processes[0].wait(3)
+        place.processes[0].wait(6)
     assert place.ask("POST", "/v1/runs/r/resume")[0] == 200
     assert place.processes[0].wait(PATIENCE_S) == 0
 
@@ -331,3 +339,20 @@ def test_an_unknown_log_level_is_refused(place: Place) -> None:
     said, _ = process.communicate(timeout=PATIENCE_S)
     expected = "errcompact: --log-level is 'loud'; give it one of debug, info, warning, error"
     assert (process.returncode, said.strip()) == (2, expected)
+
+
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
+def test_without_the_extra_it_says_what_to_install(place: Place, missing: str) -> None:
+    """In one line, by the command and by what a hook starts; nothing is left in the folder but the log."""
+    for module in ("otel_errcompact.lab.cli.main", "otel_errcompact.hosts.service.__main__"):
+        script = (
+            f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['errcompact', 'serve']; "
+            f"from {module} import main; main()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=place.environ, cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert "the local service needs an optional dependency: pip install 'otel-errcompact[serve]'" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert list(place.folder.iterdir()) == []
