@@ -8,7 +8,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints req
 # The tests start many programs of their own: without it each of them would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e bench-quality bench-context endurance fuzz lint format types layers bench guard docs site dashboards corpus clean
+.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e hosts bench-quality bench-context endurance fuzz lint format types layers bench guard docs site dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -74,6 +74,10 @@ e2e: $(VENV)/.e2e $(VENV)/.docs ## Build the real programs once (needs Go), star
 	$(BIN)/python -m e2e.browser
 	@# Most of it is waiting, so that two chains fit beside each other.
 	$(BIN)/pytest e2e -n 2 --dist loadfile --durations 10
+
+hosts: $(VENV)/.test ## Run the real coding agents from npm against a stand-in for their model, with our hooks in them.
+	$(BIN)/python -m hosts_rig install
+	$(BIN)/pytest hosts_rig --durations 10
 
 integrations: $(VENV)/.test $(VENV)/.lint ## Test each integration in an environment of its own, and the matrix of what the tests prove.
 	$(BIN)/python -m tests.integrations --oldest

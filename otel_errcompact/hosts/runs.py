@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.boundary.runs import Run
 from otel_errcompact.boundary.scope import RunScope, RunSettings, check_settings
+from otel_errcompact.hosts.announced import AnnouncedCalls
 from otel_errcompact.hosts.calls import Answer
 from otel_errcompact.installation.install import current_ledger
 from otel_errcompact.runtime.bounded import BoundedTable
@@ -91,6 +92,7 @@ class LedgerRuns:
         self._settings = settings
         self._lock = ReentrantLock()
         self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
+        self._announced = AnnouncedCalls()
 
     @property
     def ledger(self) -> Ledger:
@@ -118,6 +120,7 @@ class LedgerRuns:
                 hosted.refused.put(call.call_id, refusal)
         elif call.call_id:
             hosted.began.put(call.call_id, began)
+            self._announced.add(call)
         return refusal
 
     def conclude(self, call: HostCall, result: HostResult) -> Answer:
@@ -126,6 +129,7 @@ class LedgerRuns:
 
         Where the host says that it failed or succeeded, that is believed, unless exit status or text say otherwise.
         """
+        call = self._announced.find(call)
         hosted = self._of(call.run_id, call.agent)
         if not hosted.claim(call.call_id):
             return Answer(outcome="counted")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 LIMIT_S = 0.3
 """Seconds that the host waits at most: for its own input, and then for the answer."""
 
+READING_S = 1.5
+"""Seconds that the answer may take longer for each megabyte of an event: a large output has to be read."""
+
 
 def find_socket(environ: dict[bytes, bytes], platform: str = sys.platform) -> bytes:
     """
@@ -91,8 +94,8 @@ def main() -> None:
     # What `signal` is made of, which would load `enum`.
     signals: Any = __import__("_signal")
 
-    def limit() -> None:
-        signals.setitimer(signals.ITIMER_REAL, LIMIT_S)
+    def limit(size: int = 0) -> None:
+        signals.setitimer(signals.ITIMER_REAL, LIMIT_S + READING_S * size / (1 << 20))
 
     def give_up(_: int, __: object) -> None:
         leave(0)
@@ -102,7 +105,7 @@ def main() -> None:
 
         signals.signal(signals.SIGALRM, give_up)
         body = _read_event(limit)
-        limit()
+        limit(len(body))
         path = find_socket(posix.environ)
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:

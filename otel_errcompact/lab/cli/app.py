@@ -9,6 +9,8 @@ from typing import Annotated, Final
 import typer
 
 from otel_errcompact.lab.cli.execute import EXEC_EPILOG, execute
+from otel_errcompact.lab.cli.hooks import hooks
+from otel_errcompact.lab.cli.mcp import mcp
 from otel_errcompact.lab.cli.serve import SERVE_EPILOG, serve
 from otel_errcompact.lab.cli.statuses import MEANINGS
 
@@ -56,6 +58,8 @@ Outcomes = Annotated[
 
 stack: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(stack, name="stack", short_help="The operator's side: collector, dashboards and alerts.")
+app.add_typer(hooks, name="hooks", short_help="Let coding agents read digests of what fails.")
+app.add_typer(mcp, name="mcp", short_help="Let MCP clients read digests of what a server's tools fail with.")
 
 
 # Behind \b the help keeps the lines as they are.

@@ -165,6 +165,29 @@ def test_a_silent_service_costs_its_host_a_moment(place: Place) -> None:
     assert LIMIT_S <= min(took) < LIMIT_S + 1
 
 
+def test_the_answer_to_a_large_event_may_take_longer(place: Place) -> None:
+    """A megabyte has to be read before it is judged: 1.5 s more."""
+    answer = b'{"decision": "deny"}'
+
+    def serve() -> None:
+        connection, _ = busy.accept()
+        with connection:
+            received = b""
+            while not received.endswith(b'x"'):
+                received += connection.recv(1 << 20)
+            time.sleep(3 * LIMIT_S)
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + answer)
+
+    with socket.socket(socket.AF_UNIX) as busy:
+        busy.bind(str(place.socket))
+        busy.listen()
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        done = place.run_hook(event='"' + "x" * (8 << 20) + '"')
+        thread.join(60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, answer.decode(), "")
+
+
 def test_an_away_service_costs_less_than_the_limit(place: Place) -> None:
     """In processor time, which a busy machine does not change: the start of Python, and no more."""
     (place.folder / "e.sock.starting").touch()

@@ -1,0 +1,189 @@
+"""
+Claude Code: refuse before, add beside a failure, stop after the batch.
+
+A failed result cannot be replaced by a hook, so that the agent reads beside it only what is new. What it reads in
+place of the output of a failed command comes from the shell prefix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
+from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
+from otel_errcompact.hosts.hooks.payloads import arguments_of, as_record, content_of, name_of, records_of, text_of
+from otel_errcompact.hosts.hooks.saved_output import read_saved
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from otel_errcompact.hosts.calls import HostRuns
+
+    Event = Mapping[str, object]
+    Output = dict[str, object]
+
+HOST: Final = "claude-code"
+
+_OF_OTHERS: Final = (
+    *("cursor_version", "generation_id", "workspace_roots"),  # Cursor
+    *("sessionId", "toolName", "tool_result", "timestamp"),  # Copilot
+)
+"""Fields of other hosts, which read the same settings file and have adapters of their own."""
+
+_OF_SUB_AGENTS: Final = frozenset({"Agent", "Task"})
+_AGENT_ID: Final = lazy_pattern(r"(?:\bagentId\"?: ?\"?|<task-id>)(?P<id>[\w-]{1,200})")
+_MAX_AGENTS: Final = 16
+_COMMANDS: Final = "Bash"
+_REJECTED_UNSEEN: Final = "<tool_use_error>"
+"""How the result of a call begins that fails before any hook but the batch's sees it."""
+
+
+def answer(event: Event, runs: HostRuns) -> Output:
+    """Return what Claude Code reads as the output of a hook."""
+    if any(name in event for name in _OF_OTHERS) or not name_of(event, "session_id"):
+        return {}
+    respond = _RESPONSES.get(name_of(event, "hook_event_name"))
+    return respond(event, runs) if respond is not None else {}
+
+
+def _before(event: Event, runs: HostRuns) -> Output:
+    call = _read_call(event, event)
+    reason = refuse(call, runs) if call is not None else ""
+    if not reason:
+        return {}
+    return _output("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason)
+
+
+def _after_success(event: Event, runs: HostRuns) -> Output:
+    call = _read_call(event, event)
+    if call is None:
+        return {}
+    shown = content_of(event.get("tool_response"))
+    answered = runs.conclude(call, HostResult(text=undecorate(HOST, shown).text, failed=False))
+    return _add("PostToolUse", news_of(answered, shown), _stops_below(event, event, runs))
+
+
+def _after_failure(event: Event, runs: HostRuns) -> Output:
+    call, shown = _read_call(event, event), text_of(event, "error")
+    if call is None or event.get("is_interrupt") or is_refused_by_hook(shown):
+        return {}
+    result = _read_result(shown, failed=True)
+    answered = runs.conclude(call, result)
+    return _add("PostToolUseFailure", news_of(answered, result.text))
+
+
+def _after_batch(event: Event, runs: HostRuns) -> Output:
+    news = [text for called in records_of(event, "tool_calls") for text in _settle(event, called, runs)]
+    run_id = _run_id(event)
+    runs.begin_turn(run_id)
+    stop = stop_of(run_id, runs)
+    if stop:
+        return {"continue": False, "stopReason": join(*news, f"errcompact: {stop}")}
+    return _add("PostToolBatch", *news)
+
+
+def _settle(event: Event, called: Event, runs: HostRuns) -> Iterator[str]:
+    call, shown = _read_call(event, called), content_of(called.get("tool_response"))
+    if call is None or is_refused_by_hook(shown):
+        return
+    result = _read_result(shown)
+    if result.failed is None:
+        result = replace(result, failed=_say_failed(call.tool, shown, result.exit_code))
+    yield news_of(runs.conclude(call, result), result.text)
+    yield _stops_below(event, called, runs)
+
+
+def _read_result(shown: str, *, failed: bool | None = None) -> HostResult:
+    # The digest of a shell prefix that has not reached the service would be a class of its own.
+    text, exit_code, file = undecorate(HOST, shown)
+    return HostResult(text=(file and read_saved(file)) or text, failed=failed, exit_code=exit_code)
+
+
+def _say_failed(tool: str, shown: str, exit_code: int | None) -> bool | None:
+    # No flag stands in a batch. Of a command that ended with 0 nothing was reported before.
+    if shown.startswith(_REJECTED_UNSEEN):
+        return True
+    return False if tool == _COMMANDS and exit_code is None else None
+
+
+def _stops_below(event: Event, called: Event, runs: HostRuns) -> str:
+    if name_of(called, "tool_name") not in _OF_SUB_AGENTS:
+        return ""
+    return _describe_stops(event, content_of(called.get("tool_response")), called.get("tool_response"), runs)
+
+
+def _describe_stops(event: Event, text: str, response: object, runs: HostRuns) -> str:
+    # A sub-agent that was stopped reports nothing: its reason has to reach the agent that waits for it.
+    named = name_of(as_record(response), "agentId")
+    found = [named, *(match["id"] for match in _AGENT_ID.finditer(text))]
+    agents = list(dict.fromkeys(filter(None, found)))[:_MAX_AGENTS]
+    session = name_of(event, "session_id")
+    verdicts = {agent: runs.verdict(f"{session}/{agent}") for agent in agents}
+    return join(
+        *(
+            f"errcompact has stopped the sub-agent {agent}: {verdict.reason or verdict.escalation}"
+            for agent, verdict in verdicts.items()
+            if verdict.stopped
+        )
+    )
+
+
+def _on_prompt(event: Event, runs: HostRuns) -> Output:
+    prompt = text_of(event, "prompt")
+    if not name_of(event, "agent_id"):  # the prompt of a sub-agent is written by a model
+        take_prompt(_run_id(event), prompt, runs)
+    stops = _describe_stops(event, prompt, None, runs) if "<task-id>" in prompt else ""
+    stop = stop_of(_run_id(event), runs)
+    return _add("UserPromptSubmit", stops, stop and f"errcompact: {stop}")
+
+
+def _on_start(event: Event, runs: HostRuns) -> Output:
+    stop = stop_of(_run_id(event), runs)
+    return _add("SessionStart", stop and f"errcompact: {stop}")
+
+
+def _on_end(event: Event, runs: HostRuns) -> Output:
+    runs.end(_run_id(event))
+    return {}
+
+
+def _read_call(event: Event, called: Event) -> HostCall | None:
+    tool, call_id = name_of(called, "tool_name"), name_of(called, "tool_use_id")
+    if not tool or not call_id:
+        return None
+    return HostCall(
+        run_id=_run_id(event),
+        tool=tool,
+        arguments=arguments_of(called, "tool_input"),
+        call_id=call_id,
+        agent=name_of(event, "agent_type") or HOST,
+        directory=text_of(event, "cwd"),
+    )
+
+
+def _run_id(event: Event) -> str:
+    return "/".join(filter(None, (name_of(event, "session_id"), name_of(event, "agent_id"))))
+
+
+def _add(hook: str, *texts: str) -> Output:
+    added = join(*texts)
+    return _output(hook, additionalContext=added) if added else {}
+
+
+def _output(hook: str, **fields: str) -> Output:
+    return {"hookSpecificOutput": {"hookEventName": hook, **fields}}
+
+
+_RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {
+    "PreToolUse": _before,
+    "PostToolUse": _after_success,
+    "PostToolUseFailure": _after_failure,
+    "PostToolBatch": _after_batch,
+    "UserPromptSubmit": _on_prompt,
+    "SessionStart": _on_start,
+    "SessionEnd": _on_end,
+    "SubagentStop": _on_end,
+}

@@ -1,0 +1,205 @@
+"""
+Take off what hosts write around the output of a tool.
+
+Most of it differs from call to call, and none of it is the tool's: before a text is judged and keyed it goes. The exit
+status among it is read first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_REMARKS: Final = ("description",)
+"""Arguments of commands in which the model says why: they differ between calls that are the same."""
+
+
+class Decoration(NamedTuple):
+    """A piece that a host writes around a tool's output."""
+
+    pattern: re.Pattern[str]
+    """Its group `code` is an exit status, `file` the path of the whole output."""
+
+    example: str
+    """Output with it, whose undecorated text is `output`."""
+
+    is_behind: bool = False
+    """Whether it stands behind the output; else before it."""
+
+
+class Undecorated(NamedTuple):
+    """The output of a tool, and what its host says of it."""
+
+    text: str
+    exit_code: int | None = None
+    file: str = ""
+    """Where the host keeps the whole output, of which the text is a part; empty where it is whole."""
+
+
+_CODEX_LINES: Final = (
+    r"(?:Chunk ID|Wall time|Process exited with code|Exit code|Original token count|Total output lines"
+    r"|Warning: truncated output)"
+)
+_GEMINI_ENDS: Final = r"(?:Exit Code|Signal|Background PIDs|Process Group PGID|Error: \(none\)|Signal: \(none\))"
+
+DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
+    "claude-code": (
+        Decoration(
+            lazy_pattern(r"\A(?:Error: )?Exit code (?P<code>-?[0-9]{1,10})(?:\n|\Z)"),
+            "Exit code 3\noutput",
+        ),
+        # Of the shell prefix, which has put a digest before it.
+        Decoration(
+            lazy_pattern(r"\n\[errcompact: whole output, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
+            "output\n[errcompact: whole output, 743 bytes: /home/ann/output-20261122-100000-1.log]",
+            is_behind=True,
+        ),
+        Decoration(
+            lazy_pattern(r"\n\nThis tool's input schema was not in your prompt when you called it\..*\Z", re.DOTALL),
+            "output\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {}\n"
+            "If your input does not match this schema, correct it and call the tool again.",
+            is_behind=True,
+        ),
+    ),
+    "codex": (
+        Decoration(
+            lazy_pattern(
+                rf"\A(?=(?:{_CODEX_LINES}[^\n]{{0,200}}\n){{1,8}}Output:)"
+                r"(?:(?!Output:)(?:(?:Process exited with code|Exit code:?) (?P<code>-?[0-9]{1,10})"
+                r"|[^\n]{0,200})\n){1,8}Output:\n?"
+            ),
+            "Chunk ID: 5b1d0e\nWall time: 0.0520 seconds\nProcess exited with code 1\nOriginal token count: 9\n"
+            "Output:\noutput",
+        ),
+        Decoration(
+            lazy_pattern(r"\A(?:Warning: truncated output|Total output lines)[^\n]{0,200}\n+"),
+            "Warning: truncated output (original token count: 33003)\nTotal output lines: 4000\n\noutput",
+        ),
+        Decoration(
+            lazy_pattern(r"\AWall time: [0-9.]{1,20} seconds\n(?:Output:\n)?"),
+            "Wall time: 0.0019 seconds\nOutput:\noutput",
+        ),
+    ),
+    "copilot": (
+        Decoration(
+            lazy_pattern(
+                r"\n{0,2}<(?:shellId: [^\n<>]{1,80} completed|(?:command )?exited|completed) with exit code "
+                r"(?P<code>-?[0-9]{1,10})>\s*\Z"
+            ),
+            "output\n<shellId: 2 completed with exit code 1>",
+            is_behind=True,
+        ),
+        Decoration(
+            lazy_pattern(
+                r"\AOutput too large to read at once \([^()\n]{1,40}\)\. Saved to: (?P<file>[^\n]{1,4096})\n"
+                r"(?:[^\n]{0,400}\n){1,4}Preview \(first [0-9]{1,9} chars\):\n"
+            ),
+            "Output too large to read at once (126.2 KB). Saved to: /tmp/1-copilot-tool-output-2-3.txt\n"
+            "Consider using tools like grep (for searching), head/tail (for viewing start/end).\n\n"
+            "Preview (first 500 chars):\noutput",
+        ),
+        Decoration(lazy_pattern(r"\AMCP server '[^'\n]{1,200}': "), "MCP server 'shop': output"),
+    ),
+    "cursor": (
+        Decoration(
+            lazy_pattern(r"\A(?:Error: )?(?:Command failed with )?[Ee]xit code:? (?P<code>-?[0-9]{1,10})(?:\n|\Z)"),
+            "Exit code: 1\noutput",
+        ),
+    ),
+    "gemini": (
+        Decoration(
+            lazy_pattern(r"\A\s{0,9}<untrusted_context>\n?"), "<untrusted_context>\noutput\n</untrusted_context>"
+        ),
+        Decoration(
+            lazy_pattern(r"\n?</untrusted_context>\s{0,9}\Z"),
+            "<untrusted_context>\noutput\n</untrusted_context>",
+            is_behind=True,
+        ),
+        Decoration(
+            lazy_pattern(
+                rf"(?:\A|\n)(?={_GEMINI_ENDS})"
+                rf"(?:(?:Exit Code: (?P<code>-?[0-9]{{1,10}})|{_GEMINI_ENDS}[^\n]{{0,500}})(?:\n|\Z)){{1,6}}\s*\Z"
+            ),
+            "output\nExit Code: 1\nProcess Group PGID: 21744",
+            is_behind=True,
+        ),
+        Decoration(
+            lazy_pattern(
+                r"\A(?:Command: [^\n]{0,10000}\nDirectory: [^\n]{0,1000}\n)?(?:Stdout|Output): (?:\(empty\)(?=\n|\Z))?"
+            ),
+            "Output: output",
+        ),
+    ),
+    "opencode": (
+        Decoration(
+            lazy_pattern(
+                r"\A\.{3}[^\n]{0,80}truncated\.{3}\n+Full output saved to: (?P<file>[^\n]{1,4096})\n+"
+            ),
+            "...output truncated...\n\nFull output saved to: /home/ann/.local/share/opencode/tool-output/tool_21\n\n"
+            "output",
+        ),
+    ),
+}  # fmt: skip
+"""By host, in the order in which they are taken off."""
+
+_ENDS: Final = 8_000
+"""Characters at the end of an output in which a decoration is looked for."""
+
+_HEAD: Final = 1_000
+"""Characters of a result in which it says that a hook has refused the call."""
+
+_OFTEN: Final = 3
+"""How often decorations inside one another are taken off."""
+
+_NOT_EXECUTED: Final = lazy_pattern(
+    r"\s*(?:<tool_use_error>|Error: |\{\"error\": ?\")*"
+    r"(?:PreToolUse:[^\n]{1,200} hook (?:blocking )?error\b|(?:Tool call )?[Bb]locked by (?:PreToolUse|preToolUse) hook"
+    r"|Command blocked by PreToolUse hook|Tool execution blocked: "
+    r"|(?:Denied|Blocked) by (?:a )?(?:preToolUse )?hook|NOT EXECUTED: )"
+)
+"""How the result of a call begins that a hook has refused: it was not executed, so it has not failed."""
+
+
+def undecorate(host: str, text: str) -> Undecorated:
+    """
+    Return a tool's output without what the host has written around it.
+
+    Args:
+        host: The host's name.
+        text: The text, as an event of the host has it.
+    """
+    code: int | None = None
+    file = ""
+    for _ in range(_OFTEN):
+        before = text
+        for decoration in DECORATIONS.get(host, ()):
+            # Of what stands between, programs may have printed megabytes.
+            rest, part = (text[:-_ENDS], text[-_ENDS:]) if decoration.is_behind else ("", text)
+            found = decoration.pattern.search(part) if decoration.is_behind else decoration.pattern.match(part)
+            if found is None:
+                continue
+            named = found.groupdict()
+            if (said := named.get("code")) is not None:
+                code = int(said)
+            file = named.get("file") or file
+            text = f"{rest}{part[: found.start()]}{part[found.end() :]}"
+        if text == before:
+            break
+    return Undecorated(text, code, file)
+
+
+def is_refused_by_hook(text: str) -> bool:
+    """Return whether a result says that a hook has refused the call."""
+    return _NOT_EXECUTED.match(text[:_HEAD]) is not None
+
+
+def without_remarks(arguments: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the arguments of a command without the model's remarks."""
+    if "command" not in arguments and "cmd" not in arguments:
+        return arguments
+    return {name: value for name, value in arguments.items() if name not in _REMARKS}

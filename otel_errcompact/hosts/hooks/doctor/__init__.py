@@ -1,0 +1,1 @@
+"""Try the hooks of a host with failures that are known beforehand."""

@@ -1,0 +1,114 @@
+"""Write calls of a host's shell as the events that were recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.runtime.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Fields = Mapping[str, object]
+
+COMMAND: Final = "python3 orders.py"
+OUTPUT: Final = """\
+reading orders
+Traceback (most recent call last):
+  File "/srv/shop/orders.py", line 40, in <module>
+    main()
+  File "/srv/shop/orders.py", line 36, in main
+    report(load(sys.argv[1:]))
+  File "/srv/shop/orders.py", line 22, in report
+    for name, price in sorted(totals(orders).items()):
+  File "/srv/shop/orders.py", line 14, in totals
+    return {order["id"]: sum(line["price"] for line in order["lines"]) for order in orders}
+  File "/srv/shop/orders.py", line 14, in <dictcomp>
+    return {order["id"]: sum(line["price"] for line in order["lines"]) for order in orders}
+KeyError: 'lines'"""
+
+
+class Event(NamedTuple):
+    """An event, and the name under which the host has it."""
+
+    name: str
+    fields: Fields
+
+
+_BEFORE: Final[Mapping[str, str]] = {
+    "claude-code": "PreToolUse",
+    "codex": "PreToolUse",
+    "copilot": "preToolUse",
+    "cursor": "preToolUse",
+    "gemini": "BeforeTool",
+    "opencode": "before",
+}
+_AFTER: Final[Mapping[str, str]] = {
+    "claude-code": "PostToolUseFailure",
+    "codex": "PostToolUse",
+    "copilot": "postToolUse",
+    "cursor": "postToolUseFailure",
+    "gemini": "AfterTool",
+    "opencode": "after",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A session of a host."""
+
+    host: str
+    session: str
+    directory: str = "/srv/shop"
+
+    def before(self, number: int) -> Event:
+        """Return the event before the failing command."""
+        return Event(_BEFORE[self.host], self._call(number, _BEFORE[self.host]))
+
+    def after(self, number: int) -> Event:
+        """Return the event after it."""
+        return Event(_AFTER[self.host], {**self._call(number, _AFTER[self.host]), **self._result()})
+
+    def batch(self, *numbers: int) -> Event:
+        """Return the event of Claude Code after all calls of a message."""
+        shared = {name: value for name, value in self._call(0, "PostToolBatch").items() if not name.startswith("tool_")}
+        calls = [
+            {**{name: value for name, value in self._call(number, "").items() if name.startswith("tool_")},
+             "tool_response": f"Exit code 1\n{OUTPUT}"}
+            for number in numbers
+        ]  # fmt: skip
+        return Event("PostToolBatch", {**shared, "tool_calls": calls})
+
+    def _call(self, number: int, event: str) -> Fields:
+        arguments, call_id = {"command": COMMAND}, f"{self.session}-{number}"
+        if self.host == "opencode":
+            call = {"tool": "bash", "callID": call_id, "args": arguments}
+            return {"event": event, "sessionID": self.session, "directory": self.directory, **call}
+        if self.host == "copilot":
+            call = {"toolName": "bash", "toolArgs": arguments}
+            return {"sessionId": self.session, "timestamp": 1_795_747_804_622, "cwd": self.directory, **call}
+        shared: dict[str, object] = {"hook_event_name": event, "cwd": self.directory, "tool_input": arguments}
+        if self.host == "cursor":
+            ids = {"conversation_id": self.session, "generation_id": "1", "tool_use_id": call_id}
+            return {**shared, **ids, "cursor_version": "2026.09.18", "tool_name": "Shell"}
+        shared["session_id"] = self.session
+        if self.host == "gemini":
+            return {**shared, "timestamp": "2026-11-22T10:00:00.000Z", "tool_name": "run_shell_command"}
+        return {**shared, "permission_mode": "default", "tool_name": "Bash", "tool_use_id": call_id}
+
+    def _result(self) -> Fields:
+        if self.host == "claude-code":
+            return {"error": f"Exit code 1\n{OUTPUT}", "is_interrupt": False}
+        if self.host == "codex":
+            return {"tool_response": f"{OUTPUT}\n"}
+        if self.host == "copilot":
+            text = f"{OUTPUT}\n<shellId: 0 completed with exit code 1>"
+            return {"toolResult": {"resultType": "success", "textResultForLlm": text}}
+        if self.host == "cursor":
+            return {"error_message": OUTPUT, "failure_type": "error"}
+        if self.host == "gemini":
+            text = (
+                f"<untrusted_context>\nOutput: {OUTPUT}\nExit Code: 1\nProcess Group PGID: 11780\n</untrusted_context>"
+            )
+            return {"tool_response": {"llmContent": text, "returnDisplay": OUTPUT}}
+        return {"output": f"{OUTPUT}\n", "metadata": {"exit": 1}}

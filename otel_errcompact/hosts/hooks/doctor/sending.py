@@ -1,0 +1,142 @@
+"""Pass events to the installed hooks, as their host does."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from typing import TYPE_CHECKING, Final, cast
+
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.hosts.hooks.doctor.scenes import OUTPUT
+from otel_errcompact.hosts.hooks.settings.entries import PREFIX_VARIABLE, TOKEN_VARIABLE, is_ours, list_handlers
+from otel_errcompact.hosts.hooks.settings.files import read
+from otel_errcompact.hosts.hooks.settings.places import settings_file
+from otel_errcompact.hosts.hooks.settings.plans import installed_entries
+from otel_errcompact.hosts.json_text import JsonText
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from otel_errcompact.hosts.hooks.doctor.scenes import Event
+
+LIMIT_S: Final = 20
+
+
+def find_way(
+    host: str, environ: Mapping[str, str], project: Path | None = None
+) -> Callable[[Event], Mapping[str, object]]:
+    """
+    Return what passes an event to the installed hooks of a host.
+
+    Args:
+        host: The host's name.
+        environ: The environment.
+        project: The repository's root; the user's own settings if None.
+
+    Raises:
+        ConfigurationError: No hooks are installed.
+    """
+    entries = installed_entries(host, environ, project)
+    path = settings_file(host, environ, project)
+    if not entries:
+        where = f" --project {project}" if project is not None else ""
+        raise ConfigurationError(f"{path} has no hooks of ours; run 'errcompact hooks install {host}{where}' first")
+    if host == "opencode":
+        found = re.search(r"^const CALLER = (\[.*\])$", str(entries[0]), re.MULTILINE)
+        words = cast("list[str]", json.loads(found[1])) if found is not None else []
+        return lambda event: _run([*words, host], event, environ)
+    handlers = _find_handlers(JsonText(path.read_text(encoding="utf-8"), str(path)))
+
+    def send(event: Event) -> Mapping[str, object]:
+        handler = handlers.get(event.name)
+        return _call(handler, event, environ) if handler is not None else {}
+
+    return send
+
+
+def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Callable[[str], str] | None:
+    """
+    Return what runs a failing command behind the shell prefix.
+
+    Args:
+        environ: The environment.
+        project: The repository's root; the user's own settings if None.
+
+    Returns:
+        It takes the session and returns what is printed; None where no prefix of ours is installed.
+    """
+    path = settings_file("claude-code", environ, project)
+    content = read(path)
+    prefix = JsonText((content or b"").decode("utf-8", "replace"), str(path)).get(("env", PREFIX_VARIABLE))
+    if not isinstance(prefix, str) or not is_ours(prefix):
+        return None
+    command = shlex.quote(f"printf '%s\\n' {shlex.quote(OUTPUT)} >&2; exit 1")
+    # As Claude Code puts it together.
+    script = f"eval {command} \\< /dev/null && pwd -P >| /dev/null"
+
+    def run(session: str) -> str:
+        named = {**environ, PREFIX_VARIABLE: prefix, "CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "1"}
+        try:
+            done = subprocess.run(  # noqa: S603 - what the host itself would start
+                [prefix, script], env=named, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"{prefix}: {error}"
+        return (done.stdout + done.stderr).decode("utf-8", "replace")
+
+    return run
+
+
+def _find_handlers(document: JsonText) -> Mapping[str, Mapping[str, object]]:
+    hooks = document.get(("hooks",))
+    return {
+        event: cast("Mapping[str, object]", handler)
+        for event, groups in (cast("dict[str, object]", hooks) if isinstance(hooks, dict) else {}).items()
+        for group in (cast("list[object]", groups) if isinstance(groups, list) else ())
+        for handler in (list_handlers(group) or (group,))
+        if is_ours(handler) and isinstance(handler, dict)
+    }
+
+
+def _call(handler: Mapping[str, object], event: Event, environ: Mapping[str, str]) -> Mapping[str, object]:
+    if handler.get("type") == "http":
+        return _post(str(handler["url"]), event, environ.get(TOKEN_VARIABLE, ""))
+    if "args" in handler:
+        words = [str(handler["command"]), *map(str, cast("list[object]", handler["args"]))]
+        return _run(words, event, environ)
+    return _run(["/bin/sh", "-c", str(handler.get("bash") or handler.get("command"))], event, environ)
+
+
+def _run(words: list[str], event: Event, environ: Mapping[str, str]) -> Mapping[str, object]:
+    body = json.dumps(event.fields).encode()
+    try:
+        done = subprocess.run(  # noqa: S603 - what the host itself would start
+            words, input=body, capture_output=True, env=dict(environ), timeout=LIMIT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return _parse(done.stdout)
+
+
+def _post(url: str, event: Event, token: str) -> Mapping[str, object]:
+    from urllib.error import URLError
+    from urllib.request import Request, urlopen
+
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+    request = Request(url, json.dumps(event.fields).encode(), headers)  # noqa: S310 - from the settings
+    try:
+        with urlopen(request, timeout=LIMIT_S) as reply:  # noqa: S310 - as above
+            return _parse(reply.read())
+    except (URLError, OSError, ValueError):
+        return {}
+
+
+def _parse(body: bytes) -> Mapping[str, object]:
+    try:
+        found = json.loads(body or b"{}")
+    except ValueError:
+        return {}
+    return cast("Mapping[str, object]", found) if isinstance(found, dict) else {}

@@ -1,0 +1,104 @@
+"""Say whether a call may be made and a run continue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    from otel_errcompact.hosts.calls import Answer, HostCall, HostRuns
+
+_RESUME: Final = lazy_pattern(r"(?is)\s*/?errcompact[ :-]{1,3}resume\b[ :,.]{0,3}(?P<message>.{0,4000})")
+_BY_ANY_PROMPT: Final = "the user's next prompt lets it continue"
+_BY_WORDS: Final = "a prompt that begins with 'errcompact resume' lets it continue"
+_LONG: Final = 4_000
+"""Characters of a result whose digest helps to read it, though it says nothing new."""
+
+_REPEATED: Final = lazy_pattern(r"#[0-9a-f]{4,16} (?:again|with new details) \(")
+_BESIDE_FACTS: Final = ("NOTICE: ", "  hint: ")
+"""How lines of a digest begin that stand in no raw result."""
+
+_NAME_OF_CLASS: Final = lazy_pattern(r"#[0-9a-f]{4,16}(?: \(exit code -?[0-9]{1,10}\))?")
+"""All that is new of a short failure at its first occurrence: it says nothing."""
+
+_TASK: Final = "<task-notification>"
+"""How a prompt begins that the host itself has written."""
+
+
+def refuse(call: HostCall, runs: HostRuns) -> str:
+    """Return why a call must not be executed; empty if it may."""
+    stop = stop_of(call.run_id, runs)
+    if stop:
+        return f"NOT EXECUTED: {stop}. Make no further calls; report to the user what you were doing and this reason."
+    return runs.refuse(call)
+
+
+def stop_of(run_id: str, runs: HostRuns) -> str:
+    """
+    Return why a run is stopped; empty if it may continue.
+
+    A sub-agent is stopped with the session that it works for.
+
+    Args:
+        run_id: The session, or `session/agent`.
+        runs: The runs of all hosts.
+    """
+    session = run_id.partition("/")[0]
+    for each in dict.fromkeys((session, run_id)):
+        verdict = runs.verdict(each)
+        if verdict.stopped:
+            reason = verdict.reason or str(verdict.escalation or "an escalation waits for its answer")
+            how = _BY_WORDS if verdict.standing == "halt" else _BY_ANY_PROMPT
+            return f"this run is stopped: {reason.rstrip('. ')} ({how})"
+    return ""
+
+
+def take_prompt(run_id: str, prompt: str, runs: HostRuns) -> None:
+    """
+    Let a run continue that waited for this prompt.
+
+    A run that was halted waits for the words `errcompact resume`: programs that resume sessions send prompts too.
+
+    Args:
+        run_id: The session.
+        prompt: What the human has written.
+        runs: The runs of all hosts.
+    """
+    if prompt.lstrip().startswith(_TASK):
+        return
+    found = _RESUME.match(prompt)
+    standing = runs.verdict(run_id).standing
+    if found is not None and standing != "carry_on":
+        runs.resume(run_id, found["message"].strip())
+    elif standing in {"pause", "pending"}:
+        runs.resume(run_id)
+
+
+def join(*texts: str) -> str:
+    """Return texts under one another, without empty ones."""
+    return "\n".join(filter(None, texts))
+
+
+def news_of(answer: Answer, shown: str) -> str:
+    """
+    Return what the agent is to read beside a result.
+
+    Args:
+        answer: What came of the call.
+        shown: The raw result, which the host shows whatever we say.
+    """
+    return join(_news_in(answer.text, shown) if answer.outcome == "failure" else "", answer.guidance)
+
+
+def _news_in(text: str, shown: str) -> str:
+    text, shown = text.strip(), shown.strip()
+    if text in shown:
+        return ""
+    if shown and text.startswith(shown):
+        news = text[len(shown) :].strip()
+    elif len(shown) < _LONG and _REPEATED.search(text) is None:
+        news = join(*(line for line in text.split("\n") if line.startswith(_BESIDE_FACTS)))
+    else:
+        news = text
+    return "" if _NAME_OF_CLASS.fullmatch(news) else news

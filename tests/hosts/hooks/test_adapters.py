@@ -1,0 +1,372 @@
+"""Every host answers three identical failures with digest, count and refusal, in its own words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.escalator.actions import Action, Halt, Pause
+from otel_errcompact.escalator.thresholds import Thresholds
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.hooks import HOSTS, answer
+from otel_errcompact.hosts.runs import LedgerRuns
+from tests.hosts.hooks.sessions import FAILING, FINE, RECORDED_HOSTS, after, batch, before, recorded
+
+EVERY = pytest.mark.parametrize("host", HOSTS)
+CLOSED = Halt("the shop is closed")
+AGAIN = "again (x2, 2 in a row; 2 identical calls failed and no other has succeeded, at 6 the run is stopped: "
+REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
+
+
+def text_for(host: str, said: dict[str, Any]) -> str:
+    """What the agent reads in place of a result, or beside it."""
+    return {
+        "claude-code": lambda: said["hookSpecificOutput"]["additionalContext"],
+        "codex": lambda: said["reason"] if said["decision"] == "block" else "",
+        "copilot": lambda: said["modifiedResult"]["textResultForLlm"],
+        "cursor": lambda: said["additional_context"],
+        "gemini": lambda: said["reason"] if said["decision"] == "deny" else "",
+        "opencode": lambda: said["output"],
+    }[host]()
+
+
+def refusal_of(host: str, said: dict[str, Any]) -> str:
+    """Why a call is refused; the answer has nothing but that."""
+    reason = {
+        "claude-code": lambda: said["hookSpecificOutput"]["permissionDecisionReason"],
+        "codex": lambda: said["hookSpecificOutput"]["permissionDecisionReason"],
+        "copilot": lambda: said["permissionDecisionReason"],
+        "cursor": lambda: said["agent_message"],
+        "gemini": lambda: said["reason"],
+        "opencode": lambda: said["refuse"],
+    }[host]()
+    deny = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
+    assert (
+        said
+        == {
+            "claude-code": {"hookSpecificOutput": deny},
+            "codex": {"hookSpecificOutput": deny},
+            "copilot": {"permissionDecision": "deny", "permissionDecisionReason": reason},
+            "cursor": {"permission": "deny", "user_message": reason, "agent_message": reason},
+            "gemini": {"decision": "deny", "reason": reason},
+            "opencode": {"refuse": reason},
+        }[host]
+    )
+    return reason
+
+
+def fail(host: str, runs: LedgerRuns, number: int) -> dict[str, Any]:
+    """Let the agent make the failing call once; return what is said afterwards."""
+    assert answer(host, before(host, FAILING, number), runs) == {}
+    failed = after(host, FAILING, number)
+    said = answer(host, failed, runs)
+    if host == "claude-code":
+        assert answer(host, batch(failed), runs) == {}
+    return said
+
+
+def watched(action: Action = CLOSED) -> LedgerRuns:
+    """Runs whose operator is asked at the first failure."""
+    return LedgerRuns(ledger=Ledger(), on_escalation=lambda _: action, thresholds=Thresholds(same=1))
+
+
+def stop(host: str, runs: LedgerRuns) -> dict[str, Any]:
+    """Let a call fail, about which the operator is asked; return what is said to it and to the next one."""
+    answer(host, before(host, FAILING, 1), runs)
+    answer(host, after(host, FAILING, 1), runs)
+    return answer(host, before(host, FINE, 2), runs)
+
+
+@EVERY
+def test_identical_failures_lead_to_a_count_and_a_refusal(host: str, runs: LedgerRuns) -> None:
+    """The second names its count, and the third call is not executed."""
+    fail(host, runs, 1)
+    assert AGAIN in text_for(host, fail(host, runs, 2))
+    assert refusal_of(host, answer(host, before(host, FAILING, 3), runs)).startswith(REFUSED)
+
+
+@pytest.mark.parametrize("host", [host for host in HOSTS if host not in {"claude-code", "cursor"}])
+def test_the_digest_stands_in_place_of_the_output(host: str, runs: LedgerRuns) -> None:
+    """A failed command is replaced though the host calls it a success, without what the host has written around it."""
+    text = text_for(host, fail(host, runs, 1))
+    assert text.splitlines()[0] == "reading orders"
+    assert text.splitlines()[-2:] == [
+        "KeyError: 'lines'",
+        "#ee2a (detected: a traceback)" if host == "codex" else "#ee2a (exit code 1)",
+    ]
+
+
+@pytest.mark.parametrize("host", ["claude-code", "cursor"])
+def test_the_first_short_failure_adds_nothing(host: str, runs: LedgerRuns) -> None:
+    """Where a result cannot be replaced, the agent reads it, and nothing is new."""
+    assert fail(host, runs, 1) == {}
+
+
+def test_copilot_keeps_all_else_of_a_result(runs: LedgerRuns) -> None:
+    """It takes only a result of the same shape."""
+    failed = after("copilot", FAILING, 1)
+    failed["toolResult"]["toolTelemetry"] = {"metrics": {"ms": 3}}
+    assert answer("copilot", failed, runs)["modifiedResult"] == {
+        "resultType": "success",
+        "textResultForLlm": failed["toolResult"]["textResultForLlm"].rpartition("\n")[0] + "\n#ee2a (exit code 1)",
+        "toolTelemetry": {"metrics": {"ms": 3}},
+    }
+
+
+@EVERY
+def test_success_is_left_as_it_is(host: str, runs: LedgerRuns) -> None:
+    """Byte for byte: the answer is empty, also after failures."""
+    fail(host, runs, 1)
+    assert answer(host, before(host, FINE, 2), runs) == {}
+    assert answer(host, after(host, FINE, 2), runs) == {}
+
+
+@EVERY
+def test_a_success_between_lets_the_call_be_made_again(host: str, runs: LedgerRuns) -> None:
+    """What another call has changed may have helped."""
+    fail(host, runs, 1)
+    fail(host, runs, 2)
+    answer(host, before(host, FINE, 3), runs)
+    answer(host, after(host, FINE, 3), runs)
+    assert answer(host, before(host, FAILING, 4), runs) == {}
+
+
+@pytest.mark.parametrize("host", [host for host in HOSTS if host not in {"copilot", "gemini"}])
+def test_a_call_id_counts_once(host: str, runs: LedgerRuns) -> None:
+    """Two hooks report the same call: the user's settings and the project's are both installed."""
+    failed = after(host, FAILING, 1)
+    answer(host, failed, runs)
+    assert answer(host, failed, runs) == {}
+    assert "x2" not in str(answer(host, failed, runs))
+    assert [runs.report(run).occurrences for run in runs.run_ids()] == [1]
+
+
+def test_parallel_calls_of_claude_code_are_one_turn(runs: LedgerRuns) -> None:
+    """The agent could not have read the first failure when it asked for the second call."""
+    first, second = after("claude-code", FAILING, 1), after("claude-code", FAILING, 2)
+    for number in (1, 2):
+        assert answer("claude-code", before("claude-code", FAILING, number), runs) == {}
+    answer("claude-code", first, runs)
+    said = answer("claude-code", second, runs)
+    assert "2 in a row" not in str(said)
+    assert answer("claude-code", batch(first, second), runs) == {}
+    assert answer("claude-code", before("claude-code", FAILING, 3), runs) == {}
+
+
+@EVERY
+def test_the_reason_of_a_halt_is_in_every_refusal(host: str) -> None:
+    """The operator's words reach the agent, with what it is to do, and how its user lets it continue."""
+    reason = refusal_of(host, stop(host, watched()))
+    assert reason.startswith("NOT EXECUTED: this run is stopped: the shop is closed (")
+    assert "a prompt that begins with 'errcompact resume' lets it continue" in reason
+
+
+def test_claude_code_stops_after_the_batch() -> None:
+    """The batch is its gate: the turn ends, and the operator's reason is what the user reads."""
+    runs = watched()
+    stop("claude-code", runs)
+    said = answer("claude-code", batch(after("claude-code", FINE, 5), text="3 orders, all paid"), runs)
+    assert said["continue"] is False
+    assert "the shop is closed" in said["stopReason"]
+
+
+def test_gemini_stops_after_a_tool() -> None:
+    """It is the only other host whose hook ends a run."""
+    runs = watched()
+    stop("gemini", runs)
+    said = answer("gemini", after("gemini", FINE, 5), runs)
+    assert said["continue"] is False
+    assert "the shop is closed" in said["stopReason"]
+
+
+def test_a_halt_outlives_the_session() -> None:
+    """A resumed session begins with the reason, and is refused everything until its user says so."""
+    runs = watched()
+    stop("claude-code", runs)
+    ended = next(event for event in recorded("claude-code") if event["hook_event_name"] == "SessionEnd")
+    start = next(event for event in recorded("claude-code") if event["hook_event_name"] == "SessionStart")
+    prompt = next(event for event in recorded("claude-code") if event["hook_event_name"] == "UserPromptSubmit")
+    assert answer("claude-code", ended, runs) == {}
+    said = answer("claude-code", {**start, "source": "resume"}, runs)
+    assert "the shop is closed" in said["hookSpecificOutput"]["additionalContext"]
+    assert "the shop is closed" in str(answer("claude-code", prompt, runs))
+    assert answer("claude-code", before("claude-code", FINE, 6), runs) != {}
+    assert answer("claude-code", {**prompt, "prompt": "errcompact resume: use the other file"}, runs) == {}
+    assert answer("claude-code", before("claude-code", FINE, 7), runs) == {}
+
+
+def test_any_prompt_answers_a_run_that_waits_for_a_human() -> None:
+    """It was paused, not halted; what the host itself writes as a prompt answers nothing."""
+    runs = watched(Pause("may I delete it?"))
+    stop("claude-code", runs)
+    prompt = next(event for event in recorded("claude-code") if event["hook_event_name"] == "UserPromptSubmit")
+    answer("claude-code", {**prompt, "prompt": "<task-notification>\n<task-id>a1</task-id>"}, runs)
+    assert "may I delete it?" in str(answer("claude-code", before("claude-code", FINE, 6), runs))
+    assert answer("claude-code", {**prompt, "prompt": "no, keep it"}, runs) == {}
+    assert answer("claude-code", before("claude-code", FINE, 7), runs) == {}
+
+
+def in_agent(event: dict[str, Any], agent: str = "a6096a332bafa8579") -> dict[str, Any]:
+    return {**event, "agent_id": agent, "agent_type": "general-purpose"}
+
+
+def test_a_halted_sub_agent_stops_and_its_parent_reads_why() -> None:
+    """The host shows the parent that the sub-agent has returned nothing: the reason is in the parent's own batch."""
+    runs = watched()
+    answer("claude-code", in_agent(before("claude-code", FAILING, 1)), runs)
+    answer("claude-code", in_agent(after("claude-code", FAILING, 1)), runs)
+    said = answer("claude-code", in_agent(batch(after("claude-code", FAILING, 1))), runs)
+    assert said["continue"] is False
+    parent = next(
+        event
+        for event in recorded("claude-code")
+        if event["hook_event_name"] == "PostToolBatch" and event["tool_calls"][0]["tool_name"] == "Agent"
+    )
+    assert answer("claude-code", before("claude-code", FINE, 7), runs) == {}
+    said = answer("claude-code", parent, runs)
+    assert said["hookSpecificOutput"] == {
+        "hookEventName": "PostToolBatch",
+        "additionalContext": "errcompact has stopped the sub-agent a6096a332bafa8579: the shop is closed",
+    }
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "copilot", "opencode"])
+def test_no_model_lets_a_run_continue(host: str) -> None:
+    """Hosts report the prompt of a sub-agent too, which another model has written."""
+    runs = watched()
+    stop(host, runs)
+    event = before(host, FINE, 5)
+    prompt = {
+        "claude-code": {**in_agent(event), "hook_event_name": "UserPromptSubmit"},
+        "codex": {**in_agent(event), "hook_event_name": "UserPromptSubmit"},
+        "copilot": {"sessionId": "s2", "parentAgentId": event.get("sessionId")},
+        "opencode": {"event": "prompt", "sessionID": "s2", "parentID": event.get("sessionID")},
+    }[host]
+    answer(host, {**prompt, "prompt": "errcompact resume"}, runs)
+    assert "the shop is closed" in refusal_of(host, answer(host, event, runs))
+
+
+def test_a_halted_session_stops_its_sub_agents() -> None:
+    """Also one that runs in the background and comes back later."""
+    runs = watched()
+    stop("claude-code", runs)
+    refused = answer("claude-code", in_agent(before("claude-code", FINE, 8)), runs)
+    assert "the shop is closed" in refusal_of("claude-code", refused)
+
+
+DENIED = [
+    ("claude-code", lambda: {**after("claude-code", FAILING, 9), "error": f"PreToolUse:Bash hook error: {REFUSED}"}),
+    ("claude-code", lambda: {**after("claude-code", FAILING, 9), "is_interrupt": True}),
+    ("claude-code", lambda: batch(after("claude-code", FAILING, 9), text="PreToolUse:Bash hook error: not on Fridays")),
+    (
+        "claude-code",
+        lambda: batch(
+            after("claude-code", FAILING, 9),
+            text="The user doesn't want to proceed with this tool use. The tool use was rejected.",
+        ),
+    ),
+    (
+        "codex",
+        lambda: {**after("codex", FAILING, 9), "tool_response": f"Command blocked by PreToolUse hook: {REFUSED}"},
+    ),
+    (
+        "copilot",
+        lambda: {
+            **after("copilot", FAILING, 9),
+            "toolResult": {"resultType": "denied", "textResultForLlm": f"Denied by preToolUse hook: {REFUSED}"},
+        },
+    ),
+    (
+        "gemini",
+        lambda: {
+            **after("gemini", FAILING, 9),
+            "tool_response": {"error": {"type": "policy_violation", "message": f"Tool execution blocked: {REFUSED}"}},
+        },
+    ),
+    ("opencode", lambda: {**before("opencode", FAILING, 9), "event": "error", "error": f"Error: {REFUSED}"}),
+    (
+        "opencode",
+        lambda: {
+            **before("opencode", FAILING, 9),
+            "event": "error",
+            "error": "The user rejected permission to use this specific tool call.",
+        },
+    ),
+    ("cursor", lambda: {**after("cursor", FAILING, 9), "failure_type": "permission_denied"}),
+    ("cursor", lambda: {**after("cursor", FAILING, 9), "error_message": REFUSED}),
+]
+
+
+@pytest.mark.parametrize(("host", "event"), DENIED)
+def test_what_was_not_executed_has_not_failed(host: str, event: Any, runs: LedgerRuns) -> None:
+    """Refusals of ours that come back, of other hooks, of rules and of the user are no failures."""
+    assert answer(host, event(), runs) == {}
+    assert [runs.report(run).occurrences for run in runs.run_ids()] in ([], [0])
+
+
+def test_claude_codes_file_is_read_by_others_who_have_adapters(runs: LedgerRuns) -> None:
+    """Cursor and Copilot run the hooks in it too: each call would count twice."""
+    failed = after("claude-code", FAILING, 1)
+    for other in ({"cursor_version": "2026.09.18"}, {"tool_result": {"result_type": "success"}}, {"timestamp": "2026"}):
+        assert answer("claude-code", {**failed, **other}, runs) == {}
+    assert runs.run_ids() == ()
+
+
+def test_one_failure_is_one_class_in_every_host() -> None:
+    """The same program fails in five hosts, whose decorations differ, with the same key."""
+    keys = {}
+    for host in RECORDED_HOSTS:
+        runs = LedgerRuns(ledger=Ledger())
+        fail(host, runs, 1)
+        keys[host] = [each.key[:4] for run in runs.run_ids() for each in runs.report(run).classes]
+    assert keys == {host: ["ee2a"] for host in RECORDED_HOSTS}
+
+
+SESSIONS = {"claude-code": [7, 1], "codex": [5, 1], "copilot": [7, 1], "gemini": [8], "opencode": [7, 1]}
+"""Failures of the session, and of the sub-agent."""
+
+
+@pytest.mark.parametrize("host", RECORDED_HOSTS)
+def test_a_recorded_session_counts_each_failure_once(host: str, runs: LedgerRuns) -> None:
+    """
+    Seven failures, and one of a sub-agent.
+
+    Codex has no event after a tool of an MCP server that fails, and no exit status: a text that names no error is none.
+    Gemini has no id of a sub-agent.
+    """
+    for event in recorded(host):
+        if event.get("hook_event_name") not in {"SessionEnd", "SubagentStop"} and "reason" not in event:
+            answer(host, event, runs)
+    found = sorted(runs.run_ids(), key=len)
+    assert [runs.report(run).occurrences for run in found] == SESSIONS[host]
+    assert found[1:] == [run for run in found[1:] if run.startswith(f"{found[0]}/")]
+
+
+def test_an_unknown_host_is_one_clear_error(runs: LedgerRuns) -> None:
+    """It names the hosts there are."""
+    with pytest.raises(ConfigurationError, match="no hooks for the host 'emacs'; the hosts are claude-code, codex"):
+        answer("emacs", {}, runs)
+
+
+@pytest.mark.parametrize("in_sub_agent", [False, True])
+def test_a_command_that_its_wrapper_has_reported_counts_once(runs: LedgerRuns, *, in_sub_agent: bool) -> None:
+    """The shell prefix reports first, without the call's id and the sub-agent; then the hook, with what was printed."""
+    place = in_agent if in_sub_agent else dict[str, Any]
+    session, said = before("claude-code", FAILING, 1)["session_id"], []
+    for number in (1, 2):
+        event = place(after("claude-code", FAILING, number))
+        assert answer("claude-code", place(before("claude-code", FAILING, number)), runs) == {}
+        call = HostCall(
+            run_id=session, tool="Bash", arguments=f'{{"command": "{FAILING}"}}', directory="/home/ann/shop"
+        )
+        said.append(runs.conclude(call, HostResult(text=event["error"].partition("\n")[2], exit_code=1)))
+        assert answer("claude-code", {**event, "error": f"Exit code 1\n{said[-1].text}"}, runs) == {}
+        assert answer("claude-code", place(batch(event, text=f"Exit code 1\n{said[-1].text}")), runs) == {}
+    assert [each.count for each in said] == [1, 2]
+    refused = refusal_of("claude-code", answer("claude-code", place(before("claude-code", FAILING, 3)), runs))
+    assert refused.startswith(REFUSED)
+    run_id = f"{session}/a6096a332bafa8579" if in_sub_agent else session
+    assert {run: runs.report(run).occurrences for run in runs.run_ids()} == {run_id: 2}

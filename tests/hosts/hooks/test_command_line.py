@@ -1,0 +1,148 @@
+"""`errcompact hooks`, as a program, in a home of its own, with the real client and the real service."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from otel_errcompact.hosts.hooks import HOSTS
+from tests.hosts.service.services import Place
+
+CANNOT = {
+    "claude-code": [],
+    "codex": [],
+    "copilot": ["turn", "ids"],
+    "cursor": ["replace"],
+    "gemini": ["turn", "ids"],
+    "opencode": [],
+}
+
+
+def run(place: Place, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line, whose standard input is no terminal."""
+    command = [sys.executable, "-m", "otel_errcompact", "hooks", *arguments]
+    environ = {**place.environ, **variables}
+    return subprocess.run(command, env=environ, cwd=place.folder, capture_output=True, text=True, input="", check=False)
+
+
+def test_without_a_terminal_only_the_change_is_shown(place: Place) -> None:
+    """The exit status says that nothing was written."""
+    done = run(place, "install", "claude-code")
+    assert done.returncode == 1
+    assert '+    "PreToolUse": [' in done.stdout
+    assert done.stderr == (
+        "errcompact: claude-code: nothing was written; repeat the command with --yes, or in a terminal\n"
+    )
+    assert not (place.folder / ".claude").exists()
+
+
+def test_install_and_uninstall_leave_a_file_as_it_was(place: Place) -> None:
+    """With --yes, for a script; twice is the same as once."""
+    path = place.folder / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_bytes(b'{\r\n\t"theme": "dark" // mine\r\n}')
+    assert run(place, "install", "gemini", "--yes").returncode == 0
+    assert b'"theme": "dark"' in path.read_bytes()
+    assert run(place, "install", "gemini", "--yes").stdout == f"gemini: nothing to do, the hooks are in {path}\n"
+    assert run(place, "uninstall", "gemini", "--yes").returncode == 0
+    assert path.read_bytes() == b'{\r\n\t"theme": "dark" // mine\r\n}'
+    assert run(place, "uninstall", "gemini", "--yes").stdout.startswith("gemini: nothing to do, there are no hooks of")
+
+
+def test_a_project_has_settings_of_its_own(place: Place) -> None:
+    """The user's own are not touched."""
+    assert run(place, "install", "codex", "--project", ".", "--yes").returncode == 0
+    assert (place.folder / ".codex" / "hooks.json").exists()
+    assert run(place, "uninstall", "--project", ".", "--yes").returncode == 0
+    assert not (place.folder / ".codex").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["install", "emacs"], "there is no host 'emacs'; the hosts are claude-code, codex, copilot, cursor, gemini, "),
+        (["doctor", "emacs"], "there is no host 'emacs'"),
+        (["doctor", "codex"], "has no hooks of ours; run 'errcompact hooks install codex' first"),
+        (["install", "codex", "--http", "4823", "--yes"], "--http is for claude-code"),
+    ],
+)
+def test_a_wrong_use_is_one_clear_error(arguments: list[str], problem: str, place: Place) -> None:
+    """It says what is wrong, and what to do."""
+    done = run(place, *arguments)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_home_without_agents_is_said(place: Place) -> None:
+    """Nothing is installed for what is not there."""
+    done = run(place, "install", PATH="/nonexistent")
+    assert "no coding agent was found; name one: claude-code" in done.stderr
+    assert done.returncode == 1
+
+
+def test_status_knows_hosts_and_service(place: Place) -> None:
+    """As a table, and as JSON for programs."""
+    run(place, "install", "opencode", "--yes")
+    found = json.loads(run(place, "status", "--json").stdout)
+    assert found["service"] == {}
+    states = {state["host"]: state for state in found["hosts"]}
+    assert [host for host in HOSTS if states[host]["installed"]] == ["opencode"]
+    assert states["opencode"]["release"]
+    assert "service: does not run; the first hook starts it" in run(place, "status").stdout
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_doctor_finds_that_all_holds(host: str, place: Place) -> None:
+    """Through the installed program and the service, which it starts; what the host cannot do is no fault."""
+    place.start("--store", "memory")
+    assert run(place, "install", host, "--yes").returncode == 0
+    done = run(place, "doctor", host, "--json")
+    findings = {each["capability"]: each["held"] for each in json.loads(done.stdout)["findings"]}
+    expected = dict.fromkeys(("see", "replace", "add", "refuse", "stop", "turn", "ids"), "yes")
+    assert findings == expected | dict.fromkeys(CANNOT[host], "cannot"), done.stdout
+    assert done.returncode == 0
+    assert place.ask("GET", "/v1/runs")[1]["runs"] == [], "what the doctor has made is forgotten"
+
+
+def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
+    """A hook was taken out by hand: without it no call is refused."""
+    place.start("--store", "memory")
+    run(place, "install", "codex", "--yes")
+    path = place.folder / ".codex" / "hooks.json"
+    hooks = json.loads(path.read_text())
+    del hooks["hooks"]["PreToolUse"]
+    path.write_text(json.dumps(hooks))
+    done = run(place, "doctor", "codex")
+    assert done.returncode == 1
+    assert "refuse   NO   it said nothing" in done.stdout
+
+
+def test_a_host_reads_nothing_of_a_service_that_is_away(place: Place) -> None:
+    """Nothing is printed, and the exit status is 0: the command of every host, with an interpreter that is gone too."""
+    environ = {**place.environ, "OTEL_ERRCOMPACT_SERVICE": "/nonexistent/folder/e.sock"}
+    for host in ("codex", "copilot", "gemini", "cursor"):
+        run(place, "install", host, "--yes")
+    for path in (".codex/hooks.json", ".copilot/hooks/errcompact.json", ".gemini/settings.json", ".cursor/hooks.json"):
+        text = (place.folder / path).read_text()
+        for groups in json.loads(text)["hooks"].values():
+            handler = groups[0].get("hooks", groups)[0]
+            command = handler.get("bash") or handler["command"]
+            for each in (command, command.replace(sys.executable, "/nonexistent/python")):
+                done = subprocess.run(
+                    ["/bin/sh", "-c", each], env=environ, input="{}", capture_output=True, text=True, check=False
+                )
+                expected = "{}" if ".cursor" in path else ""
+                assert (done.stdout, done.stderr, done.returncode) == (expected, "", 0)
+
+
+def test_the_client_is_where_the_settings_name_it() -> None:
+    """The program of the service's part."""
+    from otel_errcompact.hosts.hooks.settings.entries import CLIENT
+
+    assert Path(__file__).parents[3] / "otel_errcompact" / "hosts" / "client" / "hook.py" == CLIENT
+    assert CLIENT.is_file()
