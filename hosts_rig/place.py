@@ -23,7 +23,7 @@ def total(order):
     return sum(line["price"] for line in order["lines"])
 
 
-print("reading orders")
+print("reading orders", flush=True)
 print(total({"id": 4711}))
 """,
     "stock.py": """\

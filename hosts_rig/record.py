@@ -25,6 +25,9 @@ LONGEST = 12_000
 """Characters of a recorded text. The middle of a longer one is left out without a mark: marks are the host's own."""
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+AGENT_ID = re.compile(r"\ba[0-9a-f]{16}\b")
+"""Of Claude Code; there is one sub-agent in a recorded session."""
+
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?Z?")
 
 
@@ -112,6 +115,7 @@ class Neutral:
         for path, name in self._paths:
             text = text.replace(path, name)
         text = ISO_TIME.sub("2026-11-22T10:00:00.000Z", UUID.sub(self._number, text))
+        text = AGENT_ID.sub("a6096a332bafa8579", text)
         return text if len(text) <= LONGEST else text[: LONGEST // 2] + text[-LONGEST // 2 :]
 
     def _number(self, found: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hosts_rig.model import DELEGATED, StandInModel
+from hosts_rig.place import ROOT
 from hosts_rig.probes import FINE, ORDERS, REPORT, STOCK, delegated_probes
 from hosts_rig.script import CLOSING, do
 from hosts_rig.service import Service
@@ -25,6 +27,17 @@ if TYPE_CHECKING:
 
 MARKED = f"echo x >> ran.txt; {ORDERS}"
 """Leaves a line for each time it really runs."""
+
+CLIENT = ROOT / "otel_errcompact" / "hosts" / "client"
+SETTINGS = (
+    ".claude/settings.json",
+    ".codex/hooks.json",
+    ".gemini/settings.json",
+    ".copilot/hooks/errcompact.json",
+    ".config/opencode/plugin/errcompact.js",
+)
+SHORT = 1_500
+"""Characters; a long output has 40 kB where it is not replaced."""
 
 AGAIN = "#ee2a again (x2, 2 in a row; 2 identical calls failed and no other has succeeded"
 REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
@@ -71,6 +84,7 @@ class Played:
         self._host.prepare(self._place, model.url)
         if hooks:
             errcompact(self._place, "hooks", "install", self._host.name, "--yes")
+            be_patient(self._place)
         session = run(self._host, self._place, model)
         assert model.requests, session.output + session.errors
         return session
@@ -79,6 +93,31 @@ class Played:
         """Close its models."""
         for model in self._models:
             model.close()
+
+
+def be_patient(place: Place) -> None:
+    """
+    Let the installed hooks wait for an answer for as long as it takes.
+
+    What they read is what is tested here; that they give up in time is tested where nothing else runs.
+    """
+    patient = place.base / "client"
+    if not patient.exists():
+        shutil.copytree(CLIENT, patient)
+        client = patient / "hook.py"
+        client.write_text(swap(client.read_text(encoding="utf-8"), "LIMIT_S = 0.3", "LIMIT_S = 60"), encoding="utf-8")
+    for path in SETTINGS:
+        file = place.home / path
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        if str(CLIENT) in text:
+            text = swap(text, "LIMIT_MS = 300", "LIMIT_MS = 60_000") if file.suffix == ".js" else text
+            file.write_text(text.replace(str(CLIENT), str(patient)), encoding="utf-8")
+
+
+def swap(text: str, old: str, new: str) -> str:
+    """A text with one piece replaced that must be there."""
+    assert old in text
+    return text.replace(old, new)
 
 
 def test_three_identical_failures_lead_to_digest_notice_and_refusal(host, place, service, play):
@@ -105,7 +144,7 @@ def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(host, place, 
 def test_a_success_is_read_as_the_host_writes_it(host, place, service, play):
     """Byte for byte, but for what differs from run to run anyway."""
     script = [do(host.shell(FINE)), do(host.read(str(place.work / "stock.py"))), CLOSING]
-    with_hooks, without = play(script), play(script, hooks=False)
+    without, with_hooks = play(script, hooks=False), play(script)
     for number in (1, 2):
         assert steady(with_hooks.model.turn(number)) == steady(without.model.turn(number))
 
@@ -117,12 +156,11 @@ def steady(text: str) -> str:
 
 def test_the_cause_at_the_end_of_a_long_output_is_read(host, place, service, play):
     """Of 130 kB the digest keeps the line that says why."""
-    session = play([do(host.shell(REPORT)), CLOSING])
-    read = session.model.turn(1)
+    read = play([do(host.shell(REPORT)), CLOSING]).model.turn(1)
     assert "column 'region' is missing in customers.csv" in read
     if host.name == "codex":
         pytest.skip("shows its hooks no exit status, and the text alone does not say that it failed")
-    assert len(read) < 1_500
+    assert len(read) < SHORT
 
 
 def test_an_error_of_an_mcp_server_is_counted(host, place, service, play):
