@@ -19,8 +19,13 @@ from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from otel_errcompact.hosts.hooks.doctor.checks import Finding
+
 START_S: Final = 30
 """Seconds that the service may need to start, on a machine with much else to do."""
+
+ATTEMPTS: Final = 4
+"""How often what did not hold is tried again: hooks do not wait for an answer that is late."""
 
 _SHOWN: Final = {"yes": "yes", "no": "NO", "cannot": "-"}
 
@@ -43,9 +48,14 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
         sessions.append(f"doctor-{secrets.token_hex(6)}")
         return sessions[-1]
 
+    wrap = find_wrapper(environ, project) if host == "claude-code" else None
     try:
-        wrap = find_wrapper(environ, project) if host == "claude-code" else None
         findings = diagnose(host, send, new_session, wrap)
+        for _ in range(ATTEMPTS):
+            if all(finding.held != "no" for finding in findings):
+                break
+            # Of a service that has just begun, or a busy machine, an answer may come too late.
+            findings = _take_better(findings, diagnose(host, send, new_session, wrap))
     finally:
         _forget(sessions)
     status = INCOMPLETE if any(finding.held == "no" for finding in findings) else FINE
@@ -61,7 +71,11 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
     return status
 
 
-def _fields(finding: object) -> dict[str, object]:
+def _take_better(first: tuple[Finding, ...], second: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    return tuple(new if old.held == "no" else old for old, new in zip(first, second, strict=True))
+
+
+def _fields(finding: Finding) -> dict[str, object]:
     return {name: getattr(finding, name) for name in ("capability", "held", "evidence")}
 
 

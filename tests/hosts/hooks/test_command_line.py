@@ -124,7 +124,8 @@ def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
 
 def test_a_host_reads_nothing_of_a_service_that_is_away(place: Place) -> None:
     """Nothing is printed, and the exit status is 0: the command of every host, with an interpreter that is gone too."""
-    environ = {**place.environ, "OTEL_ERRCOMPACT_SERVICE": "/nonexistent/folder/e.sock"}
+    (place.folder / "file").touch()
+    environ = {**place.environ, "OTEL_ERRCOMPACT_SERVICE": str(place.folder / "file" / "e.sock")}
     for host in ("codex", "copilot", "gemini", "cursor"):
         run(place, "install", host, "--yes")
     for path in (".codex/hooks.json", ".copilot/hooks/errcompact.json", ".gemini/settings.json", ".cursor/hooks.json"):
