@@ -95,7 +95,7 @@ class JsonText:
 
     def set(self, path: Path, value: object) -> JsonText:
         """
-        Write a value to a path, in place or as the last member.
+        Write a value to a path, in place or added last.
 
         Objects on the way that are missing are made.
 

@@ -1,0 +1,306 @@
+"""The relay: lines from the client to the server, and back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+from otel_errcompact.hosts.mcp_proxy.messages import (
+    Message,
+    is_answer,
+    is_batch,
+    is_request,
+    key_of,
+    make_error,
+    mapping_of,
+    method_of,
+    params_of,
+    parse_line,
+    write_line,
+)
+from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCall, ToolCalls
+from otel_errcompact.runtime.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+_logger: Final = logging.getLogger("otel_errcompact")
+
+ANSWER_SECONDS: Final = 10.0
+"""How long the server may still answer when the client has closed its side."""
+
+POLL_SECONDS: Final = 0.02
+
+HANDSHAKE_SECONDS: Final = 60.0
+"""How long a server that was started again may take to begin."""
+
+LASTING: Final = {"logging/setLevel": "", "resources/subscribe": "uri"}
+"""Requests whose effect lasts as long as the server, with the parameter that they are about."""
+
+UNDONE_BY: Final = {"resources/unsubscribe": "resources/subscribe"}
+
+
+class Client(Protocol):
+    """The side that asks."""
+
+    def read(self) -> AsyncIterator[bytes]:
+        """Yield its lines until it closes."""
+        ...
+
+    async def write(self, line: bytes) -> None:
+        """Send it a line."""
+        ...
+
+
+class Server(Protocol):
+    """The side that answers."""
+
+    def read(self) -> AsyncIterator[bytes]:
+        """Yield its lines until it ends."""
+        ...
+
+    async def write(self, line: bytes) -> None:
+        """
+        Send it a line.
+
+        Raises:
+            OSError: It is gone.
+        """
+        ...
+
+    async def finish(self) -> None:
+        """Say that no more lines come."""
+        ...
+
+    async def stop(self, *, at_once: bool = False) -> None:
+        """End it and all that it has started, if need be by force."""
+        ...
+
+    def describe(self) -> str:
+        """Return what it is and how it ended, as the subject of a sentence with its verb."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pending:
+    request: Message
+    call: ToolCall | None = None
+
+
+class _Lasting:
+    """What a server has to be told when it is started again."""
+
+    def __init__(self) -> None:
+        self.handshake: Message | None = None
+        self.is_initialized = False
+        self.requests: dict[tuple[str, str], Message] = {}
+
+    def note(self, message: Message) -> None:
+        method = method_of(message)
+        if method == "initialize":
+            self.handshake, self.is_initialized = message, False
+            self.requests.clear()
+        elif method == "notifications/initialized":
+            self.is_initialized = True
+        elif (name := LASTING.get(method)) is not None:
+            self.requests[method, str(params_of(message).get(name, ""))] = message
+        elif (undone := UNDONE_BY.get(method)) is not None:
+            self.requests.pop((undone, str(params_of(message).get(LASTING[undone], ""))), None)
+
+
+class Relay:
+    """
+    Passes lines between one client and one server, which is started again if it ends.
+
+    Args:
+        client: The side that asks.
+        start: Starts the server again; raises `OSError` if it cannot.
+        calls: What is done about calls of tools.
+    """
+
+    def __init__(self, client: Client, start: Callable[[], Awaitable[Server]], calls: ToolCalls) -> None:
+        self._client = client
+        self._start = start
+        self._calls = calls
+        self._pending: dict[str, _Pending] = {}
+        self._own: dict[str, asyncio.Future[None]] = {}
+        """Our own requests to a server that was started again."""
+        self._lasting = _Lasting()
+        self._server: Server | None = None
+        self._pump: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    async def run(self, server: Server, stop: asyncio.Event) -> None:
+        """
+        Relay until the client closes, or until it is asked to stop.
+
+        Args:
+            server: The server, which is ended in any case.
+            stop: Set where everything has to end at once.
+        """
+        self._take_up(server)
+        asked = asyncio.ensure_future(stop.wait())
+        reading = asyncio.ensure_future(self._read_client())
+        try:
+            await asyncio.wait({asked, reading}, return_when=asyncio.FIRST_COMPLETED)
+            if not stop.is_set():
+                await reading
+                await self._finish(asked)
+        finally:
+            self._stopping = True
+            reading.cancel()
+            asked.cancel()
+            if self._server is not None:
+                await self._server.stop(at_once=stop.is_set())
+            if self._pump is not None:
+                await asyncio.wait({self._pump}, timeout=1)
+                self._pump.cancel()
+
+    async def _finish(self, asked: asyncio.Task[Literal[True]]) -> None:
+        if self._server is None or self._pump is None:
+            return
+        await self._server.finish()
+        until = asyncio.get_running_loop().time() + ANSWER_SECONDS
+        while self._pending and asyncio.get_running_loop().time() < until:
+            if self._pump.done() or asked.done():
+                return
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _read_client(self) -> None:
+        async for line in self._client.read():
+            messages = parse_line(line)
+            passed = [message for message in messages if await self._take_from_client(message)]
+            if len(passed) == len(messages):
+                await self._send(line, messages)
+            elif passed:
+                await self._send(write_line(passed, batch=True), passed)
+
+    async def _take_from_client(self, message: Message) -> bool:
+        # Whether the server is to get it.
+        method = method_of(message)
+        if method == "notifications/cancelled":
+            self._pending.pop(key_of(params_of(message).get("requestId")), None)
+        if not is_request(message):
+            return True
+        if self._server is None:
+            await self._open_again(message)
+        if self._server is None:
+            return False
+        call: ToolCall | None = None
+        if method == "initialize":
+            name = mapping_of(params_of(message), "clientInfo").get("name")
+            self._calls.client = name if isinstance(name, str) and name else self._calls.client
+        elif method == "tools/call":
+            begun = await self._calls.begin(message)
+            if not isinstance(begun, ToolCall):
+                await self._client.write(write_line([begun]))
+                return False
+            call = begun
+        self._pending[key_of(message["id"])] = _Pending(request=message, call=call)
+        return True
+
+    async def _send(self, line: bytes, messages: list[Message]) -> None:
+        for message in messages:
+            self._lasting.note(message)
+        if self._server is None:
+            return
+        try:
+            await self._server.write(line)
+        except OSError as error:
+            # The end of its output, which is near, answers what is pending.
+            _logger.debug("the server takes no more lines: %s", error)
+
+    def _take_up(self, server: Server) -> None:
+        self._server = server
+        self._pump = asyncio.ensure_future(self._read_server(server))
+
+    async def _open_again(self, message: Message) -> None:
+        await self._wait_for_end()
+        try:
+            self._take_up(await self._start())
+            if method_of(message) != "initialize":
+                await self._repeat_handshake()
+        except OSError as error:
+            if self._server is not None:
+                await self._server.stop()
+            await self._wait_for_end()
+            await self._answer_lost(_Pending(request=message), f"the MCP server cannot be started again: {error}")
+
+    async def _wait_for_end(self) -> None:
+        if self._pump is not None:
+            await asyncio.wait({self._pump})
+
+    async def _repeat_handshake(self) -> None:
+        lasting = self._lasting
+        if lasting.handshake is None or self._server is None:
+            return
+        await self._ask(self._server, lasting.handshake)
+        if lasting.is_initialized:
+            note: Message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            await self._server.write(write_line([note]))
+        for request in lasting.requests.values():
+            await self._ask(self._server, request)
+
+    async def _ask(self, server: Server, request: Message) -> None:
+        identifier = f"errcompact-{uuid.uuid4().hex}"
+        answered = self._own[key_of(identifier)] = asyncio.get_running_loop().create_future()
+        await server.write(write_line([{**request, "id": identifier}]))
+        waits: set[asyncio.Future[None]] = {answered}
+        if self._pump is not None:
+            waits.add(self._pump)
+        await asyncio.wait(waits, timeout=HANDSHAKE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if not answered.done():
+            raise ConnectionError(f"{server.describe()} before it answered '{method_of(request)}'")
+
+    async def _read_server(self, server: Server) -> None:
+        try:
+            async for line in server.read():
+                await self._pass_back(line)
+        finally:
+            self._server = None
+            if not self._stopping:
+                await server.stop()
+        text = f"{server.describe()} before it answered"
+        if not self._stopping:
+            text = f"{text}. It is started again at the next request; what it held in memory is gone"
+        pending, self._pending = self._pending, {}
+        for each in pending.values():
+            await self._answer_lost(each, text)
+
+    async def _pass_back(self, line: bytes) -> None:
+        messages = parse_line(line)
+        passed = [each for message in messages if (each := await self._take_from_server(message)) is not None]
+        if len(passed) == len(messages) and all(new is old for new, old in zip(passed, messages, strict=True)):
+            await self._client.write(line)
+        elif passed:
+            await self._client.write(write_line(passed, batch=is_batch(line)))
+
+    async def _take_from_server(self, message: Message) -> Message | None:
+        # What the client is to read, if anything.
+        if not is_answer(message):
+            return message
+        key = key_of(message["id"])
+        if (own := self._own.pop(key, None)) is not None:
+            if not own.done():
+                own.set_result(None)
+            return None
+        pending = self._pending.pop(key, None)
+        if pending is None or pending.call is None:
+            return message
+        return await self._calls.conclude(pending.call, message) or message
+
+    async def _answer_lost(self, pending: _Pending, text: str) -> None:
+        request = pending.request
+        if method_of(request) == "tools/call":
+            call = pending.call
+            if call is None:
+                begun = await self._calls.begin(request)
+                if not isinstance(begun, ToolCall):
+                    await self._client.write(write_line([begun]))
+                    return
+                call = begun
+            await self._client.write(write_line([await self._calls.fail(call, text)]))
+        else:
+            await self._client.write(write_line([make_error(request, text)]))

@@ -1,0 +1,124 @@
+"""One client, one server, and a ledger of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.hosts.mcp_proxy.process import start_process
+from otel_errcompact.hosts.mcp_proxy.standard_streams import StandardStreams
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from otel_errcompact.hosts.mcp_proxy.relay import Server
+    from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCalls
+
+_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
+_BY_SIGNAL: Final = 128
+
+
+def serve_command(command: Sequence[str]) -> int:
+    """
+    Stand between standard input and output and a server that is a program.
+
+    Args:
+        command: The program and its arguments.
+
+    Returns:
+        The exit status: 0, or 128 and the number of the signal that ended it.
+
+    Raises:
+        ConfigurationError: There is no such program, or it cannot be started.
+    """
+    if shutil.which(command[0]) is None:
+        raise ConfigurationError(
+            f"mcp: no program '{command[0]}' is found; give the server's command as its own client would start it"
+        )
+    return asyncio.run(_serve(partial(start_process, command), command[0]))
+
+
+def serve_url(url: str, *, transport: str = "", headers: dict[str, str] | None = None) -> int:
+    """
+    Stand between standard input and output and a server on the net.
+
+    Args:
+        url: The server's address.
+        transport: `sse` for the older form of MCP over HTTP; by default the address decides.
+        headers: What every request carries.
+
+    Returns:
+        The exit status: 0, or 128 and the number of the signal that ended it.
+
+    Raises:
+        ConfigurationError: The address is none.
+        MissingExtraError: The extra is missing.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise ConfigurationError(f"mcp: '{url}' is no address; it begins with http:// or https://")
+    from otel_errcompact.integrations.links.mcp import connect
+
+    return asyncio.run(_serve(partial(connect, url, transport=transport, headers=headers or {}), url))
+
+
+async def _serve(start: Callable[[], Awaitable[Server]], name: str) -> int:
+    stop, caught = asyncio.Event(), list[int]()
+    _watch_signals(stop, caught)
+    try:
+        server = await start()
+    except OSError as error:
+        raise ConfigurationError(f"mcp: '{name}' cannot be started: {error.strerror or error}") from error
+    try:
+        # Loaded while the server begins, which takes as long.
+        from otel_errcompact.hosts.mcp_proxy.relay import Relay
+
+        calls = _make_calls()
+    except BaseException:
+        await server.stop()
+        raise
+    try:
+        await Relay(StandardStreams(stop), start, calls).run(server, stop)
+    finally:
+        calls.end()
+    return _BY_SIGNAL + caught[0] if caught else 0
+
+
+def _watch_signals(stop: asyncio.Event, caught: list[int]) -> None:
+    loop = asyncio.get_running_loop()
+
+    def end(number: int) -> None:
+        caught.append(number)
+        stop.set()
+
+    for name in _SIGNALS:
+        if (number := getattr(signal, name, None)) is not None:
+            with suppress(NotImplementedError, ValueError):  # on Windows, and in a thread
+                loop.add_signal_handler(number, end, number)
+
+
+def _make_calls() -> ToolCalls:
+    from otel_errcompact.boundary import RunRegistry
+    from otel_errcompact.config import Options, TrajectoryOptions, state_folder
+    from otel_errcompact.context.archive import FolderArchive
+    from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCalls
+    from otel_errcompact.installation.install import install
+
+    options = Options.from_environ()
+    folder = options.context.folder or state_folder()
+    if options.trajectory.path == TrajectoryOptions().path:
+        # The client chooses the working directory, often that of a project.
+        path = folder / "mcp" / options.trajectory.path
+        options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"path": path})})
+    installation = install(options=options)
+    archive = FolderArchive(
+        folder,
+        max_bytes=options.context.folder_max_bytes,
+        max_days=options.context.folder_max_days,
+        redacts=options.context.folder_redact,
+    )
+    return ToolCalls(RunRegistry(stoppable=False, ledger=installation.ledger), archive)
