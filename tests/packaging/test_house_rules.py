@@ -50,7 +50,13 @@ def test_only_the_options_read_the_environment() -> None:
         for path in (ROOT / "otel_errcompact").rglob("*.py")
         if "os.environ" in (text := path.read_text(encoding="utf-8")) or "getenv(" in text
     }
-    assert readers == {"installation/autoload.py", "config.py", "otel/export/otlp.py", "lab/cli/demo/tools.py"}
+    assert readers == {
+        "installation/autoload.py",
+        "config.py",
+        "otel/export/otlp.py",
+        "lab/cli/demo/tools.py",
+        "hosts/mcp_proxy/headers.py",
+    }
 
 
 def test_only_semconv_spells_our_telemetry_names() -> None:

@@ -7,20 +7,29 @@ import shutil
 import signal
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Protocol
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.mcp_proxy.process import start_process
 from otel_errcompact.hosts.mcp_proxy.standard_streams import StandardStreams
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from otel_errcompact.hosts.mcp_proxy.relay import Server
     from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCalls
 
 _SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
 _BY_SIGNAL: Final = 128
+
+
+class Connect(Protocol):
+    """Connects to a server on the net."""
+
+    async def __call__(self, url: str, *, transport: str, headers: Mapping[str, str]) -> Server:
+        """Return the server, as `connect` of `integrations.links.mcp` does."""
+        ...
 
 
 def serve_command(command: Sequence[str]) -> int:
@@ -43,7 +52,7 @@ def serve_command(command: Sequence[str]) -> int:
     return asyncio.run(_serve(partial(start_process, command), command[0]))
 
 
-def serve_url(url: str, *, transport: str = "", headers: dict[str, str] | None = None) -> int:
+def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | None = None) -> int:
     """
     Stand between standard input and output and a server on the net.
 
@@ -61,8 +70,8 @@ def serve_url(url: str, *, transport: str = "", headers: dict[str, str] | None =
     """
     if not url.startswith(("http://", "https://")):
         raise ConfigurationError(f"mcp: '{url}' is no address; it begins with http:// or https://")
-    from otel_errcompact.integrations.links.mcp import connect
-
+    # By its name, since its types are checked where its package is.
+    connect: Connect = import_module("otel_errcompact.integrations.links.mcp").connect
     return asyncio.run(_serve(partial(connect, url, transport=transport, headers=headers or {}), url))
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from otel_errcompact.lab.cli.mcp import mcp
 from otel_errcompact.lab.cli.statuses import MEANINGS
 
 app: Final = typer.Typer(
@@ -54,6 +55,7 @@ Outcomes = Annotated[
 
 stack: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(stack, name="stack", short_help="The operator's side: collector, dashboards and alerts.")
+app.add_typer(mcp, name="mcp", short_help="Let MCP clients read digests of what a server's tools fail with.")
 
 
 # Behind \b the help keeps the lines as they are.

@@ -30,7 +30,7 @@ def run_directly(arguments: Sequence[str]) -> int | None:
         sys.stdout.write(f"{PROGRAM} {otel_errcompact.__version__}\n")
         return FINE
     if list(arguments[:2]) == ["mcp", "--"] and len(arguments) > len(["mcp", "--"]):
-        from otel_errcompact.lab.cli.mcp import serve
+        from otel_errcompact.lab.cli.mcp_actions import serve
 
         return serve(arguments[2:])
     source = _read_input(arguments[1:]) if arguments[:1] == ["key"] else None

@@ -1,0 +1,207 @@
+"""MCP servers on the net, as lines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.integrations.requirement import required
+
+with required("mcp", "2.1.0", extra="mcp"):
+    import anyio
+    import httpx2
+    from mcp.client.sse import sse_client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared.inbound import (
+        MCP_METHOD_HEADER,
+        MCP_NAME_HEADER,
+        MCP_PROTOCOL_VERSION_HEADER,
+        NAME_BEARING_METHODS,
+        encode_header_value,
+        mcp_param_headers,
+        x_mcp_header_map,
+    )
+    from mcp.shared.message import ClientMessageMetadata, SessionMessage
+    from mcp_types import PROTOCOL_VERSION_META_KEY, jsonrpc_message_adapter
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+_logger: Final = logging.getLogger("otel_errcompact")
+
+CONNECT_SECONDS: Final = 30.0
+CLOSE_SECONDS: Final = 5.0
+FIRST_BAD_STATUS: Final = 400
+SESSION_GONE: Final = "Session terminated"
+"""What the SDK says where the server has forgotten the session."""
+
+_IS_SSE: Final = re.compile(r"/sse(?:[/?&]|$)")
+
+
+class NetServer:
+    """
+    An MCP server on the net.
+
+    Args:
+        url: Its address.
+        is_sse: Whether it speaks the older form of MCP over HTTP.
+        headers: What every request carries.
+    """
+
+    def __init__(self, url: str, *, is_sse: bool, headers: Mapping[str, str]) -> None:
+        self._url = url
+        self._is_sse = is_sse
+        self._headers = dict(headers)
+        self._read: Any = None
+        self._write: Any = None
+        self._version = ""
+        self._header_maps: dict[str, Any] = {}
+        self._problem = ""
+        self._is_connected = asyncio.Event()
+        self._is_over = asyncio.Event()
+        self._task = asyncio.create_task(self._hold())
+
+    async def wait_until_connected(self) -> None:
+        """
+        Wait for the connection.
+
+        Raises:
+            ConnectionError: There is none.
+        """
+        await self._is_connected.wait()
+        if self._problem:
+            raise ConnectionError(self._problem)
+
+    async def read(self) -> AsyncIterator[bytes]:
+        """Yield its messages as lines until the connection ends."""
+        with suppress(anyio.ClosedResourceError, anyio.EndOfStream, anyio.BrokenResourceError):
+            async for received in self._read:
+                if isinstance(received, Exception):
+                    _logger.warning("%s: %s", self._url, received)
+                    continue
+                line = received.message.model_dump_json(by_alias=True, exclude_unset=True)
+                self._look_at_answer(json.loads(line))
+                yield line.encode() + b"\n"
+                if self._problem:
+                    return
+        await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
+
+    async def write(self, line: bytes) -> None:
+        """
+        Send it the messages of a line.
+
+        Raises:
+            OSError: The connection has ended.
+        """
+        value = json.loads(line)
+        for message in value if isinstance(value, list) else [value]:
+            metadata = ClientMessageMetadata(headers=self._headers_of(message))
+            parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
+            try:
+                await self._write.send(SessionMessage(parsed, metadata))
+            except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+                raise ConnectionError(self._problem or "the connection has ended") from error
+
+    async def finish(self) -> None:
+        """Nothing: the answers come on the requests' own connections."""
+
+    async def stop(self, *, at_once: bool = False) -> None:
+        """
+        End the session and the connection.
+
+        Args:
+            at_once: Without waiting for the server to confirm.
+        """
+        self._is_over.set()
+        await asyncio.wait({self._task}, timeout=0 if at_once else CLOSE_SECONDS)
+        self._task.cancel()
+        await asyncio.wait({self._task})
+
+    def describe(self) -> str:
+        """Return what it is and how it ended."""
+        return f"the MCP server {self._url} was lost ({self._problem or 'it closed the connection'})"
+
+    async def _hold(self) -> None:
+        # A connection is entered and left in one task.
+        try:
+            async with self._make_client() as client, self._open(client) as streams:
+                self._read, self._write = streams[0], streams[1]
+                self._is_connected.set()
+                await self._is_over.wait()
+        except Exception as error:  # noqa: BLE001 - whatever the network brings
+            self._problem = _describe(error)
+        finally:
+            self._is_connected.set()
+
+    def _make_client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            headers=self._headers,
+            # A tool may take as long as its client waits.
+            timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
+            event_hooks={"response": [self._note_status]},
+        )
+
+    def _open(self, client: httpx2.AsyncClient) -> AbstractAsyncContextManager[Any]:
+        if self._is_sse:
+            return sse_client(self._url, headers=self._headers, sse_read_timeout=float("inf"))
+        return streamable_http_client(self._url, http_client=client)
+
+    async def _note_status(self, response: httpx2.Response) -> None:
+        # The protocol's own answers are JSON; a login page or a gateway's word is not passed on.
+        if response.status_code >= FIRST_BAD_STATUS and response.request.method == "POST":
+            _logger.warning("%s answered with status %s %s", self._url, response.status_code, response.reason_phrase)
+
+    def _headers_of(self, message: dict[str, Any]) -> dict[str, str]:
+        params = message.get("params") or {}
+        meta = params.get("_meta") or {} if isinstance(params, dict) else {}
+        method = message.get("method", "")
+        if (version := meta.get(PROTOCOL_VERSION_META_KEY)) is None:
+            is_first = not self._version or method == "initialize"
+            return {} if is_first else {MCP_PROTOCOL_VERSION_HEADER: self._version}
+        headers = {MCP_PROTOCOL_VERSION_HEADER: str(version), MCP_METHOD_HEADER: method}
+        if isinstance(name := params.get(NAME_BEARING_METHODS.get(method, "")), str):
+            headers[MCP_NAME_HEADER] = encode_header_value(name)
+            if method == "tools/call" and (header_map := self._header_maps.get(name)):
+                headers.update(mcp_param_headers(header_map, params.get("arguments") or {}))
+        return headers
+
+    def _look_at_answer(self, message: dict[str, Any]) -> None:
+        # The session's version, and what each tool wants to see in a header.
+        if (message.get("error") or {}).get("message") == SESSION_GONE:
+            self._problem = "it has forgotten the session"
+        result = message.get("result")
+        if not isinstance(result, dict):
+            return
+        if "serverInfo" in result and isinstance(version := result.get("protocolVersion"), str):
+            self._version = version
+        for tool in result.get("tools") or []:
+            self._header_maps[tool["name"]] = x_mcp_header_map(tool.get("inputSchema") or {})
+
+
+async def connect(url: str, *, transport: str = "", headers: Mapping[str, str] | None = None) -> NetServer:
+    """
+    Connect to a server on the net.
+
+    Args:
+        url: Its address.
+        transport: `sse` for the older form of MCP over HTTP; where empty, the address decides.
+        headers: What every request carries.
+
+    Raises:
+        OSError: It cannot be reached.
+    """
+    is_sse = transport == "sse" if transport else _IS_SSE.search(url) is not None
+    server = NetServer(url, is_sse=is_sse, headers=headers or {})
+    await server.wait_until_connected()
+    return server
+
+
+def _describe(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
