@@ -15,7 +15,7 @@ _PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 
 
 def parse_line(line: bytes) -> list[Message]:
-    """Return the messages of a line: one, those of a batch, or none."""
+    """Return the messages of a line; more than one is a batch."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):
@@ -25,7 +25,7 @@ def parse_line(line: bytes) -> list[Message]:
 
 
 def write_line(messages: list[Message], *, batch: bool = False) -> bytes:
-    """Return messages as a line, in an array if they are a batch."""
+    """Return messages as a line; a batch is an array."""
     value = messages if batch else messages[0]
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 

@@ -75,11 +75,11 @@ class Server(Protocol):
         ...
 
     async def stop(self, *, at_once: bool = False) -> None:
-        """End it and all that it has started, if need be by force."""
+        """End it and all that it has started."""
         ...
 
     def describe(self) -> str:
-        """Return what it is and how it ended, as the subject of a sentence with its verb."""
+        """Return what it is and how it ended, without a full stop."""
         ...
 
 
@@ -112,7 +112,9 @@ class _Lasting:
 
 class Relay:
     """
-    Passes lines between one client and one server, which is started again if it ends.
+    Passes lines between a client and a server that may end.
+
+    It is started again at the next request.
 
     Args:
         client: The side that asks.

@@ -34,7 +34,7 @@ class Connect(Protocol):
 
 def serve_command(command: Sequence[str]) -> int:
     """
-    Stand between standard input and output and a server that is a program.
+    Stand between standard streams and a server that is a program.
 
     Args:
         command: The program and its arguments.

@@ -44,7 +44,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 class ServerGroup(TyperGroup):
-    """What stands behind `--` is the server's command, and no command of ours."""
+    """What stands behind `--` is the server's command, none of ours."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the server's command out of the arguments."""
@@ -78,7 +78,7 @@ def mcp_commands(
     ] = "",
 ) -> None:
     """
-    Stand between any client of the Model Context Protocol and a server: errors of tools become digests.
+    Stand between any MCP client and a server: errors become digests.
 
     The client starts it in place of the server. Messages pass as they are, byte for byte; the result of a tool that is
     an error becomes its digest and the path of the raw text, and stays an error. An identical call that cannot work is
@@ -108,7 +108,9 @@ def wrap(
     yes: Yes = False,
 ) -> None:
     """
-    Put the proxy before the servers that a client's file names. Shows the change first, and asks.
+    Put the proxy before the servers that a client's file names.
+
+    It shows the change first, and asks.
 
     The files of Claude ('.mcp.json', '~/.claude.json'), Cursor, Gemini CLI, VS Code, OpenCode and Codex are read. All
     else in them stays as it is, and 'errcompact mcp unwrap' brings back what was there, byte for byte. A server that
@@ -122,7 +124,7 @@ def wrap(
 
 @mcp.command(short_help="Take it away from them again, byte for byte.", epilog=UNWRAP_EPILOG)
 def unwrap(file: File, *, server: Servers = None, yes: Yes = False) -> None:
-    """Take the proxy away from the servers that a client's file names. Shows the change first, and asks."""
+    """Take the proxy away from them; shows the change first, and asks."""
     from otel_errcompact.lab.cli.mcp_wrapping import unwrap_file
 
     raise typer.Exit(unwrap_file(file, server or (), yes=yes))

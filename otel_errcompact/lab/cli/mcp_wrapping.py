@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def wrap_file(file: Path, servers: Sequence[str], *, program: str, yes: bool) -> int:
     """
-    Put the proxy before the servers of a file, and return the exit status.
+    Put the proxy before the servers of a file; return a status.
 
     Raises:
         ConfigurationError: The file cannot be read or written, or names no such server.
@@ -36,7 +36,7 @@ def wrap_file(file: Path, servers: Sequence[str], *, program: str, yes: bool) ->
 
 def unwrap_file(file: Path, servers: Sequence[str], *, yes: bool) -> int:
     """
-    Take the proxy away from the servers of a file, and return the exit status.
+    Take the proxy away from them; return a status.
 
     Raises:
         ConfigurationError: The file cannot be read or written, or names no such server.

@@ -26,7 +26,7 @@ class CannotWrapError(Exception):
 
 def wrap_address(text: str, entry: Node, program: str, indent: str) -> list[Edit]:
     """
-    Return the edits that make a program of a server on the net.
+    Return the edits that make a program of an address.
 
     Headers become variables of its environment.
 

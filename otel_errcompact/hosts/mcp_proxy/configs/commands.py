@@ -1,4 +1,4 @@
-"""The command of a server, as it stands in a file, wrapped and not."""
+"""The command of a server in a file, wrapped and not."""
 
 from __future__ import annotations
 

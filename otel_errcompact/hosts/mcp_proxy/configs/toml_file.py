@@ -35,7 +35,7 @@ _STRING: Final = lazy_pattern(r"""\"(?!\"\")(?:[^"\\\n]|\\.)*"|'(?!'')[^'\n]*'""
 
 class TomlFile:
     """
-    The servers in a TOML file, each in a table of its own.
+    The servers in a TOML file, each in its own table.
 
     Args:
         text: Its text.
