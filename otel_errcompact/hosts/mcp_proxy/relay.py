@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from otel_errcompact.hosts.mcp_proxy.messages import (
@@ -248,7 +249,8 @@ class Relay:
     async def _ask(self, server: Server, request: Message) -> None:
         identifier = f"errcompact-{uuid.uuid4().hex}"
         answered = self._own[key_of(identifier)] = asyncio.get_running_loop().create_future()
-        await server.write(write_line([{**request, "id": identifier}]))
+        with suppress(OSError):  # the end of the server, which is near, says more
+            await server.write(write_line([{**request, "id": identifier}]))
         waits: set[asyncio.Future[None]] = {answered}
         if self._pump is not None:
             waits.add(self._pump)
