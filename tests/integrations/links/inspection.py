@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 PROXY = (sys.executable, "-m", "otel_errcompact.lab.cli.main", "mcp")
-Calls = "Iterable[tuple[str, dict[str, Any]]]"
 
 
 class Inspector:
@@ -95,8 +95,21 @@ class Inspector:
             return {"code": error.code, "message": str(error)}
 
 
-def is_digest(direct: Any, through: Any) -> bool:
-    """Whether a result is the digest of the failure that the server answers."""
-    if "code" in direct:
-        return through["code"] == direct["code"] and " #" in through["message"]
-    return direct["is_error"] and through["is_error"] and " #" in through["content"][0]["text"]
+MARK = re.compile(r"#[0-9a-f]{4}\b")
+"""What stands in a digest and in no raw error."""
+
+
+def compare(direct: dict[str, Any], through: dict[str, Any], failures: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    """Hold that all is the same but failures, which are digests."""
+    digests = {f"{name} {arguments}" for name, arguments in failures}
+    assert direct.keys() == through.keys()
+    for key, raw in direct.items():
+        if key not in digests:
+            assert (key, through[key]) == (key, raw)
+        elif "code" in raw:
+            assert through[key]["code"] == raw["code"]
+            assert MARK.search(through[key]["message"])
+        else:
+            assert (raw["is_error"], through[key]["is_error"]) == (True, True)
+            assert MARK.search(through[key]["content"][0]["text"])
+            assert not MARK.search(raw["content"][0]["text"])

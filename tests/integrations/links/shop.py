@@ -8,7 +8,7 @@ import sys
 from mcp.server.mcpserver import Context, MCPServer
 from pydantic import BaseModel
 
-server = MCPServer("shop", instructions="Buy tea.", version="1.2.3")
+server = MCPServer("shop", instructions="Buy tea.", version="1.2.3", log_level="CRITICAL")
 
 
 class Price(BaseModel):
