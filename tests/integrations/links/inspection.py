@@ -31,6 +31,7 @@ class Inspector:
     def __init__(self, command: Sequence[str], state: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(state)}
         self.parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=environment)
+        self.roots = ListRootsResult.model_validate({"roots": [{"uri": state.as_uri(), "name": "home"}]})
         self.heard: list[Any] = []
         """What came unasked: progress, log messages, questions."""
 
@@ -50,7 +51,7 @@ class Inspector:
             self.heard.append(("log", params.level, str(params.data)))
 
         async def roots(context: Any) -> ListRootsResult:
-            return ListRootsResult.model_validate({"roots": [{"uri": "file:///srv", "name": "srv"}]})
+            return self.roots
 
         return Client(
             stdio_client(self.parameters),
@@ -70,7 +71,6 @@ class Inspector:
             found["instructions"] = client.instructions
             found["version"] = client.protocol_version
             capabilities = client.server_capabilities
-            found["tools"] = await client.list_tools()
             if capabilities.resources is not None:
                 found["resources"] = await client.list_resources()
                 found["templates"] = await client.list_resource_templates()
@@ -80,9 +80,13 @@ class Inspector:
                 found["prompts"] = await client.list_prompts()
                 for prompt in found["prompts"].prompts:
                     arguments = {argument.name: "1" for argument in prompt.arguments or ()}
-                    found[f"prompt {prompt.name}"] = await client.get_prompt(prompt.name, arguments)
+                    try:
+                        found[f"prompt {prompt.name}"] = await client.get_prompt(prompt.name, arguments)
+                    except MCPError as error:
+                        found[f"prompt {prompt.name}"] = {"message": str(error)}
             for name, arguments in calls:
                 found[f"{name} {arguments}"] = await self._call(client, name, arguments)
+            found["tools"] = await client.list_tools()  # some appear only after the handshake
         return {name: value.model_dump() if hasattr(value, "model_dump") else value for name, value in found.items()}
 
     async def _call(self, client: Client, name: str, arguments: dict[str, Any]) -> Any:
