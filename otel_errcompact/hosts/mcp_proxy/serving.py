@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.mcp_proxy.process import start_process
+from otel_errcompact.hosts.mcp_proxy.relay import Relay
 from otel_errcompact.hosts.mcp_proxy.standard_streams import StandardStreams
 
 if TYPE_CHECKING:
@@ -83,18 +84,11 @@ async def _serve(start: Callable[[], Awaitable[Server]], name: str) -> int:
         server = await start()
     except OSError as error:
         raise ConfigurationError(f"mcp: '{name}' cannot be started: {error.strerror or error}") from error
-    try:
-        # Loaded while the server begins, which takes as long.
-        from otel_errcompact.hosts.mcp_proxy.relay import Relay
-
-        calls = _make_calls()
-    except BaseException:
-        await server.stop()
-        raise
-    try:
-        await Relay(StandardStreams(stop), start, calls).run(server, stop)
-    finally:
-        calls.end()
+    # Loaded while the server begins, which takes as long; until then all but calls of tools passes.
+    making = asyncio.ensure_future(asyncio.to_thread(_make_calls))
+    making.add_done_callback(lambda done: stop.set() if done.exception() is not None else None)
+    await Relay(StandardStreams(stop), start, making).run(server, stop)
+    (await making).end()
     return _BY_SIGNAL + caught[0] if caught else 0
 
 
