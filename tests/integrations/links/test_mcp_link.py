@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_errcompact.integrations.links.mcp import connect
+from otel_errcompact.integrations.links.mcp import NetServer, connect
 from tests.integrations.links.inspection import PROXY, Inspector, compare
 
 if TYPE_CHECKING:
@@ -116,3 +117,81 @@ async def test_an_address_at_which_nothing_is(tmp_path: Path) -> None:
     assert server.describe().startswith("the MCP server http://127.0.0.1:9/mcp was lost (ConnectError")
     with pytest.raises(ConnectionError):
         await connect("http://127.0.0.1:9/sse")
+
+
+class Lines:
+    """A server on the net, asked line by line."""
+
+    def __init__(self, server: NetServer) -> None:
+        self.server = server
+        self._lines = server.read()
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None, identifier: int = 1) -> dict[str, Any]:
+        """Send a request, and return its answer."""
+        await self.send({"jsonrpc": "2.0", "id": identifier, "method": method, "params": params or {}})
+        async for line in self._lines:
+            message: dict[str, Any] = json.loads(line)
+            if message.get("id") == identifier:
+                return message
+        raise EOFError(method)
+
+    async def send(self, message: Any) -> None:
+        """Send what may be a batch."""
+        await self.server.write(json.dumps(message).encode() + b"\n")
+
+
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "lines", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+HANDSHAKE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "lines", "version": "1"},
+}
+
+
+@pytest.mark.parametrize("transport", ["streamable-http", "sse"])
+async def test_a_session_line_by_line(shop: Callable[[str], str], transport: str) -> None:
+    """A handshake, a batch, a tool; the session ends with the link."""
+    server = await connect(shop(transport), headers={"X-Team": "tea"})
+    lines = Lines(server)
+    begun = await lines.ask("initialize", HANDSHAKE)
+    assert begun["result"]["serverInfo"] == {"name": "shop", "version": "1.2.3"}
+    await lines.send([{"jsonrpc": "2.0", "method": "notifications/initialized"}])
+    assert len((await lines.ask("tools/list", identifier=2))["result"]["tools"]) == 6
+    called = await lines.ask("tools/call", {"name": "header", "arguments": {}}, 3)
+    assert called["result"]["content"] == [{"type": "text", "text": "tea"}]
+    await server.finish()
+    await server.stop()
+    assert server.describe().endswith("was lost (it closed the connection)")
+    with pytest.raises(ConnectionError):
+        await server.write(b'{"jsonrpc": "2.0", "id": 4, "method": "ping"}\n')
+
+
+async def test_requests_without_a_session(shop: Callable[[str], str]) -> None:
+    """Each says its version, its method and its name in headers; what is wrong with one is its answer."""
+    server = await connect(shop("streamable-http"))
+    lines = Lines(server)
+    assert "result" in await lines.ask("tools/list", {"_meta": MODERN})
+    called = await lines.ask("tools/call", {"name": "price", "arguments": {"item": "tea"}, "_meta": MODERN}, 2)
+    assert called["result"]["structuredContent"] == {"item": "tea", "euros": 3.5}
+    assert "error" in await lines.ask("no/such", {"_meta": MODERN}, 3)
+    await server.stop(at_once=True)
+
+
+async def test_a_session_that_is_forgotten(shop: Any) -> None:
+    """Ends the link, and says why; the next one begins a new session."""
+    url = shop("streamable-http")
+    server = await connect(url)
+    lines = Lines(server)
+    await lines.ask("initialize", HANDSHAKE)
+    shop.stop()
+    shop("streamable-http", int(url.rpartition(":")[2].partition("/")[0]))
+    answer = await lines.ask("ping", identifier=2)
+    assert answer["error"]["message"] == "Session not found"
+    with pytest.raises(EOFError):
+        await lines.ask("ping", identifier=3)
+    await server.stop()
+    assert server.describe() == f"the MCP server {url} was lost (it has forgotten the session)"
