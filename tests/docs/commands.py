@@ -75,7 +75,9 @@ def _of_errcompact(words: list[str]) -> list[str]:
     command: Any = get_command(app)
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
-    if getattr(command, "commands", {}) and words[:1] != ["--version"]:
+    words = words[: words.index("--")] if "--" in words else words  # behind it stands another program
+    is_group = getattr(command, "commands", {}) and not (command.invoke_without_command and command.name)
+    if is_group and words[:1] != ["--version"]:
         return [f"no command {' '.join(words[:1])}"]
     if "--" in words:  # what follows is another program's
         words = words[: words.index("--")]

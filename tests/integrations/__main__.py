@@ -119,16 +119,17 @@ def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> O
 
 
 def modules_of(name: str) -> list[Path]:
-    """Return the modules of one framework: what compacts its errors, and what keeps its context window."""
+    """Return the modules of one framework: what compacts its errors, keeps its context window, or links hosts by it."""
     folder = ROOT / "otel_errcompact" / "integrations"
-    return [path for path in (folder / f"{name}.py", folder / "windows" / f"{name}.py") if path.exists()]
+    paths = (folder / f"{name}.py", folder / "windows" / f"{name}.py", folder / "links" / f"{name}.py")
+    return [path for path in paths if path.exists()]
 
 
 def tests_of(name: str) -> list[Path]:
     """Return their tests."""
     folder = ROOT / "tests" / "integrations"
     paths = (folder / f"test_{name}.py", folder / "windows" / f"test_{name}_window.py")
-    return [path for path in paths if path.exists()]
+    return [*(path for path in paths if path.exists()), *sorted((folder / "links").glob(f"test_{name}_*.py"))]
 
 
 def environment(

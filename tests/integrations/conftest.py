@@ -62,11 +62,16 @@ def _is_missing(module: str) -> bool:
         return True
 
 
+def _links(name: str) -> list[str]:
+    folder = Path(__file__).parent
+    return [str(path.relative_to(folder)) for path in (folder / "links").glob(f"test_{name}_*.py")]
+
+
 collect_ignore = [
     path
     for name, module in MODULES.items()
     if _is_missing(module)
-    for path in (f"test_{name}.py", f"windows/test_{name}_window.py")
+    for path in (f"test_{name}.py", f"windows/test_{name}_window.py", *_links(name))
 ]
 """Frameworks exclude one another: `python -m tests.integrations` gives each an environment of its own."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from otel_errcompact.hosts.mcp_proxy.messages import (
@@ -119,13 +120,16 @@ class Relay:
     Args:
         client: The side that asks.
         start: Starts the server again; raises `OSError` if it cannot.
-        calls: What is done about calls of tools.
+        calls: What is done about calls of tools; other messages pass before it is ready.
     """
 
-    def __init__(self, client: Client, start: Callable[[], Awaitable[Server]], calls: ToolCalls) -> None:
+    def __init__(
+        self, client: Client, start: Callable[[], Awaitable[Server]], calls: asyncio.Future[ToolCalls]
+    ) -> None:
         self._client = client
         self._start = start
-        self._calls = calls
+        self._making = calls
+        self._client_name = ""
         self._pending: dict[str, _Pending] = {}
         self._own: dict[str, asyncio.Future[None]] = {}
         """Our own requests to a server that was started again."""
@@ -193,9 +197,9 @@ class Relay:
         call: ToolCall | None = None
         if method == "initialize":
             name = mapping_of(params_of(message), "clientInfo").get("name")
-            self._calls.client = name if isinstance(name, str) and name else self._calls.client
+            self._client_name = name if isinstance(name, str) else ""
         elif method == "tools/call":
-            begun = await self._calls.begin(message)
+            begun = await (await self._calls()).begin(message)
             if not isinstance(begun, ToolCall):
                 await self._client.write(write_line([begun]))
                 return False
@@ -248,7 +252,8 @@ class Relay:
     async def _ask(self, server: Server, request: Message) -> None:
         identifier = f"errcompact-{uuid.uuid4().hex}"
         answered = self._own[key_of(identifier)] = asyncio.get_running_loop().create_future()
-        await server.write(write_line([{**request, "id": identifier}]))
+        with suppress(OSError):  # the end of the server, which is near, says more
+            await server.write(write_line([{**request, "id": identifier}]))
         waits: set[asyncio.Future[None]] = {answered}
         if self._pump is not None:
             waits.add(self._pump)
@@ -291,18 +296,23 @@ class Relay:
         pending = self._pending.pop(key, None)
         if pending is None or pending.call is None:
             return message
-        return await self._calls.conclude(pending.call, message) or message
+        return await (await self._calls()).conclude(pending.call, message) or message
+
+    async def _calls(self) -> ToolCalls:
+        calls = await asyncio.shield(self._making)
+        calls.client = self._client_name or calls.client
+        return calls
 
     async def _answer_lost(self, pending: _Pending, text: str) -> None:
         request = pending.request
         if method_of(request) == "tools/call":
             call = pending.call
             if call is None:
-                begun = await self._calls.begin(request)
+                begun = await (await self._calls()).begin(request)
                 if not isinstance(begun, ToolCall):
                     await self._client.write(write_line([begun]))
                     return
                 call = begun
-            await self._client.write(write_line([await self._calls.fail(call, text)]))
+            await self._client.write(write_line([await (await self._calls()).fail(call, text)]))
         else:
             await self._client.write(write_line([make_error(request, text)]))

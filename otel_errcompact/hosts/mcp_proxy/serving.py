@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.mcp_proxy.process import start_process
+from otel_errcompact.hosts.mcp_proxy.relay import Relay
 from otel_errcompact.hosts.mcp_proxy.standard_streams import StandardStreams
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from pathlib import Path
 
     from otel_errcompact.hosts.mcp_proxy.relay import Server
     from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCalls
@@ -82,18 +84,11 @@ async def _serve(start: Callable[[], Awaitable[Server]], name: str) -> int:
         server = await start()
     except OSError as error:
         raise ConfigurationError(f"mcp: '{name}' cannot be started: {error.strerror or error}") from error
-    try:
-        # Loaded while the server begins, which takes as long.
-        from otel_errcompact.hosts.mcp_proxy.relay import Relay
-
-        calls = _make_calls()
-    except BaseException:
-        await server.stop()
-        raise
-    try:
-        await Relay(StandardStreams(stop), start, calls).run(server, stop)
-    finally:
-        calls.end()
+    # Loaded while the server begins, which takes as long; until then all but calls of tools passes.
+    making = asyncio.ensure_future(asyncio.to_thread(_make_calls))
+    making.add_done_callback(lambda done: stop.set() if done.exception() is not None else None)
+    await Relay(StandardStreams(stop), start, making).run(server, stop)
+    (await making).end()
     return _BY_SIGNAL + caught[0] if caught else 0
 
 
@@ -110,6 +105,17 @@ def _watch_signals(stop: asyncio.Event, caught: list[int]) -> None:
                 loop.add_signal_handler(number, end, number)
 
 
+def _find_folder() -> Path:
+    from otel_errcompact.config import state_folder
+
+    contexts = state_folder()
+    # Where the user has no such place, it is a temporary folder, which is private already.
+    folder = contexts.with_name("mcp") if contexts.name == "context" else contexts
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
 def _make_calls() -> ToolCalls:
     from otel_errcompact.boundary import RunRegistry
     from otel_errcompact.config import Options, TrajectoryOptions, state_folder
@@ -121,7 +127,7 @@ def _make_calls() -> ToolCalls:
     folder = options.context.folder or state_folder()
     if options.trajectory.path == TrajectoryOptions().path:
         # The client chooses the working directory, often that of a project.
-        path = folder / "mcp" / options.trajectory.path
+        path = _find_folder() / options.trajectory.path
         options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"path": path})})
     installation = install(options=options)
     archive = FolderArchive(

@@ -15,7 +15,7 @@ with required("mcp", "2.1.0", extra="mcp"):
     import anyio
     import httpx2
     from mcp.client.sse import sse_client
-    from mcp.client.streamable_http import streamable_http_client
+    from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
     from mcp.shared.inbound import (
         MCP_METHOD_HEADER,
         MCP_NAME_HEADER,
@@ -37,9 +37,7 @@ _logger: Final = logging.getLogger("otel_errcompact")
 CONNECT_SECONDS: Final = 30.0
 CLOSE_SECONDS: Final = 5.0
 FIRST_BAD_STATUS: Final = 400
-SESSION_GONE: Final = "Session terminated"
-"""What the SDK says where the server has forgotten the session."""
-
+NOT_FOUND: Final = 404
 _IS_SSE: Final = re.compile(r"/sse(?:[/?&]|$)")
 
 
@@ -154,6 +152,8 @@ class NetServer:
     async def _note_status(self, response: httpx2.Response) -> None:
         # The protocol's own answers are JSON; a login page or a gateway's word is not passed on.
         if response.status_code >= FIRST_BAD_STATUS and response.request.method == "POST":
+            if response.status_code == NOT_FOUND and MCP_SESSION_ID in response.request.headers:
+                self._problem = "it has forgotten the session"
             _logger.warning("%s answered with status %s %s", self._url, response.status_code, response.reason_phrase)
 
     def _headers_of(self, message: dict[str, Any]) -> dict[str, str]:
@@ -172,8 +172,6 @@ class NetServer:
 
     def _look_at_answer(self, message: dict[str, Any]) -> None:
         # The session's version, and what each tool wants to see in a header.
-        if (message.get("error") or {}).get("message") == SESSION_GONE:
-            self._problem = "it has forgotten the session"
         result = message.get("result")
         if not isinstance(result, dict):
             return

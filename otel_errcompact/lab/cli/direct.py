@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.lab.cli.output import PROGRAM
 from otel_errcompact.lab.cli.statuses import FINE
@@ -29,16 +29,36 @@ def run_directly(arguments: Sequence[str]) -> int | None:
 
         sys.stdout.write(f"{PROGRAM} {otel_errcompact.__version__}\n")
         return FINE
-    if list(arguments[:2]) == ["mcp", "--"] and len(arguments) > len(["mcp", "--"]):
+    if arguments[:1] == ["mcp"] and (server := _read_server(arguments[1:])) is not None:
         from otel_errcompact.lab.cli.mcp_actions import serve
 
-        return serve(arguments[2:])
+        return serve(server.command, url=server.url, transport=server.transport, headers=server.headers)
     source = _read_input(arguments[1:]) if arguments[:1] == ["key"] else None
     if source is None:
         return None
     from otel_errcompact.lab.cli.key import print_keys
 
     return print_keys(source)
+
+
+class _Server(NamedTuple):
+    command: Sequence[str]
+    url: str
+    transport: str
+    headers: Sequence[str]
+
+
+def _read_server(arguments: Sequence[str]) -> _Server | None:
+    place = arguments.index("--") if "--" in arguments else len(arguments)
+    options, command = arguments[:place], arguments[place + 1 :]
+    names, values = options[::2], options[1::2]
+    single = [name for name in names if name != "--header"]
+    is_plain = not set(names) - {"--url", "--transport", "--header"} and len(single) == len(set(single))
+    if not is_plain or len(names) != len(values) or not all(values) or not (command or "--url" in names):
+        return None
+    given = dict(zip(names, values, strict=True))
+    headers = [value for name, value in zip(names, values, strict=True) if name == "--header"]
+    return _Server(command, given.get("--url", ""), given.get("--transport", ""), headers)
 
 
 def _read_input(arguments: Sequence[str]) -> Input | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.direct import run_directly
 from tests.lab.cli.test_main import started
 
@@ -52,6 +53,25 @@ def test_both_ways_print_the_same(
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["mcp", "--url", "example.com", "--header", "A: b", "--header", "C: d"],
+        ["mcp", "--url", "http://a", "--transport", "ws"],
+        ["mcp", "--url", "http://a", "--", "x"],
+        ["mcp", "--", "no-such-server", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_both_ways_refuse_the_same(errcompact: Errcompact, arguments: list[str]) -> None:
+    """In the same words."""
+    with pytest.raises(ConfigurationError) as direct:
+        run_directly(arguments)
+    with pytest.raises(ConfigurationError) as library:
+        errcompact(*arguments)
+    assert str(direct.value) == str(library.value)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
         [],
         ["--help"],
         ["--version", "key"],
@@ -67,6 +87,14 @@ def test_both_ways_print_the_same(
         ["key", "--exit-code", "9" * 5_000, "a"],
         ["key", "--unknown", "a"],
         ["key", "--", "a"],
+        ["mcp"],
+        ["mcp", "--"],
+        ["mcp", "--help"],
+        ["mcp", "wrap", "--", "a"],
+        ["mcp", "--url"],
+        ["mcp", "--url", "http://a", "--url", "http://b"],
+        ["mcp", "--header", "A: b"],
+        ["mcp", "--url=http://a"],
     ],
     ids=lambda arguments: " ".join(arguments)[:30],
 )

@@ -21,7 +21,7 @@ from otel_errcompact.lab.cli.statuses import MEANINGS
 PAGE = Path(__file__).parents[3] / "docs/reference/command-line.md"
 SAMPLES = Path(__file__).parents[1] / "transcripts/samples"
 COMMANDS_OF = typer.main.get_command(app).commands
-COMMANDS = ["replay", "analyze", "key", "digest", "report", "stack export"]
+COMMANDS = ["replay", "analyze", "key", "digest", "report", "stack export", "mcp wrap", "mcp unwrap"]
 
 
 def help_of(command: str) -> str:
@@ -62,6 +62,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (home / name).write_text("make: *** [all] Error 2\n", encoding="utf-8")
     (home / "failures.jsonl").write_text('{"text": "KeyError: 1"}\n', encoding="utf-8")
     (home / "test_it.py").write_text("def test_it():\n    assert 1 == 2\n", encoding="utf-8")
+    servers = '{"mcpServers": {"github": {"command": "github-server"}}}'
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").write_text('[mcp_servers.github]\ncommand = "github-server"\n', encoding="utf-8")
+    (home / ".vscode").mkdir()
+    for name in (".mcp.json", ".claude.json", ".vscode/mcp.json"):
+        (home / name).write_text(servers, encoding="utf-8")
     return home
 
 
@@ -83,6 +89,9 @@ def test_each_example_of_the_help_runs(home: Path, example: str) -> None:
         assert (done.returncode, "could not be exported" in done.stderr) == (1, True)
         return
     done = run(home, example.partition(" | jq")[0])
+    if "nothing was written; repeat the command with --yes" in done.stderr:
+        assert (done.returncode, "--yes" in example) == (1, False)
+        return
     assert done.returncode == 0, done.stderr
     assert done.stdout or "-o report.html" in example
     assert not [line for line in done.stderr.splitlines() if "Traceback" in line]

@@ -77,7 +77,7 @@ def wrap_servers(text: str, name: str, *, only: Iterable[str] = (), program: str
 
     def wrap(file: ServerFile, path: Path) -> ServerFile:
         if file.is_wrapped(path):
-            raise CannotWrapError("it is wrapped already")
+            return file
         wrapped = file.wrap(path, program)
         if not wrapped.is_wrapped(path) or wrapped.unwrap(path).text != file.text:
             raise CannotWrapError("it is written in a way that could not be restored byte for byte")
@@ -100,9 +100,7 @@ def unwrap_servers(text: str, name: str, *, only: Iterable[str] = ()) -> Changed
     """
 
     def unwrap(file: ServerFile, path: Path) -> ServerFile:
-        if not file.is_wrapped(path):
-            raise CannotWrapError("it is not wrapped")
-        return file.unwrap(path)
+        return file.unwrap(path) if file.is_wrapped(path) else file
 
     return _change(text, name, only, unwrap)
 
@@ -126,9 +124,11 @@ def _change(text: str, name: str, only: Iterable[str], step: _Step) -> Changed:
         if chosen and server not in chosen:
             continue
         try:
-            file = step(file, path)
+            after = step(file, path)
         except CannotWrapError as error:
             left.append((server, str(error)))
-        else:
+            continue
+        if after is not file:
             changed.append(server)
+        file = after
     return Changed(text=file.text, changed=tuple(changed), left=tuple(left))
