@@ -1,8 +1,8 @@
 """
 GitHub Copilot, as a command and in VS Code: spans `execute_tool`.
 
-They have the exit status of commands. Texts are there only where the capture of contents is switched on. The log records of the same calls say less, and are
-not read.
+They have the exit status of commands. Texts are there only where the capture of contents is switched on. The log
+records of the same calls say less, and are not read.
 """
 
 from __future__ import annotations
