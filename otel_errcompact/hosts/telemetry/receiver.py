@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from opentelemetry import context as otel_context
@@ -20,6 +21,7 @@ from otel_errcompact.hosts.telemetry.reports import name_span
 from otel_errcompact.hosts.telemetry.wire import Mark, mark_message
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.context import context_of
+from otel_errcompact.otel.spans.conventions import read_text
 from otel_errcompact.otel.spans.reading import read_conversation
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.guard import Guard
@@ -143,6 +145,8 @@ class Receiver:
         if is_counted(entry):
             return None
         report = find_emitter(entry).read(entry, self._memory)
+        if report is not None and not report.call.run_id:
+            report = replace(report, call=replace(report.call, run_id=_find_process(entry) or report.call.agent))
         if report is None or (not report.call.call_id and self._is_hooked(report.call.run_id)):
             return None
         names = _name(report, entry, message)
@@ -187,6 +191,11 @@ def is_counted(entry: Entry) -> bool:
         or semconv.CLASS in entry.span.attributes
         or semconv.OUTCOME in entry.span.attributes
     )
+
+
+def _find_process(entry: Entry) -> str:
+    names = (semconv.SESSION_ID, semconv.SERVICE_INSTANCE_ID, semconv.SERVICE_NAME)
+    return next((found for name in names if (found := read_text(entry.resource, name))), "")
 
 
 def _name(report: Report, entry: Entry, message: Any) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 UNTYPED: Final = "ToolError"
 """The type of a failure of which telemetry says neither text nor type."""
+
+COMMAND: Final = "CommandError"
+"""The type of a command's failure of which telemetry says the exit status alone."""
+
+_TYPE: Final = lazy_pattern(r"[A-Za-z][\w.]{0,100}(?:Error|Exception)\Z")
+"""Names that are read as a type where they stand in front of a text."""
 
 _HEAD: Final = 120
 
@@ -45,9 +52,11 @@ def describe_unknown(tool: str, arguments: str, error_type: str = "", exit_code:
         exit_code: The exit status, where it is all there is.
     """
     head = (operation_of(tool, arguments).name or tool)[:_HEAD].replace("`", "'")
-    # Numbers are masked in a text: as a part of the type they tell exit statuses apart.
-    kind = error_type or (f"Exit{exit_code}" if exit_code else UNTYPED)
-    return f"{kind}: unknown text of `{head}`"
+    status = f", exit code {exit_code}" if exit_code else ""
+    if _TYPE.match(error_type):
+        return f"{error_type}: unknown text of `{head}`{status}"
+    named = f" ({error_type[:_HEAD]})" if error_type else ""
+    return f"{COMMAND if exit_code else UNTYPED}: unknown text of `{head}`{named}{status}"
 
 
 def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None = None) -> Report:

@@ -59,12 +59,8 @@ def _read(entry: Entry, memory: Memory) -> Report | None:  # noqa: ARG001 - the 
     text = _CUT.sub("", output[header.end() :]) if header is not None else output
     code = int(header["code"]) if header is not None else None
     failed = entry.flag(_SUCCESS) is False
-    if not text and (failed or code):
-        return report_unknown(call, exit_code=code) if code is None else _report(call, text, code, failed=failed)
-    return _report(call, text, code, failed=failed)
-
-
-def _report(call: HostCall, text: str, code: int | None, *, failed: bool) -> Report:
+    if failed and not output:
+        return report_unknown(call)
     return Report(call=call, result=HostResult(text=text, failed=True if failed else None, exit_code=code))
 
 
