@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import FrameType
 
     from otel_errcompact.hosts.telemetry.counting import Concluding
 
@@ -99,6 +101,8 @@ def serve(host: str = HOST, port: int = HTTP_PORT, grpc_port: int = GRPC_PORT, *
             "set OTEL_EXPORTER_OTLP_ENDPOINT to the collector's address"
         )
     grpc = listen_grpc(receiver, host, grpc_port, token=token) if grpc_port else None
+    # The server hands a signal on once it has closed its ports; by default that would end the process at once.
+    signal.signal(signal.SIGTERM, _leave)
     try:
         uvicorn.run(telemetry_app(receiver, token=token), host=host, port=port, log_level="warning", access_log=False)
     finally:
@@ -108,6 +112,10 @@ def serve(host: str = HOST, port: int = HTTP_PORT, grpc_port: int = GRPC_PORT, *
         if forwarder is not None:
             forwarder.close()
         uninstall()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of handlers
+    raise SystemExit(0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
