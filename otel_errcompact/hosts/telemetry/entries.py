@@ -150,7 +150,8 @@ def _read_record(path: Path, place: Place, record: Any) -> Entry:
     attributes = _read_attributes(record.attributes)
     trace_id, span_id = _number(record.trace_id), _number(record.span_id)
     now = record.time_unix_nano or record.observed_time_unix_nano
-    name = record.event_name or read_text(attributes, semconv.EVENT_NAME)
+    # Some loggers put the place in the source where the name of the event should be, and that beside.
+    name = read_text(attributes, semconv.EVENT_NAME) or record.event_name
     context = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
     span = EndedSpan(
         name,

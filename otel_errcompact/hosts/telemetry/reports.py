@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.errors import RawError
+from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
@@ -22,6 +25,8 @@ _TYPE: Final = lazy_pattern(r"[A-Za-z][\w.]{0,100}(?:Error|Exception)\Z")
 """Names that are read as a type where they stand in front of a text."""
 
 _HEAD: Final = 120
+_PROSE: Final = "prose"
+"""The format of what no reader knows: its first line stands for the cause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +68,11 @@ def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None =
     """Return the report of a failure whose text telemetry lacks."""
     text = describe_unknown(call.tool, call.arguments, error_type, exit_code)
     return Report(call=call, result=HostResult(text=text, failed=True), unknown=True)
+
+
+def is_telling(text: str) -> bool:
+    """Return whether a text of which the end is missing names its cause."""
+    return classify(RawError(text=text), open_roots(())).facts.format != _PROSE
 
 
 def name_span(entry: Entry) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.hosts.telemetry.messages import entries, logs, read_attributes, record, span, spans
 
@@ -83,6 +83,15 @@ def test_texts_of_other_tools_of_claude_code_are_classified(bench: Bench) -> Non
     assert all("errcompact.text" not in mark and mark["errcompact.class"] for mark in marks)
 
 
+def test_the_type_in_place_of_a_text_of_claude_code_is_none(bench: Bench) -> None:
+    """As its spans have it while details are switched off."""
+    tool = {"session.id": "session-1", "tool_name": "Read", "tool_use_id": "toolu_1"}
+    kind = {"success": False, "error": "TelemetrySafeError", "error_class": "TelemetrySafeError"}
+    inner = span("claude_code.tool.execution", {**tool, **kind}, span_id=2, parent=1, failed=True)
+    bench.send(spans(inner, span("claude_code.tool", tool), scope=CLAUDE_TRACING))
+    assert bench.classes("session-1") == {"TelemetrySafeError: unknown text of `Read`": 1}
+
+
 def test_a_sub_agent_of_claude_code_is_a_run_of_its_own(bench: Bench) -> None:
     """As hooks name it: the session, then the agent."""
     bench.send(logs(record(claude(1)), record(claude(2, agent_id="agent-7")), scope=CLAUDE))
@@ -115,6 +124,7 @@ def test_the_two_spans_of_a_claude_code_tool_are_one_call(bench: Bench) -> None:
         "tool_name": "Bash",
         "tool_use_id": "toolu_1",
         "gen_ai.operation.name": "execute_tool",
+        "full_command": "python stock.py A-1",
     }
     execution = {"session.id": "session-1", "tool_use_id": "toolu_1", "success": False, "error_class": "ShellError"}
     inner = span(
@@ -122,7 +132,7 @@ def test_the_two_spans_of_a_claude_code_tool_are_one_call(bench: Bench) -> None:
     )
     bench.send(spans(inner, scope=CLAUDE_TRACING))
     passed_on = bench.send(spans(span("claude_code.tool", tool, span_id=1), scope=CLAUDE_TRACING))
-    assert bench.classes("session-1") == {"ShellError: unknown text of `Bash`": 1}
+    assert bench.classes("session-1") == {"ShellError: unknown text of `Bash python stock.py`": 1}
     assert read_attributes(entries(passed_on)[0])["errcompact.text"] == "unknown"
 
 
@@ -172,10 +182,29 @@ def test_a_failed_command_of_codex_without_output_is_a_class_of_its_status(bench
     assert "errcompact.text" not in read_attributes(entries(passed_on)[0])
 
 
+def test_the_head_of_a_long_output_of_codex_is_no_text_unless_it_names_the_cause(bench: Bench) -> None:
+    """Telemetry has the first 2 kB, and the cause is mostly at the end."""
+    header = "Chunk ID: 4f1a2b\nWall time: 0.05 seconds\nProcess exited with code 1\nOutput:\n"
+    cut = {"output_truncated": "true", "arguments": '{"cmd": "make"}'}
+    rows = codex(1, f"{header}row 1\nrow 2\nro\n[... telemetry preview truncated ...]", **cut)
+    compiler = codex(
+        2, f"{header}src/a.c:3:5: error: expected ';' before 'return'\n[... telemetry preview truncated ...]", **cut
+    )
+    passed_on = bench.send(logs(record(rows), record(compiler), scope="codex_otel.log_only"))
+    causes = bench.classes("thread-1")
+    assert causes.pop("CommandError: unknown text of `exec_command make`, exit code 1") == 1
+    assert len(causes) == 1
+    assert "expected ';' before 'return'" in next(iter(causes))
+    assert [read_attributes(entry).get("errcompact.text") for entry in entries(passed_on)] == ["unknown", None]
+
+
 def test_an_mcp_tool_of_codex_fails_by_its_flag(bench: Bench) -> None:
     """There the flag is right, and the tool has the name that hooks give it."""
-    failed = codex(1, "stock: item A-1 not found", success="false", tool_name="reserve", mcp_server="stock")
-    bench.send(logs(record(failed), scope="codex_otel.log_only"))
+    output = "Wall time: 0.0057 seconds\nOutput:\nError: no such warehouse: north"
+    failed = codex(1, output, success="false", tool_name="reserve", mcp_server="stock")
+    # The logger of its language names the place in the source where the event's name should be.
+    bench.send(logs(record(failed, event="event otel/src/tool_result.rs:54"), scope="codex_otel.log_only"))
+    assert bench.classes("thread-1") == {"Error: no such warehouse: north": 1}
     (found,) = bench.ledger.report("thread-1").classes
     assert (found.tool, found.count) == ("mcp__stock__reserve", 1)
 
@@ -198,7 +227,6 @@ def gemini(tool: str, **changed: object) -> dict[str, object]:
         "success": False,
         "prompt_id": "gemini-1########0",
         "tool_type": "native",
-        "start_time": 1_764_200_000_001,
         **changed,
     }
 
@@ -215,7 +243,7 @@ def test_refusals_and_declined_calls_of_gemini_cli_count_nothing(bench: Bench) -
     """A call that a policy, our own ladder or a person has stopped was not executed."""
     sent = logs(
         record(gemini("run_shell_command", error="blocked", error_type="policy_violation")),
-        record(gemini("write_file", error="no", decision="reject", start_time=2)),
+        record(gemini("write_file", error="no", decision="reject")),
         service="gemini-cli",
     )
     assert bench.send(sent) == sent
@@ -228,34 +256,60 @@ def test_the_exit_status_beside_a_command_of_gemini_cli_is_a_failure_of_unknown_
     bench.send(
         logs(
             record(gemini("run_shell_command", **shell, metadata=json.dumps({"exitCode": 3, "isError": True}))),
-            record(gemini("run_shell_command", **shell, start_time=2)),
+            record(gemini("run_shell_command", **shell)),
             service="gemini-cli",
         )
     )
     assert bench.classes("gemini-1") == {"CommandError: unknown text of `run_shell_command npm test`, exit code 3": 1}
 
 
-def test_the_span_of_a_command_of_gemini_cli_has_the_text_and_joins_the_record(bench: Bench) -> None:
-    """Only the time at which the call began is on both."""
+def gemini_span(number: int, span_id: int, text: str) -> Any:
+    """The span of a failed command of Gemini CLI."""
     output = {
-        "request": {"callId": "c1", "name": "run_shell_command", "args": {"command": "python stock.py"}},
-        "startTime": 1_764_200_000_001,
-        "response": {"responseParts": [{"functionResponse": {"response": {
-            "output": f"Output: {TRACEBACK}\nExit Code: 1\nProcess Group PGID: 4711"
-        }}}]},
-    }  # fmt: skip
+        "status": "success",
+        "request": {"callId": f"c{number}", "name": "run_shell_command", "args": {"command": "python stock.py"}},
+        "response": {"responseParts": [{"functionResponse": {"response": {"output": text}}}]},
+    }
     attributes = {
         "gen_ai.tool.name": "run_shell_command",
-        "gen_ai.tool.call_id": "c1",
+        "gen_ai.tool.call_id": f"c{number}",
         "gen_ai.conversation.id": "gemini-1",
         "gen_ai.operation.name": "tool_call",
         "gen_ai.output.messages": json.dumps(output),
     }
-    bench.send(spans(span("tool_call", attributes), service="gemini-cli"))
-    later = gemini("run_shell_command", success=True, metadata=json.dumps({"exitCode": 1}))
-    passed_on = bench.send(logs(record(later), service="gemini-cli"))
-    assert bench.classes("gemini-1") == {"KeyError: 'A-1'": 1}
-    assert read_attributes(entries(passed_on)[0])["errcompact.class"]
+    return span("tool_call", attributes, span_id=span_id, parent=7)
+
+
+def test_the_span_of_a_command_of_gemini_cli_has_the_text_and_joins_the_record(bench: Bench) -> None:
+    """The record is written in the span around it, without the call's id; two alike calls of a turn stay two."""
+    output = f"Output: {TRACEBACK}\nExit Code: 1\nProcess Group PGID: 4711"
+    bench.send(spans(gemini_span(1, 8, output), gemini_span(2, 9, output), service="gemini-cli"))
+    told = {"success": True, "function_args": '{\n  "command": "python stock.py"\n}', "metadata": '{"exitCode": 1}'}
+    records = [record(gemini("run_shell_command", **told), span_id=7, at=at) for at in (1, 2)]
+    passed_on = bench.send(logs(*records, service="gemini-cli"))
+    assert bench.classes("gemini-1") == {"KeyError: 'A-1'": 2}
+    assert all(read_attributes(entry)["errcompact.class"] for entry in entries(passed_on))
+
+
+def test_a_span_of_gemini_cli_that_was_cut_leaves_the_call_to_its_record(bench: Bench) -> None:
+    """A long output ends in the middle of its JSON, and the status is behind it."""
+    cut = gemini_span(1, 8, "row\n")
+    cut.attributes[-1].value.string_value = (
+        cut.attributes[-1].value.string_value[:80] + "...[TRUNCATED: original length 306024]"
+    )
+    sent = spans(cut, service="gemini-cli")
+    assert bench.send(sent) == sent
+
+
+def test_the_text_of_an_mcp_tool_is_taken_out_of_what_gemini_cli_puts_around_it(bench: Bench) -> None:
+    """So that the class is that of the same error behind any other agent."""
+    error = (
+        "MCP tool 'reserve' reported tool error for function call: "
+        '{"name":"reserve","args":{"order":4711}} with response: [{"functionResponse":{"name":"reserve","response":'
+        '{"error":{"content":[{"type":"text","text":"Error: no such warehouse: north"}],"isError":true}}}}]'
+    )
+    bench.send(logs(record(gemini("mcp_stock_reserve", error=error)), service="gemini-cli"))
+    assert bench.classes("gemini-1") == {"Error: no such warehouse: north": 1}
 
 
 def copilot(number: int, tool: str, **changed: object) -> dict[str, object]:
@@ -314,6 +368,16 @@ def test_the_message_of_an_mcp_tool_of_copilot_cli_is_its_text(bench: Bench) -> 
     assert read_attributes(second.events[0])["errcompact.class"] == read_attributes(second)["errcompact.class"]
 
 
+def test_an_output_of_copilot_cli_that_stands_in_a_file_is_no_text(bench: Bench) -> None:
+    """The notice has the first lines, and the cause is mostly in the last one."""
+    notice = "Output too large to read at once (126.2 KB). Saved to: /tmp/1-copilot-tool-output.txt\nrow 1\n"
+    attributes = copilot(1, "bash", **{"process.exit.code": 3, "gen_ai.tool.call.result": notice})
+    attributes["gen_ai.tool.call.arguments"] = '{"command":"python3 report.py"}'
+    passed_on = bench.send(spans(span("execute_tool bash", attributes), service="github-copilot"))
+    assert bench.classes("copilot-1") == {"CommandError: unknown text of `bash python report.py`, exit code 3": 1}
+    assert read_attributes(entries(passed_on)[0])["errcompact.text"] == "unknown"
+
+
 def test_denied_calls_of_copilot_cli_count_nothing(bench: Bench) -> None:
     """They were not executed."""
     sent = spans(
@@ -351,7 +415,9 @@ def test_the_result_of_opencode_names_the_exit_status(bench: Bench) -> None:
 
 def test_what_a_tool_of_opencode_throws_counts_once_over_its_spans(bench: Bench) -> None:
     """Both spans of the call are in error, and the spans around them repeat the exception."""
-    thrown = (("exception", {"exception.type": "Error", "exception.message": "File not found: /w/missing.txt"}),)
+    stack = "Error: File not found: /w/missing.txt\n    at <anonymous> (/$bunfs/root/chunk-7eg57x.js:4:13297)"
+    exception = {"exception.type": "Error", "exception.message": "File not found: /w/missing.txt"}
+    thrown = (("exception", {**exception, "exception.stacktrace": stack}),)
     own = {"tool.name": "read", "tool.call_id": "call_1", "session.id": "opencode-1"}
     other = {"ai.toolCall.name": "read", "ai.toolCall.id": "call_1", "session.id": "opencode-1"}
     bench.send(

@@ -37,6 +37,8 @@ _INPUT: Final = "tool_input"
 _PARAMETERS: Final = "tool_parameters"
 """A JSON object; the two lists name its members."""
 _COMMANDS: Final = ("full_command", "bash_command")
+"""Also attributes of spans, as the one behind."""
+_FILE: Final = "file_path"
 _MCP_NAMES: Final = ("mcp_server_name", "mcp_tool_name")
 
 _ANY_MCP_TOOL: Final = "mcp_tool"
@@ -75,15 +77,15 @@ def _report(entry: Entry, outcome: Entry) -> Report | None:
     call = HostCall(
         run_id=run_of(entry.text(_SESSION), entry.text(_AGENT_ID)),
         tool=_name_tool(entry.text(_TOOL), parameters),
-        arguments=entry.text(_INPUT) or _name_command(parameters),
+        arguments=entry.text(_INPUT) or _name_command(entry, parameters),
         call_id=entry.text(*_CALL_ID),
         agent=NAME,
     )
     if succeeded:
         return Report(call=call, result=HostResult(text="", failed=False))
-    text = outcome.text(_ERROR)
-    if text in _NO_TEXTS:
-        return report_unknown(call, outcome.text(*_ERROR_TYPE))
+    text, kind = outcome.text(_ERROR), outcome.text(*_ERROR_TYPE)
+    if text in _NO_TEXTS or text == kind:
+        return report_unknown(call, kind)
     return Report(call=call, result=HostResult(text=text, failed=True))
 
 
@@ -92,9 +94,10 @@ def _name_tool(tool: str, parameters: dict[str, object]) -> str:
     return f"mcp__{server}__{name}" if tool == _ANY_MCP_TOOL and server and name else tool
 
 
-def _name_command(parameters: dict[str, object]) -> str:
-    command = next((found for key in _COMMANDS if (found := text_of(parameters.get(key)))), "")
-    return json.dumps({"command": command}) if command else ""
+def _name_command(entry: Entry, parameters: dict[str, object]) -> str:
+    command = next((found for key in _COMMANDS if (found := text_of(parameters.get(key)) or entry.text(key))), "")
+    file = entry.text(_FILE)
+    return json.dumps({"command": command} if command else {_FILE: file}) if command or file else ""
 
 
 EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read)

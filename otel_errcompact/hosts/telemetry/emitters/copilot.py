@@ -33,6 +33,9 @@ _OWN: Final = "github.copilot."
 _NO_TEXTS: Final = frozenset({"", "Tool failed"})
 """What stands in place of a message that is not exported."""
 
+_ELSEWHERE: Final = "Output too large to read at once"
+"""How a result begins whose text is in a file, with a few lines of its head behind."""
+
 _DENIED: Final = frozenset({"denied", "rejected"})
 """Types of calls that were not executed: by a person, or by our own ladder."""
 
@@ -88,7 +91,7 @@ def _read(name: str, entry: Entry, memory: Memory) -> Report | None:
     if error_type.lower() in _DENIED or message.lower() in _DENIED:
         return None
     code = entry.number(semconv.PROCESS_EXIT_CODE)
-    result = entry.text(semconv.GEN_AI_TOOL_CALL_RESULT)
+    result = _DECORATION.sub("", entry.text(semconv.GEN_AI_TOOL_CALL_RESULT))
     if span.failed or found or error_type:
         text = result if message in _NO_TEXTS else message
         return _fail(call, text, error_type, code)
@@ -99,7 +102,7 @@ def _read(name: str, entry: Entry, memory: Memory) -> Report | None:
 
 def _fail(call: HostCall, text: str, error_type: str, code: int | None) -> Report:
     text = _DECORATION.sub("", text)
-    if not text:
+    if not text or text.startswith(_ELSEWHERE):
         return report_unknown(call, error_type, code)
     return Report(call=call, result=HostResult(text=text, failed=True, exit_code=code))
 

@@ -31,8 +31,16 @@ class Memory:
         self.conversations: Final[BoundedTable[int, str]] = BoundedTable(MAX_PENDING)
         """The conversation of a trace, from the first of its spans that names one."""
 
+        self._numbers: Final[BoundedTable[str, int]] = BoundedTable(MAX_PENDING)
+
         self.inner: Final[BoundedTable[str, str]] = BoundedTable(MAX_PENDING)
         """Tools that failed inside a span which is still to come, by that span's name."""
+
+    def number(self, name: str) -> int:
+        """Return how often a name was asked for before."""
+        number = self._numbers.get(name) or 0
+        self._numbers.put(name, number + 1)
+        return number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

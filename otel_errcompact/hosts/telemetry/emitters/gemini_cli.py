@@ -8,6 +8,7 @@ the span, which is sent only on request, holds both.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
@@ -37,7 +38,6 @@ _ERROR: Final = "error"
 _ERROR_TYPE: Final = ("error_type", semconv.ERROR_TYPE)
 _METADATA: Final = "metadata"
 _EXIT_CODE: Final = "exitCode"
-_START: Final = "start_time"
 _CALL_ID: Final = semconv.GEN_AI_TOOL_CALL_ID_OLD
 _INPUT: Final = semconv.GEN_AI_INPUT_MESSAGES
 _OUTPUT: Final = semconv.GEN_AI_OUTPUT_MESSAGES
@@ -49,6 +49,11 @@ _DECLINED: Final = frozenset({"reject"})
 _END: Final = lazy_pattern(
     r"(?:\n|\A)Exit Code: (?P<code>-?[0-9]{1,9})(?:\n[^\n]{0,300}){0,4}\s*(?:</untrusted_context>\s*)?\Z"
 )
+_OF_MCP: Final = lazy_pattern(
+    r"MCP tool '[^'\n]{1,200}' reported tool error for function call: .{0,100000}?"
+    r" with response: (?P<response>\[.*\])\Z",
+    re.DOTALL,
+)
 _BEGIN: Final = lazy_pattern(r"\A\s*(?:<untrusted_context>\s*)?(?:Output: )?(?:\(empty\)(?=\n|\Z))?")
 
 
@@ -56,23 +61,23 @@ def _owns(entry: Entry) -> bool:
     return entry.event.startswith(_PREFIX) or entry.service == _SERVICE
 
 
-def _read(entry: Entry, memory: Memory) -> Report | None:  # noqa: ARG001 - the signature of all emitters
+def _read(entry: Entry, memory: Memory) -> Report | None:
     if entry.is_log:
-        return _read_record(entry) if entry.event == _CALL else None
-    return _read_span(entry) if entry.name == _SPAN and entry.text(*_TOOL) == _SHELL else None
+        return _read_record(entry, memory) if entry.event == _CALL else None
+    return _read_span(entry, memory) if entry.name == _SPAN and entry.text(*_TOOL) == _SHELL else None
 
 
-def _read_record(entry: Entry) -> Report | None:
+def _read_record(entry: Entry, memory: Memory) -> Report | None:
     error_type = entry.text(*_ERROR_TYPE)
     if error_type in _REFUSALS or entry.text(_DECISION) in _DECLINED:
         return None
     tool = entry.text(*_TOOL)
     call = HostCall(run_id=entry.text(*_SESSION), tool=tool, arguments=entry.text(_ARGUMENTS), call_id="", agent=NAME)
-    aliases = _name_start(call, entry.text(_START))
+    aliases = _name(entry, entry.span.span_id, call, memory)
     if entry.flag(_SUCCESS) is False:
         error = entry.text(_ERROR)
         if error:
-            return Report(call=call, result=HostResult(text=error, failed=True), aliases=aliases)
+            return Report(call=call, result=HostResult(text=_unwrap(error), failed=True), aliases=aliases)
         return _with(report_unknown(call, error_type), aliases)
     if tool != _SHELL:
         return Report(call=call, result=HostResult(text="", failed=False), aliases=aliases)
@@ -81,10 +86,10 @@ def _read_record(entry: Entry) -> Report | None:
     return _with(report_unknown(call, exit_code=code), aliases) if isinstance(code, int) and code else None
 
 
-def _read_span(entry: Entry) -> Report | None:
+def _read_span(entry: Entry, memory: Memory) -> Report | None:
     output = parse(entry.text(_OUTPUT))
-    started = output.get("startTime")
-    if entry.span.failed or not isinstance(started, int):
+    parent = entry.span.parent
+    if entry.span.failed or parent is None or not output:
         return None  # the log record has it, and nothing would join the two
     found = next((end for text in _texts(output, 0) if (end := _END.search(text))), None)
     request = object_of(output.get("request")) or parse(entry.text(_INPUT))
@@ -95,15 +100,44 @@ def _read_span(entry: Entry) -> Report | None:
         call_id=entry.text(_CALL_ID),
         agent=NAME,
     )
-    aliases = _name_start(call, str(started))
+    aliases = _name(entry, parent.span_id, call, memory)
     if found is None:
         return Report(call=call, result=HostResult(text="", failed=None, exit_code=0), aliases=aliases)
     text = _BEGIN.sub("", found.string[: found.start()])
     return Report(call=call, result=HostResult(text=text, exit_code=int(found["code"])), aliases=aliases)
 
 
-def _name_start(call: HostCall, started: str) -> tuple[str, ...]:
-    return (f"{NAME}/{call.run_id}/{call.tool}/{started}",) if started else ()
+def _name(entry: Entry, parent_id: int, call: HostCall, memory: Memory) -> tuple[str, ...]:
+    # A record is written in the span around that of its call, and has no id: of the calls in there it is the one with
+    # the same arguments, and of several of those the first record is of the first.
+    if not parent_id:
+        return ()
+    arguments = json.dumps(parse(call.arguments), sort_keys=True)
+    name = f"{NAME}/{entry.span.trace_id:032x}/{parent_id:016x}/{call.tool}/{arguments}"
+    return (f"{name}/{memory.number(('record ' if entry.is_log else 'span ') + name)}",)
+
+
+def _unwrap(error: str) -> str:
+    found = _OF_MCP.match(error)
+    if found is None:
+        return error
+    try:
+        parts: object = json.loads(found["response"])
+    except (ValueError, RecursionError):
+        return error
+    return "\n".join(_named(parts, "text", 0)) or error
+
+
+def _named(value: object, name: str, depth: int) -> list[str]:
+    if depth > _DEPTH:
+        return []
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value).items()
+        inner = [text for key, item in items if key != name for text in _named(item, name, depth + 1)]
+        return [text] if (text := text_of(object_of(cast("object", value)).get(name))) else inner
+    if isinstance(value, list):
+        return [text for item in cast("list[object]", value) for text in _named(item, name, depth + 1)]
+    return []
 
 
 def _with(report: Report, aliases: tuple[str, ...]) -> Report:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter, object_of, parse, text_of
 from otel_errcompact.hosts.telemetry.emitters.genai import find_run
-from otel_errcompact.hosts.telemetry.reports import Report, name_span, report_unknown
+from otel_errcompact.hosts.telemetry.reports import Report, report_unknown
 from otel_errcompact.otel.spans.recorded import NO_DETAIL, read_failures
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def _read(entry: Entry, memory: Memory) -> Report | None:
         recorded = failures[-1] if failures else None
         if recorded is None or recorded.text == NO_DETAIL:
             return report_unknown(call)
-        return Report(call=call, result=HostResult(text=recorded.text, failed=True), aliases=_alias(entry))
+        # The stack is that of the program itself, and other in each release of it.
+        text = recorded.message or recorded.text
+        return Report(call=call, result=HostResult(text=text, failed=True))
     result = parse(entry.text(_RESULT))
     if entry.name != _CALL or not result:
         return None  # what has not thrown may have failed: its result is on the other span
@@ -63,10 +65,6 @@ def _read(entry: Entry, memory: Memory) -> Report | None:
     return Report(
         call=call, result=HostResult(text=text, failed=None if status is not None else False, exit_code=status)
     )
-
-
-def _alias(entry: Entry) -> tuple[str, ...]:
-    return (name,) if (name := name_span(entry)) else ()
 
 
 EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read)
