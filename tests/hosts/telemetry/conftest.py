@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -67,7 +68,10 @@ class Bench:
 
     def classes(self, run_id: str) -> dict[str, int]:
         """How often each cause was counted in a run."""
-        return {f"{found.type}: {found.cause}": found.count for found in self.ledger.report(run_id).classes}
+        counted: Counter[str] = Counter()
+        for found in self.ledger.report(run_id).classes:
+            counted[f"{found.type}: {found.cause}"] += found.count
+        return dict(counted)
 
 
 @pytest.fixture

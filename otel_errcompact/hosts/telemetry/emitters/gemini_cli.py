@@ -54,6 +54,10 @@ _OF_MCP: Final = lazy_pattern(
     r" with response: (?P<response>\[.*\])\Z",
     re.DOTALL,
 )
+_TAIL: Final = lazy_pattern(
+    r"(?:\n(?:Process Group PGID|Background PIDs|Signal): [^\n]{0,300}){0,3}\s*(?:</untrusted_context>\s*)?\Z"
+)
+_PRINTED: Final = lazy_pattern(r"\s*(?:<untrusted_context>\s*)?Output: ")
 _BEGIN: Final = lazy_pattern(r"\A\s*(?:<untrusted_context>\s*)?(?:Output: )?(?:\(empty\)(?=\n|\Z))?")
 
 
@@ -91,7 +95,8 @@ def _read_span(entry: Entry, memory: Memory) -> Report | None:
     parent = entry.span.parent
     if entry.span.failed or parent is None or not output:
         return None  # the log record has it, and nothing would join the two
-    found = next((end for text in _texts(output, 0) if (end := _END.search(text))), None)
+    texts = _texts(output, 0)
+    found = next((end for text in texts if (end := _END.search(text))), None)
     request = object_of(output.get("request")) or parse(entry.text(_INPUT))
     call = HostCall(
         run_id=entry.text(*_SESSION),
@@ -102,7 +107,8 @@ def _read_span(entry: Entry, memory: Memory) -> Report | None:
     )
     aliases = _name(entry, parent.span_id, call, memory)
     if found is None:
-        return Report(call=call, result=HostResult(text="", failed=None, exit_code=0), aliases=aliases)
+        printed = next((_TAIL.sub("", _BEGIN.sub("", text)) for text in texts if _PRINTED.match(text)), "")
+        return Report(call=call, result=HostResult(text=printed, exit_code=0), aliases=aliases)
     text = _BEGIN.sub("", found.string[: found.start()])
     return Report(call=call, result=HostResult(text=text, exit_code=int(found["code"])), aliases=aliases)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter, object_of, parse, text_of
 from otel_errcompact.hosts.telemetry.emitters.genai import find_run
-from otel_errcompact.hosts.telemetry.reports import Report, report_unknown
+from otel_errcompact.hosts.telemetry.reports import Report, is_telling, report_unknown
 from otel_errcompact.otel.spans.recorded import NO_DETAIL, read_failures
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _RESULT: Final = "ai.toolCall.result"
 _METADATA: Final = "metadata"
 _OUTPUT: Final = "output"
 _EXIT: Final = "exit"
+_CUT: Final = "...\n"
+"""How an output begins whose head was cut."""
 
 
 def _owns(entry: Entry) -> bool:
@@ -61,6 +63,8 @@ def _read(entry: Entry, memory: Memory) -> Report | None:
     metadata = object_of(result.get(_METADATA))
     text = text_of(metadata.get(_OUTPUT)) or text_of(result.get(_OUTPUT))
     code = metadata.get(_EXIT)
+    if code and text.startswith(_CUT) and not is_telling(text):
+        return report_unknown(call, exit_code=code if isinstance(code, int) else None)
     status = code if isinstance(code, int) and not isinstance(code, bool) else None
     return Report(
         call=call, result=HostResult(text=text, failed=None if status is not None else False, exit_code=status)
