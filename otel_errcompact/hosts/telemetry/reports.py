@@ -71,7 +71,7 @@ def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None =
 
 
 def is_telling(text: str) -> bool:
-    """Return whether a text of which the end is missing names its cause."""
+    """Return whether a text without its end names its cause."""
     return classify(RawError(text=text), open_roots(())).facts.format != _PROSE
 
 

@@ -131,18 +131,18 @@ def _unwrap(error: str) -> str:
         parts: object = json.loads(found["response"])
     except (ValueError, RecursionError):
         return error
-    return "\n".join(_named(parts, "text", 0)) or error
+    return "\n".join(_collect(parts, "text", 0)) or error
 
 
-def _named(value: object, name: str, depth: int) -> list[str]:
+def _collect(value: object, name: str, depth: int) -> list[str]:
     if depth > _DEPTH:
         return []
     if isinstance(value, dict):
         items = cast("dict[str, object]", value).items()
-        inner = [text for key, item in items if key != name for text in _named(item, name, depth + 1)]
+        inner = [text for key, item in items if key != name for text in _collect(item, name, depth + 1)]
         return [text] if (text := text_of(object_of(cast("object", value)).get(name))) else inner
     if isinstance(value, list):
-        return [text for item in cast("list[object]", value) for text in _named(item, name, depth + 1)]
+        return [text for item in cast("list[object]", value) for text in _collect(item, name, depth + 1)]
     return []
 
 
