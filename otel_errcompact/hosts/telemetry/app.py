@@ -33,13 +33,16 @@ AT_ONCE: Final = 4
 _PREFIX: Final = "/v1/"
 
 
-def telemetry_app(receiver: Receiver, *, token: str = "") -> Application:
+def telemetry_app(
+    receiver: Receiver, *, token: str = "", on_request: Callable[[], object] = lambda: None
+) -> Application:
     """
     Return the application, to run alone or to mount in another one.
 
     Args:
         receiver: Takes the requests.
         token: What senders bring in `Authorization: Bearer`; nothing is asked for if empty.
+        on_request: Called at each request, for what ends when it is idle.
     """
     admitted = asyncio.Semaphore(AT_ONCE)
 
@@ -48,6 +51,7 @@ def telemetry_app(receiver: Receiver, *, token: str = "") -> Application:
             await _live(receive, send)
         if scope["type"] != "http":
             return
+        on_request()
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
             signal = _find_signal(scope)

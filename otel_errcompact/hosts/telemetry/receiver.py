@@ -65,8 +65,8 @@ class Receiver:
         forwarder: Passes requests on; None where nothing is to be.
         guard: Keeps faults of one entry away from all others.
         max_bytes: Bytes of a request at most, as it comes and unpacked.
-        is_hooked: Tells whether hooks report a run. Where its host gives calls no id, nothing joins a hook and its
-            telemetry, and the hook counts.
+        is_hooked: Tells whether hooks report a run. Where those of its host give calls no ids, nothing joins a hook and
+            the telemetry, and the hook counts.
     """
 
     def __init__(
@@ -144,10 +144,11 @@ class Receiver:
     def _count_entry(self, entry: Entry, message: Any) -> Mark | None:
         if is_counted(entry):
             return None
-        report = find_emitter(entry).read(entry, self._memory)
+        emitter = find_emitter(entry)
+        report = emitter.read(entry, self._memory)
         if report is not None and not report.call.run_id:
             report = replace(report, call=replace(report.call, run_id=_find_process(entry) or report.call.agent))
-        if report is None or (not report.call.call_id and self._is_hooked(report.call.run_id)):
+        if report is None or (not emitter.hooks_name_calls and self._is_hooked(report.call.run_id)):
             return None
         names = _name(report, entry, message)
         key = self._claim(names)

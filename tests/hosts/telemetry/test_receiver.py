@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from google.protobuf import json_format
@@ -22,12 +22,14 @@ from otel_errcompact.hosts.calls import Answer, HostCall, HostResult
 from otel_errcompact.hosts.telemetry.bodies import JSON, PROTOBUF
 from otel_errcompact.hosts.telemetry.counting import ReportedRuns
 from otel_errcompact.hosts.telemetry.forwarding import Forwarder
+from otel_errcompact.hosts.telemetry.hooked import HookedRuns
 from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
 from otel_errcompact.hosts.telemetry.wire import Mark, mark_message
 from tests.hosts.telemetry.conftest import Kept
 from tests.hosts.telemetry.messages import entries, logs, read_attributes, record, span, spans
 
 if TYPE_CHECKING:
+    from otel_errcompact.hosts.calls import HostRuns
     from tests.hosts.telemetry.conftest import Bench
 
 FAILED: dict[str, object] = {
@@ -128,14 +130,20 @@ def test_a_call_that_a_hook_has_reported_is_passed_on_as_it_is() -> None:
     assert [read_attributes(entry) for entry in entries(passed_on)] == [{}, {"errcompact.class": "ab"}]
 
 
-def test_where_a_host_gives_no_ids_its_hooks_count_and_its_telemetry_does_not() -> None:
-    """Nothing would join the two, so a run that hooks report is theirs."""
+def test_where_hooks_give_no_ids_they_count_and_the_telemetry_does_not() -> None:
+    """Nothing would join the two, so a run that hooks report is theirs; elsewhere the id joins them."""
     runs = SharedRuns("")
-    receiver = Receiver(runs, is_hooked=lambda run_id: run_id == "g1")
+    hooked = HookedRuns(cast("HostRuns", runs))
+    receiver = Receiver(runs, is_hooked=hooked.reports)
+    hooked.conclude(HostCall(run_id="g1", tool="read_file"), HostResult(text="gone", failed=True))
     told = {"event.name": "gemini_cli.tool_call", "function_name": "read_file", "success": False, "error": "gone"}
     request = logs(record({**told, "session.id": "g1"}), record({**told, "session.id": "g2"}))
     receiver.receive(Request("logs", request.SerializeToString()))
-    assert [call.run_id for call, _ in runs.asked] == ["g2"]
+    claude = {"event.name": "tool_result", "session.id": "g1", "tool_name": "Read", "tool_use_id": "t1"}
+    claude |= {"success": "false", "error": "gone"}
+    named = logs(record(claude), scope="com.anthropic.claude_code.events")
+    receiver.receive(Request("logs", named.SerializeToString()))
+    assert [(call.run_id, call.call_id) for call, _ in runs.asked] == [("g1", ""), ("g2", ""), ("g1", "t1")]
 
 
 def test_what_its_sender_counts_is_passed_on_as_it_is(bench: Bench) -> None:

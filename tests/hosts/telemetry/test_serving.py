@@ -28,6 +28,7 @@ from otel_errcompact.hosts.telemetry.app import telemetry_app
 from otel_errcompact.hosts.telemetry.counting import ReportedRuns
 from otel_errcompact.hosts.telemetry.forwarding import DROPPED, REFUSED, Forwarder, HttpDestination, find_destination
 from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
+from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 from tests.hosts.telemetry.conftest import Kept
 from tests.hosts.telemetry.messages import entries, read_attributes, span, spans
 
@@ -313,6 +314,36 @@ def test_grpc_in_and_out() -> None:
     assert [message.signal for message in kept.messages] == ["traces", "metrics"]
     assert kept.messages[1].body == b"\x0a\x00"
     assert (first.report("c").occurrences, second.report("c").occurrences) == (1, 0)
+
+
+def test_a_port_that_is_taken_gets_one_clear_error() -> None:
+    """Such as that of a collector on the same machine."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    with collecting() as other, pytest.raises(ConfigurationError, match="is a collector there") as caught:
+        TelemetryServer(ReportedRuns(Ledger()), port=other.port, grpc_port=None, environ={})
+    assert f"127.0.0.1:{other.port} cannot be listened on" in str(caught.value)
+
+
+def test_a_service_counts_beside_its_own_ports() -> None:
+    """In threads of its own, with the runs of the service, which hears of each request."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    ledger, heard = Ledger(), list[int]()
+    with collecting() as collector:
+        server = TelemetryServer(
+            ReportedRuns(ledger),
+            port=0,
+            grpc_port=None,
+            on_request=lambda: heard.append(1),
+            environ={
+                "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.port}",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            },
+        )
+        assert post(f"http://127.0.0.1:{server.port}/v1/traces", failed(1).SerializeToString()) == (200, b"")
+        server.close()
+        assert [path for path, _, _ in collector.requests] == ["/v1/traces"]
+    assert (ledger.report("c").occurrences, heard) == (1, [1])
+    assert not _listens(server.port)
 
 
 def test_the_program_alone_counts_passes_on_and_exports_its_metrics(tmp_path: Path) -> None:

@@ -114,5 +114,5 @@ def _is_call(entry: Entry) -> bool:
 
 EMITTERS: Final = (
     Emitter(name=VS_CODE, owns=_owns_vs_code, read=_read_vs_code),
-    Emitter(name=CLI, owns=_owns_cli, read=_read_cli),
+    Emitter(name=CLI, owns=_owns_cli, read=_read_cli, hooks_name_calls=False),
 )

@@ -55,6 +55,9 @@ class Emitter:
     owns: Callable[[Entry], bool]
     """Tells whether an entry is the program's own."""
 
+    hooks_name_calls: bool = True
+    """Whether its hooks give calls the ids that its telemetry gives them; if not, nothing joins the two."""
+
     read: Callable[[Entry, Memory], Report | None]
     """Returns what an entry reports of a call; None if it is about no call, or about one that was not made."""
 

@@ -163,4 +163,4 @@ def _texts(value: object, depth: int) -> list[str]:
     return [text] if (text := text_of(value)) else []
 
 
-EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read)
+EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read, hooks_name_calls=False)
