@@ -1,4 +1,4 @@
-"""The runs that hooks report, so that telemetry does not count them again."""
+"""The runs that hooks report, which telemetry leaves to them."""
 
 from __future__ import annotations
 
