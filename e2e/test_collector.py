@@ -634,6 +634,20 @@ def test_ours_are_not_counted_again(collector: Collector) -> None:
     assert coarse(collector.sink, "ours") == {}
 
 
+def test_what_the_spans_around_a_tool_of_opencode_repeat_is_not_counted(collector: Collector) -> None:
+    """One call that throws is one occurrence, on the tool's own span; behind a receiver it has a class, and is none."""
+    thrown = exception(exception__type="Error", exception__message="File not found")
+    classed = exception(exception__type="Error", errcompact__class="k")
+    names = ("Tool.execute", "ai.toolCall", "SessionProcessor.process")
+    collector.send(traces(*(span(name=name, events=[thrown]) for name in names), service="opencode", scope=THEIRS))
+    received = [span(name=name, events=[event]) for name, event in zip(names, (classed, classed, thrown), strict=True)]
+    collector.send(traces(*received, service="opencode", scope=THEIRS))
+    collector.send(traces(span(events=[thrown]), service="after-opencode", scope=THEIRS))
+
+    assert eventually(lambda: sum(coarse(collector.sink, "after-opencode").values()) == 1)
+    assert sum(coarse(collector.sink, "opencode").values()) == 1
+
+
 def test_records_have_the_coarse_class(collector: Collector) -> None:
     """It leads from the count to log records of the same exception, which are no further occurrence."""
     raised = {"exception__type": "IllegalStateException", "exception__stacktrace": JAVA_STACK}

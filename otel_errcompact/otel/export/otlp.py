@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
+from urllib.parse import unquote, urlsplit
 
 from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.otel import semconv
@@ -57,6 +57,36 @@ def log_exporter(environ: Mapping[str, str] | None = None) -> Any:
     return _make_exporter("logs", os.environ if environ is None else environ)
 
 
+class Address(NamedTuple):
+    """
+    Where one signal goes.
+    """
+
+    url: str
+    """With the path of the signal where the protocol is HTTP."""
+
+    protocol: str
+    headers: Mapping[str, str]
+    certificate: str
+    """A file with the authority that the destination's certificate is checked against; empty for the system's."""
+
+
+def find_addresses(environ: Mapping[str, str] | None = None) -> dict[str, Address]:
+    """Return where each signal with an address goes."""
+    known = os.environ if environ is None else environ
+    found = ((signal, _find_url(signal, known)) for signal in ("traces", "logs", "metrics"))
+    return {
+        signal: Address(
+            url,
+            _read_protocol(signal, known),
+            _read_headers(_for_signal("HEADERS", signal, known)),
+            _for_signal("CERTIFICATE", signal, known),
+        )
+        for signal, url in found
+        if url
+    }
+
+
 def read_metric_interval_ms(environ: Mapping[str, str] | None = None) -> float:
     """Return how often metrics are exported, in milliseconds."""
     return _positive(METRIC_INTERVAL, METRIC_INTERVAL_MS, os.environ if environ is None else environ)
@@ -91,7 +121,7 @@ def _positive(variable: str, default: int, environ: Mapping[str, str]) -> int:
 def _make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping[str, str]) -> object:
     if not _is_wanted(signal, environ):
         return None
-    name = _ENTRY_POINTS[_protocol(signal, environ)]
+    name = _ENTRY_POINTS[_read_protocol(signal, environ)]
     points = entry_points(f"opentelemetry_{signal}_exporter")
     found = next((point for point in points if point.name == name), None)
     if found is None:
@@ -108,7 +138,7 @@ def _is_wanted(signal: str, environ: Mapping[str, str]) -> bool:
     return bool(_for_signal("ENDPOINT", signal, environ))
 
 
-def _protocol(signal: str, environ: Mapping[str, str]) -> str:
+def _read_protocol(signal: str, environ: Mapping[str, str]) -> str:
     """Return the protocol of the environment, the endpoint's port, or gRPC."""
     protocol = _for_signal("PROTOCOL", signal, environ).lower()
     default = "http/protobuf" if _port(_for_signal("ENDPOINT", signal, environ)) == _HTTP_PORT else "grpc"
@@ -121,6 +151,19 @@ def _protocol(signal: str, environ: Mapping[str, str]) -> str:
 def _for_signal(setting: str, signal: str, environ: Mapping[str, str]) -> str:
     own = environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_{setting}", "").strip()
     return own or environ.get(f"OTEL_EXPORTER_OTLP_{setting}", "").strip()
+
+
+def _find_url(signal: str, environ: Mapping[str, str]) -> str:
+    own = environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT", "").strip()
+    shared = environ.get(ENDPOINT, "").strip()
+    if own or not shared or _read_protocol(signal, environ) == "grpc":
+        return own or shared
+    return f"{shared.rstrip('/')}/v1/{signal}"
+
+
+def _read_headers(text: str) -> dict[str, str]:
+    pairs = (pair.partition("=") for pair in text.split(",") if "=" in pair)
+    return {unquote(name.strip()): unquote(value.strip()) for name, _, value in pairs}
 
 
 def _port(endpoint: str) -> int | None:

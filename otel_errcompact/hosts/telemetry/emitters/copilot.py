@@ -1,0 +1,118 @@
+"""
+GitHub Copilot, as a command and in VS Code: spans `execute_tool`.
+
+They have the exit status of commands. Texts are there only where the capture of contents is switched on. The log
+records of the same calls say less, and are not read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter
+from otel_errcompact.hosts.telemetry.emitters.genai import find_run, read_events
+from otel_errcompact.hosts.telemetry.reports import Report, report_unknown
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.spans.conventions import read_text
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    from otel_errcompact.hosts.telemetry.emitters.emitter import Memory
+    from otel_errcompact.hosts.telemetry.entries import Entry
+
+CLI: Final = "copilot-cli"
+VS_CODE: Final = "vscode-copilot"
+
+_SERVICES: Final = {"github-copilot": CLI, "copilot-cli": CLI, "github-copilot-cli": CLI, "copilot-chat": VS_CODE}
+_SCOPES: Final = {"github.copilot": CLI, "copilot-chat": VS_CODE, "copilot_chat": VS_CODE}
+_EVENTS: Final = "copilot_chat."
+_OWN: Final = "github.copilot."
+"""How attributes begin that stand beside those of the convention."""
+
+_NO_TEXTS: Final = frozenset({"", "Tool failed"})
+"""What stands in place of a message that is not exported."""
+
+_ELSEWHERE: Final = "Output too large to read at once"
+"""How a result begins whose text is in a file, with a few lines of its head behind."""
+
+_DENIED: Final = frozenset({"denied", "rejected"})
+"""Types of calls that were not executed: by a person, or by our own ladder."""
+
+_DECORATION: Final = lazy_pattern(
+    r"\s*<(?:shellId: [^>\n]{1,80}|command) (?:completed|exited) with exit code -?[0-9]{1,9}>\s*\Z"
+    r"|\AMCP server '[^'\n]{1,200}': "
+)
+
+
+def _name(entry: Entry) -> str:
+    name = _SERVICES.get(entry.service)
+    return name or next((name for scope, name in _SCOPES.items() if entry.scope.startswith(scope)), "")
+
+
+def _owns_as(name: str, entry: Entry) -> bool:
+    if found := _name(entry):
+        return found == name
+    if entry.is_log:
+        return name == VS_CODE and entry.event.startswith(_EVENTS)
+    return name == CLI and any(key.startswith(_OWN) for key in entry.span.attributes)
+
+
+def _owns_cli(entry: Entry) -> bool:
+    return _owns_as(CLI, entry)
+
+
+def _owns_vs_code(entry: Entry) -> bool:
+    return _owns_as(VS_CODE, entry)
+
+
+def _read_cli(entry: Entry, memory: Memory) -> Report | None:
+    return _read(CLI, entry, memory)
+
+
+def _read_vs_code(entry: Entry, memory: Memory) -> Report | None:
+    return _read(VS_CODE, entry, memory)
+
+
+def _read(name: str, entry: Entry, memory: Memory) -> Report | None:
+    span = entry.span
+    if entry.is_log or not _is_call(entry):
+        return None
+    call = HostCall(
+        run_id=find_run(entry, memory),
+        tool=entry.text(semconv.GEN_AI_TOOL_NAME) or span.name.partition(" ")[2],
+        arguments=entry.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
+        call_id=entry.text(semconv.GEN_AI_TOOL_CALL_ID),
+        agent=name,
+    )
+    found = read_events(span)
+    error_type = entry.text(semconv.ERROR_TYPE) or read_text(found, semconv.EXCEPTION_TYPE)
+    message = read_text(found, semconv.EXCEPTION_MESSAGE) or span.description or ""
+    if error_type.lower() in _DENIED or message.lower() in _DENIED:
+        return None
+    code = entry.number(semconv.PROCESS_EXIT_CODE)
+    result = _DECORATION.sub("", entry.text(semconv.GEN_AI_TOOL_CALL_RESULT))
+    if span.failed or found or error_type:
+        text = result if message in _NO_TEXTS else message
+        return _fail(call, text, error_type, code)
+    if code:
+        return _fail(call, result, "", code)
+    return Report(call=call, result=HostResult(text=result, failed=None if result else False, exit_code=code))
+
+
+def _fail(call: HostCall, text: str, error_type: str, code: int | None) -> Report:
+    text = _DECORATION.sub("", text)
+    if not text or text.startswith(_ELSEWHERE):
+        return report_unknown(call, error_type, code)
+    return Report(call=call, result=HostResult(text=text, failed=True, exit_code=code))
+
+
+def _is_call(entry: Entry) -> bool:
+    operation = entry.text(semconv.GEN_AI_OPERATION_NAME) or entry.span.name.partition(" ")[0]
+    return operation == semconv.SPAN_TOOL
+
+
+EMITTERS: Final = (
+    Emitter(name=VS_CODE, owns=_owns_vs_code, read=_read_vs_code),
+    Emitter(name=CLI, owns=_owns_cli, read=_read_cli, hooks_name_calls=False),
+)

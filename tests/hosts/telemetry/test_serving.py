@@ -1,0 +1,383 @@
+"""The receiver on real ports: HTTP and gRPC in, a real collector's stand-in behind, which may be away."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.hosts.telemetry.app import telemetry_app
+from otel_errcompact.hosts.telemetry.counting import ReportedRuns
+from otel_errcompact.hosts.telemetry.forwarding import DROPPED, REFUSED, Forwarder, HttpDestination, find_destination
+from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
+from otel_errcompact.hosts.telemetry.serving import TelemetryServer
+from tests.hosts.telemetry.conftest import Kept
+from tests.hosts.telemetry.messages import entries, read_attributes, span, spans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from otel_errcompact.hosts.telemetry.bodies import Reply
+
+ROOT = Path(__file__).parents[3]
+PATIENCE_S = 60.0
+
+
+def failed(number: int) -> Any:
+    """A request with the span of a failed call."""
+    call = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "query", "gen_ai.conversation.id": "c"}
+    return spans(span("execute_tool query", call, span_id=number, failed=True, description="no such table: orders"))
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+class Collector:
+    """A server that keeps what is posted to it, and answers with a status."""
+
+    def __init__(self, port: int = 0, status: int = 200) -> None:
+        self.requests: list[tuple[str, dict[str, str], bytes]] = []
+        self.status = status
+        collector = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                collector.requests.append((self.path, headers, body))
+                self.send_response(collector.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@contextmanager
+def collecting(port: int = 0, status: int = 200) -> Iterator[Collector]:
+    """A collector that listens inside the block."""
+    collector = Collector(port, status)
+    try:
+        yield collector
+    finally:
+        collector.close()
+
+
+@contextmanager
+def serving(receiver: Receiver, *, token: str = "") -> Iterator[str]:
+    """The application on a real port."""
+    uvicorn = pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    server = uvicorn.Server(
+        uvicorn.Config(telemetry_app(receiver, token=token), host="127.0.0.1", port=0, log_level="critical")
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    wait_for(lambda: server.started)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+
+
+def post(url: str, body: bytes, content_type: str = "application/x-protobuf", **headers: str) -> tuple[int, bytes]:
+    """Post a body; return status and answer."""
+    request = urllib.request.Request(url, body, {"Content-Type": content_type, **headers}, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+def free_port() -> int:
+    """A port on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def receiving(port: int, ledger: Ledger, **settings: Any) -> tuple[Receiver, Forwarder]:
+    """A receiver that passes on to a port."""
+    destination = find_destination({"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
+                                    "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+                                    "OTEL_EXPORTER_OTLP_HEADERS": "x-team=shop%20floor"})  # fmt: skip
+    assert destination is not None
+    forwarder = Forwarder(destination, ledger.guard, backoff_s=(0.05,), **settings)
+    return Receiver(ReportedRuns(ledger), forwarder, guard=ledger.guard), forwarder
+
+
+def test_what_is_posted_is_counted_and_passed_on() -> None:
+    """Over real sockets, with the headers that the standard variables name."""
+    ledger = Ledger()
+    with collecting() as collector:
+        receiver, forwarder = receiving(collector.port, ledger)
+        with serving(receiver) as url:
+            body = gzip.compress(failed(1).SerializeToString())
+            headers = {"Content-Encoding": "gzip"}
+            assert post(f"{url}/v1/traces", body, **headers) == (200, b"")
+            assert post(f"{url}/v1/metrics", b"{}", "application/json") == (200, b"{}")
+        assert forwarder.flush()
+        forwarder.close()
+    (traces, metrics) = collector.requests
+    assert (traces[0], metrics[0], metrics[2]) == ("/v1/traces", "/v1/metrics", b"{}")
+    assert (traces[1]["content-encoding"], traces[1]["x-team"]) == ("gzip", "shop floor")
+    passed_on = type(failed(1)).FromString(gzip.decompress(traces[2]))
+    assert read_attributes(entries(passed_on)[0])["errcompact.class"] == ledger.report("c").classes[0].key
+
+
+def test_other_paths_methods_and_tokens_are_refused() -> None:
+    """Each with one sentence that says what to do."""
+    receiver = Receiver(ReportedRuns(Ledger()), max_bytes=1_000)
+    with serving(receiver, token="secret") as url:
+        bearer = {"Authorization": "Bearer secret"}
+        status, answer = post(f"{url}/v1/traces", b"{}", "application/json")
+        assert (status, "the token is missing or wrong" in json.loads(answer)["message"]) == (401, True)
+        assert post(f"{url}/v1/traces", b"{}", "application/json", **bearer) == (200, b"{}")
+        status, answer = post(f"{url}/v1/spans", b"{}", "application/json", **bearer)
+        assert (status, "post to /v1/traces, /v1/logs, /v1/metrics" in json.loads(answer)["message"]) == (404, True)
+        status, answer = post(f"{url}/v1/traces", b" " * 2_000, "application/json", **bearer)
+        assert (status, "longer than 1000 bytes" in json.loads(answer)["message"]) == (413, True)
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(urllib.request.Request(f"{url}/v1/traces", headers=bearer), timeout=PATIENCE_S)
+        with caught.value:
+            assert caught.value.code == 405
+
+
+def test_a_body_without_a_length_is_bounded_too() -> None:
+    """It comes in pieces, and is not read to its end."""
+    receiver = Receiver(ReportedRuns(Ledger()), max_bytes=1_000)
+    with serving(receiver) as url, socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as sender:
+        sender.settimeout(PATIENCE_S)
+        head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        sender.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n800\r\n" + b" " * 0x800 + b"\r\n")
+        assert sender.recv(4_096).startswith(b"HTTP/1.1 413")
+
+
+def test_the_application_works_inside_another_one() -> None:
+    """Mounted at a prefix or at the root of a service."""
+    httpx = pytest.importorskip("httpx", reason="a group of the tests")
+    fastapi = pytest.importorskip("fastapi", reason="the extra serve is not installed")
+
+    async def ask(service: Any, prefix: str) -> tuple[int, object]:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(service), base_url="http://service") as client:
+            body, headers = failed(1).SerializeToString(), {"content-type": "application/x-protobuf"}
+            answer = await client.post(f"{prefix}/v1/traces", content=body, headers=headers)
+            return answer.status_code, (await client.get("/v1/health")).json()
+
+    for prefix in ("/otlp", ""):
+        service = fastapi.FastAPI()
+        service.get("/v1/health")(lambda: {"status": "fine"})
+        ledger = Ledger()
+        service.mount(prefix, telemetry_app(Receiver(ReportedRuns(ledger))))
+        assert asyncio.run(ask(service, prefix)) == (200, {"status": "fine"})
+        assert ledger.report("c").occurrences == 1
+
+
+def test_an_outage_of_the_destination_loses_nothing_within_the_bound() -> None:
+    """What waits arrives in order once it is back."""
+    port, ledger = free_port(), Ledger()
+    receiver, forwarder = receiving(port, ledger)
+    for number in range(1, 6):
+        assert receiver.receive(Request("traces", failed(number).SerializeToString())).status == 200
+    assert not forwarder.flush(5)
+    with collecting(port) as collector:
+        wait_for(lambda: len(collector.requests) == 5)
+        ids = [
+            type(failed(1)).FromString(body).resource_spans[0].scope_spans[0].spans[0].span_id[-1]
+            for _, _, body in collector.requests
+        ]
+        forwarder.close()
+    assert ids == [1, 2, 3, 4, 5]
+    assert ledger.report("c").occurrences == 5
+    assert DROPPED not in ledger.guard.failures
+
+
+def test_beyond_the_bound_the_oldest_is_dropped_and_counted() -> None:
+    """The failures in it count all the same."""
+    ledger = Ledger()
+    receiver, forwarder = receiving(free_port(), ledger, max_bytes=4_000)
+    for number in range(1, 21):
+        receiver.receive(Request("traces", failed(number).SerializeToString()))
+    assert forwarder.queue.bytes <= 4_000
+    waiting = len(forwarder.queue)
+    forwarder.close()
+    assert 0 < waiting < 20
+    assert ledger.guard.failures[DROPPED] == 20
+    assert ledger.report("c").occurrences == 20
+
+
+@pytest.mark.parametrize(("status", "refused"), [(400, 1), (401, 1), (503, 0)])
+def test_what_the_destination_refuses_for_good_does_not_hold_up_the_rest(status: int, refused: int) -> None:
+    """It is counted; what may be taken later waits."""
+    ledger = Ledger()
+    with collecting(status=status) as collector:
+        receiver, forwarder = receiving(collector.port, ledger)
+        receiver.receive(Request("traces", failed(1).SerializeToString()))
+        wait_for(lambda: collector.requests)
+        wait_for(lambda: ledger.guard.failures[REFUSED] == refused)
+        collector.status = 200
+        receiver.receive(Request("traces", failed(2).SerializeToString()))
+        wait_for(lambda: len(forwarder.queue) == 0)
+        forwarder.close()
+    assert ledger.guard.failures[REFUSED] == refused
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:4318", "http://localhost:4318/"])
+def test_the_receiver_does_not_pass_on_to_itself(url: str) -> None:
+    """That would never end."""
+    with pytest.raises(ConfigurationError, match="is the receiver's own address"):
+        find_destination({"OTEL_EXPORTER_OTLP_ENDPOINT": url}, own=[("127.0.0.1", 4318)])
+
+
+def test_the_standard_variables_name_the_destination() -> None:
+    """One address for all signals, or one for each; without any nothing is passed on."""
+    assert find_destination({}) is None
+    own = find_destination(
+        {
+            "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://127.0.0.1:9/logs",
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        }
+    )
+    assert isinstance(own, HttpDestination)
+    with pytest.raises(ConfigurationError, match="is no address"):
+        find_destination({"OTEL_EXPORTER_OTLP_ENDPOINT": "ftp://x:4318"})
+
+
+def test_grpc_in_and_out() -> None:
+    """A real exporter's road: received, counted and passed on by gRPC, also what came as JSON."""
+    grpc = pytest.importorskip("grpc", reason="the extra otlp is not installed")
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
+
+    from otel_errcompact.hosts.telemetry.grpc_server import GrpcServer
+
+    first, second, kept = Ledger(), Ledger(), Kept()
+    behind = Forwarder(kept, second.guard)
+    last = GrpcServer(Receiver(ReportedRuns(second), behind), "127.0.0.1:0")
+    destination = find_destination(
+        {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{last.port}", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+    )
+    assert destination is not None
+    forwarder = Forwarder(destination, first.guard)
+    receiver = Receiver(ReportedRuns(first), forwarder)
+    server = GrpcServer(receiver, "127.0.0.1:0", token="secret")
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        export = TraceServiceStub(channel).Export
+        metadata = (("authorization", "Bearer secret"),)
+        assert not export(failed(1), metadata=metadata, compression=grpc.Compression.Gzip).HasField("partial_success")
+        with pytest.raises(grpc.RpcError) as caught:
+            export(failed(1))
+        assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+        raw = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
+        with pytest.raises(grpc.RpcError) as caught:
+            raw(b"\xff", metadata=metadata)
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "no request with traces" in caught.value.details()
+    answer: Reply = receiver.receive(Request("metrics", b'{"resourceMetrics": [{}]}', "application/json"))
+    assert answer.status == 200
+    assert forwarder.flush()
+    assert behind.flush()
+    for part in (server, forwarder, last, behind):
+        part.close()
+    assert [message.signal for message in kept.messages] == ["traces", "metrics"]
+    assert kept.messages[1].body == b"\x0a\x00"
+    assert (first.report("c").occurrences, second.report("c").occurrences) == (1, 0)
+
+
+def test_a_port_that_is_taken_gets_one_clear_error() -> None:
+    """Such as that of a collector on the same machine."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    with collecting() as other, pytest.raises(ConfigurationError, match="is a collector there") as caught:
+        TelemetryServer(ReportedRuns(Ledger()), port=other.port, grpc_port=None, environ={})
+    assert f"127.0.0.1:{other.port} cannot be listened on" in str(caught.value)
+
+
+def test_a_service_counts_beside_its_own_ports() -> None:
+    """In threads of its own, with the runs of the service, which hears of each request."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    ledger, heard = Ledger(), list[int]()
+    with collecting() as collector:
+        server = TelemetryServer(
+            ReportedRuns(ledger),
+            port=0,
+            grpc_port=None,
+            on_request=lambda: heard.append(1),
+            environ={
+                "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.port}",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            },
+        )
+        assert post(f"http://127.0.0.1:{server.port}/v1/traces", failed(1).SerializeToString()) == (200, b"")
+        server.close()
+        assert [path for path, _, _ in collector.requests] == ["/v1/traces"]
+    assert (ledger.report("c").occurrences, heard) == (1, [1])
+    assert not _listens(server.port)
+
+
+def test_the_program_alone_counts_passes_on_and_exports_its_metrics(tmp_path: Path) -> None:
+    """One real process on the road of one real agent; at its end nothing is lost."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    port = free_port()
+    with collecting() as collector:
+        environ = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("OTEL_")},
+            "PYTHONPATH": str(ROOT),
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.port}",
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            "OTEL_ERRCOMPACT_TRAJECTORY_PATH": str(tmp_path / "trajectory.jsonl"),
+            "OTEL_SERVICE_NAME": "receiver",
+        }
+        command = [sys.executable, "-m", "otel_errcompact.hosts.telemetry", "--port", str(port), "--grpc-port", "0"]
+        process = subprocess.Popen(command, env=environ, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for(lambda: _listens(port) or process.poll() is not None)
+            for number in (1, 2):
+                assert post(f"http://127.0.0.1:{port}/v1/traces", failed(number).SerializeToString())[0] == 200
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+        assert not re.search("Traceback|ERROR", errors), errors
+        received = [
+            (at, gzip.decompress(body) if headers.get("content-encoding") == "gzip" else body)
+            for at, headers, body in collector.requests
+        ]
+    assert b"".join(body for at, body in received if at == "/v1/traces").count(b"errcompact.class") == 2
+    assert any(b"errcompact.errors" in body for at, body in received if at == "/v1/metrics")
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
