@@ -41,6 +41,7 @@ EVERY = 5
 
 
 def main() -> int:
+    """Print both tables."""
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--rounds", type=int, default=2_000)
     asked = reader.parse_args()
@@ -61,6 +62,7 @@ def main() -> int:
 
 
 def open_ledger(address: str, run_id: str) -> Ledger:
+    """Return a ledger on a store, with a run that has some classes."""
     ledger = Ledger(Options(), backend=open_backend(address))
     ledger.open(run_id, agent="shop")
     for number in range(8):  # a run with some classes
@@ -69,6 +71,7 @@ def open_ledger(address: str, run_id: str) -> Ledger:
 
 
 def fail(ledger: Ledger, run_id: str, number: int) -> None:
+    """Take one step of an agent."""
     began = ledger.next_tick()
     ledger.observe(
         run_id, RawError(text=TEXT, tool="load", arguments='{"sku": "tea"}', began=began, time_ns=number + 1)
@@ -78,6 +81,7 @@ def fail(ledger: Ledger, run_id: str, number: int) -> None:
 
 
 def measure_one(addresses: dict[str, str], rounds: int) -> None:
+    """Measure one process."""
     ledgers = {name: open_ledger(address, "one") for name, address in addresses.items()}
     wall: dict[str, list[float]] = {name: [] for name in addresses}
     cpu: dict[str, list[float]] = {name: [] for name in addresses}
@@ -100,6 +104,7 @@ def measure_one(addresses: dict[str, str], rounds: int) -> None:
 
 
 def work(address: str, run_id: str, rounds: int, barrier: Barrier) -> None:
+    """Be one of several processes."""
     ledger = open_ledger(address, run_id)
     barrier.wait()
     for number in range(rounds):
@@ -108,6 +113,7 @@ def work(address: str, run_id: str, rounds: int, barrier: Barrier) -> None:
 
 
 def measure_together(addresses: dict[str, str], rounds: int) -> None:
+    """Measure several processes."""
     context = multiprocessing.get_context("fork")
     print(f"\n| store | {PROCESSES} processes on one run, observations/s | on a run each, observations/s |")
     print("|---|---|---|")

@@ -7,14 +7,14 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
 RENEW_S: Final = 10.0
 """A third of the time for which a claim holds."""
 
 
 @contextmanager
-def keep_claiming(claim: Callable[[], object], every_s: float = RENEW_S) -> Iterator[None]:
+def keep_claiming(claim: Callable[[], object], every_s: float = RENEW_S) -> Generator[None]:
     """
     Call `claim` again and again until the block is left.
 

@@ -212,7 +212,8 @@ def _dump_answered(answered: AnsweredEscalation | None) -> dict[str, object] | N
 def _load_answered(read: dict[str, Any] | None) -> AnsweredEscalation | None:
     if read is None:
         return None
-    return AnsweredEscalation(**{**read, "escalation": _load_escalation(read["escalation"])})
+    read["escalation"] = _load_escalation(read["escalation"])
+    return AnsweredEscalation(**read)
 
 
 # Classes.
@@ -265,4 +266,5 @@ def _load_facts(read: dict[str, Any]) -> Facts:
     for name in ("details", "wrappers"):
         read[name] = tuple(read.get(name, ()))
     read["evidence"] = tuple(Evidence(line, weight) for line, weight in read.get("evidence", ()))
-    return Facts(**{"type": "", "cause": "", **read})
+    known: dict[str, Any] = {"type": "", "cause": "", **read}
+    return Facts(**known)

@@ -11,7 +11,7 @@ import random
 import time
 import uuid
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.history.stores.parts import LostChangeError, Parts, StoreAwayError
 
@@ -169,7 +169,7 @@ class RedisBackend:
         """Return the ids of all runs that have not expired."""
         begin, end = (text.encode() for text in self._keys("\0")[0].split("\0"))
         pattern = _escape(begin) + b"*" + _escape(end)
-        keys = self._ask(lambda client: list(client.scan_iter(match=pattern, count=1_000)))
+        keys = self._ask(lambda client: list(cast("Any", client).scan_iter(match=pattern, count=1_000)))
         return tuple(sorted(key[len(begin) : -len(end)].decode("utf-8", "replace") for key in keys))
 
     def leave_to_parent(self) -> None:
@@ -217,25 +217,30 @@ class RedisBackend:
 
     def _connect(self) -> Redis:
         if self._client is None:
-            try:
-                from redis import Redis
-                from redis.backoff import NoBackoff
-                from redis.exceptions import RedisError
-                from redis.retry import Retry
-            except ImportError as error:
-                raise StoreAwayError("it needs the extra redis: pip install 'otel-errcompact[redis]'") from error
-            self._scripts: dict[str, Any] = {}
-            try:
-                self._client = Redis.from_url(
-                    self._url,
-                    socket_timeout=min(self._wait_s, LONGEST_ANSWER_S),
-                    socket_connect_timeout=min(self._wait_s, LONGEST_ANSWER_S),
-                    single_connection_client=True,  # one thread asks at a time
-                    retry=Retry(NoBackoff(), 0),  # a commit whose answer was lost must not be made twice
-                )
-            except (RedisError, OSError, ValueError) as error:
-                raise _describe(error) from error
+            self._client = self._open()
         return self._client
+
+    def _open(self) -> Redis:
+        try:
+            from redis import Redis
+            from redis.backoff import NoBackoff
+            from redis.exceptions import RedisError
+            from redis.retry import Retry
+        except ImportError as error:
+            raise StoreAwayError("it needs the extra redis: pip install 'otel-errcompact[redis]'") from error
+        self._scripts: dict[str, Any] = {}
+        answer_s = min(self._wait_s, LONGEST_ANSWER_S)
+        try:
+            client: Redis = cast("Any", Redis).from_url(
+                self._url,
+                socket_timeout=answer_s,
+                socket_connect_timeout=answer_s,
+                single_connection_client=True,  # one thread asks at a time
+                retry=Retry(NoBackoff(), 0),  # a commit whose answer was lost must not be made twice
+            )
+        except (RedisError, OSError, ValueError) as error:
+            raise _describe(error) from error
+        return client
 
 
 def _describe(error: Exception) -> StoreAwayError:

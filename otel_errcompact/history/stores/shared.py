@@ -26,7 +26,7 @@ from otel_errcompact.runtime.locks import ReentrantLock
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
     from contextlib import AbstractContextManager
 
     from otel_errcompact.history.stores.parts import Backend, Codec, Parts
@@ -141,13 +141,13 @@ class SharedStore(Generic[S]):
         return self._local.discard(run_id)
 
     @contextmanager
-    def _change_known(self, run_id: str, create: Callable[[str], S]) -> Iterator[S]:
+    def _change_known(self, run_id: str, create: Callable[[str], S]) -> Generator[S]:
         with self._change(run_id, create) as state:
             if state is not None:  # pragma: no branch - it is created
                 yield state
 
     @contextmanager
-    def _change(self, run_id: str, create: Callable[[str], S] | None) -> Iterator[S | None]:
+    def _change(self, run_id: str, create: Callable[[str], S] | None) -> Generator[S | None]:
         with self._lock:
             if run_id in self._changes:  # a signal handler joins the change that it has interrupted
                 yield self._local.peek(run_id)
@@ -251,7 +251,7 @@ class SharedStore(Generic[S]):
     # Looks.
 
     @contextmanager
-    def view(self, run_id: str) -> Iterator[S | None]:
+    def view(self, run_id: str) -> Generator[S | None]:
         """Return a run's state to read it, or None if unknown."""
         with self._lock:
             self._look(run_id)

@@ -29,6 +29,11 @@ class Activity:
         with self._lock:
             self._open += 1
 
+    def note(self) -> None:
+        """Note a request that is over at once."""
+        self.begin()
+        self.end()
+
     def end(self) -> None:
         """Note its end."""
         with self._lock:

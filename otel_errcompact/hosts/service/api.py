@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from otel_errcompact.engine.observations import Verdict
-    from otel_errcompact.hosts.calls import Answer
+    from otel_errcompact.hosts.calls import Answer, HostRuns
     from otel_errcompact.hosts.runs import LedgerRuns
 
 VERSION: Final = "1.0"
@@ -68,13 +68,14 @@ KeyPath = Annotated[str, Path(description="The key of the class, its begin, or i
 HostPath = Annotated[str, Path(description="The host's name, such as `claude-code`.")]
 
 
-def create_app(runs: LedgerRuns, health: Mapping[str, object]) -> FastAPI:
+def create_app(runs: LedgerRuns, health: Mapping[str, object], hooked: HostRuns | None = None) -> FastAPI:
     """
     Return the application.
 
     Args:
         runs: Where calls are counted.
         health: What `GET /v1/health` answers.
+        hooked: What hooks report to; the runs themselves if None.
     """
     app = FastAPI(
         title="otel-errcompact",
@@ -91,7 +92,7 @@ def create_app(runs: LedgerRuns, health: Mapping[str, object]) -> FastAPI:
     app.add_exception_handler(Exception, _fail)
     _add_calls(app, runs)
     _add_runs(app, runs)
-    _add_hosts(app, runs, health)
+    _add_hosts(app, hooked or runs, health)
     _add_token(app)
     return app
 
@@ -170,7 +171,7 @@ def _add_runs(app: FastAPI, runs: LedgerRuns) -> None:
         return _answer({"run": run_id, "verdict": verdict, "report": report.model_dump(mode="json")})
 
 
-def _add_hosts(app: FastAPI, runs: LedgerRuns, health: Mapping[str, object]) -> None:
+def _add_hosts(app: FastAPI, runs: HostRuns, health: Mapping[str, object]) -> None:
     @app.post("/v1/hooks/{host}", response_model=dict[str, Any], summary="Answer a host's hook", tags=["hosts"])
     def post_hook(host: HostPath, event: Annotated[dict[str, Any], Body()], request: Request) -> Response:
         name = request.query_params.get("event")
@@ -182,7 +183,7 @@ def _add_hosts(app: FastAPI, runs: LedgerRuns, health: Mapping[str, object]) -> 
         return _answer(health)
 
 
-def _answer_hook(host: str, event: Mapping[str, object], runs: LedgerRuns) -> Mapping[str, object]:
+def _answer_hook(host: str, event: Mapping[str, object], runs: HostRuns) -> Mapping[str, object]:
     try:
         answer: Callable[..., Mapping[str, object]] = import_module("otel_errcompact.hosts.hooks").answer
     except (ImportError, AttributeError) as error:

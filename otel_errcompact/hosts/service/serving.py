@@ -21,6 +21,7 @@ from otel_errcompact.hosts.service.lifecycle import find_running, stop_running, 
 from otel_errcompact.hosts.service.places import prepare_folder
 from otel_errcompact.hosts.service.processes import start_mark
 from otel_errcompact.hosts.service.sockets import LOOPBACK, bind_path, bind_port, read_token
+from otel_errcompact.hosts.telemetry.hooked import HookedRuns
 from otel_errcompact.installation.install import install
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.records import dataclass
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
     from otel_errcompact.hosts.service.places import Places
+    from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 
 _logger: Final = logging.getLogger(semconv.SCOPE)
 
@@ -61,6 +63,9 @@ class ServiceSettings:
 
     store: str = ""
     """Where runs live, as `Options.store` has it; a file beside the socket if empty and no variable names another."""
+
+    otlp: bool = False
+    """Whether telemetry is received too, on the standard ports of OTLP."""
 
     replace: bool = False
     """Whether a service that answers is replaced, whatever its release."""
@@ -94,7 +99,8 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
         token = read_token(places.token)
         listeners.append(bind_port(settings.port))
     port = listeners[0].getsockname()[1] if listeners else None
-    app, runs, activity = _make_app(settings, token, port)
+    app, runs, hooked, activity = _make_app(settings, token, port)
+    telemetry = _receive_telemetry(runs, hooked, activity) if settings.otlp else None
     # The last step before it answers: who meets the socket without an answer waits in vain.
     listeners.append(bind_path(places.socket))
     places.starting.unlink(missing_ok=True)
@@ -105,6 +111,8 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     try:
         asyncio.run(_run(server, listeners, settings.idle_seconds, activity, _Watch(places.socket, runs)))
     finally:
+        if telemetry is not None:
+            telemetry.close()
         places.socket.unlink(missing_ok=True)
         os.close(lock)
     # Exporters send what they still have when the interpreter ends.
@@ -154,7 +162,13 @@ def require_extra() -> None:
         raise MissingExtraError("the local service", "serve") from error
 
 
-def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, Activity]:
+def _receive_telemetry(runs: LedgerRuns, hooked: HookedRuns, activity: Activity) -> TelemetryServer:
+    from otel_errcompact.hosts.telemetry.serving import TelemetryServer
+
+    return TelemetryServer(runs, is_hooked=hooked.reports, on_request=activity.note)
+
+
+def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, HookedRuns, Activity]:
     from otel_errcompact.hosts.service.api import create_app
     from otel_errcompact.hosts.service.edge import Edge
 
@@ -167,9 +181,10 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "port": port,
     }
-    app: FastAPI = create_app(runs, health)
+    hooked = HookedRuns(runs)
+    app: FastAPI = create_app(runs, health, hooked)
     activity = Activity()
-    return Edge(app, activity, token), runs, activity
+    return Edge(app, activity, token), runs, hooked, activity
 
 
 def _read_options(settings: ServiceSettings) -> Options:

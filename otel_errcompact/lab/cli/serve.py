@@ -86,6 +86,14 @@ def serve(  # noqa: PLR0913 - the options of a command
             help="Where runs live: memory, sqlite:///path or redis://host. By default a file beside the socket.",
         ),
     ] = "",
+    otlp: Annotated[
+        bool,
+        typer.Option(
+            "--otlp",
+            help="Also receive telemetry by OTLP on 127.0.0.1, ports 4318 (HTTP) and 4317 (gRPC), count the failed "
+            "calls in it, and pass it on to OTEL_EXPORTER_OTLP_ENDPOINT.",
+        ),
+    ] = False,
     log_level: Annotated[
         str,
         typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]"),
@@ -117,7 +125,7 @@ def serve(  # noqa: PLR0913 - the options of a command
         return
     if stop:
         raise typer.Exit(FINE if end(find_places(socket), say) else INCOMPLETE)
-    serve(_read(socket, port, token_file, idle, store, log_level, replace=replace), say)
+    serve(_read(socket, port, token_file, idle, store, log_level, replace=replace, otlp=otlp), say)
 
 
 def _read(
@@ -129,6 +137,7 @@ def _read(
     log_level: str,
     *,
     replace: bool,
+    otlp: bool,
 ) -> ServiceSettings:
     from otel_errcompact.config import ServiceOptions
     from otel_errcompact.exceptions import ConfigurationError
@@ -147,4 +156,5 @@ def _read(
         idle_seconds=given.idle_seconds if idle is None else idle,
         store=store,
         replace=replace,
+        otlp=otlp,
     )
