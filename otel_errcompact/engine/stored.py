@@ -32,14 +32,16 @@ ANSWERED: Final = "answered:"
 """With the number of the answer behind it: an answer never changes."""
 
 CLASS: Final = "class:"
-"""With its key behind it."""
+FACTS: Final = "facts:"
+"""With the key of a class behind each: its counts, and what most occurrences leave as it is."""
 
 _PLAIN_SETTINGS: Final = ("agent", "mode", "attended", "asks", "stoppable", "failed", "guidance")
 _NUMBERS: Final = ("handled", "after_escalation", "raw_tokens", "sent_tokens", "digest_tokens", "escalated_at")
-_PLAIN_CLASS: Final = (
-    "key", "short", "template", "tool", "first_seen_ns", "last_seen_ns", "hint", "count", "resolved", "escalated",
-    "unlifted", "uncounted", "tick", "streak",
+_COUNTS_OF_CLASS: Final = (
+    "key", "short", "first_seen_ns", "last_seen_ns", "count", "resolved", "escalated", "unlifted", "uncounted", "tick",
+    "streak",
 )  # fmt: skip
+_PLAIN_CLASS: Final = ("template", "tool", "hint")
 _PLACES: Final = ("location", "key_location")
 _PLAIN_FACTS: Final = tuple(
     name for name in Facts.__slots__ if name not in {*_PLACES, "details", "evidence", "wrappers", "output"}
@@ -68,15 +70,7 @@ class RunCodec:
             for number in range(cast("int", written), len(state.answered)):
                 parts[f"{ANSWERED}{number}"] = _write(_dump_answered(state.answered[number]))
             marks[ANSWERED] = len(state.answered)
-        alive = {CLASS + found.key: found for found in state.history}
-        for name, found in alive.items():
-            if marks.get(name) != (mark := _mark_class(found)):
-                marks[name] = mark
-                parts[name] = _write(_dump_class(found))
-        for name in [name for name in marks if name.startswith(CLASS) and name not in alive]:
-            del marks[name]
-            parts[name] = None
-        if any(name.startswith(CLASS) for name in parts):
+        if _dump_classes(state, marks, parts):
             parts[COUNTS] = counts  # with which classes are read
         return parts
 
@@ -99,11 +93,9 @@ class RunCodec:
         if counts is None:
             return True
         *numbers, dumped = json.loads(counts)
-        read = {
-            found.key: found
-            for found in (_load_class(json.loads(body)) for name, body in bodies.items() if name.startswith(CLASS))
-        }
         known = {} if whole else {found.key: found for found in history}
+        keys = [name.removeprefix(CLASS) for name in bodies if name.startswith(CLASS)]
+        read = {key: _load_class(key, bodies, known.get(key)) for key in keys}
         evicted = history.evicted
         history.load(dumped, {**known, **read}.values())
         if not whole and history.evicted != evicted:
@@ -111,11 +103,8 @@ class RunCodec:
         for name, number in zip(_NUMBERS, numbers, strict=True):
             setattr(state, name, number)
         marks[COUNTS] = counts
-        if whole:
-            for name in [name for name in marks if name.startswith(CLASS)]:
-                del marks[name]
         for key, found in read.items():
-            marks[CLASS + key] = _mark_class(found)
+            marks[CLASS + key], marks[FACTS + key] = _mark_class(found), found.facts
         return True
 
 
@@ -223,18 +212,41 @@ def _mark_class(found: ErrorClass) -> object:
     return found, found.revision
 
 
+def _dump_classes(state: RunState, marks: dict[str, object], parts: dict[str, str | None]) -> bool:
+    before = len(parts)
+    for found in state.history:
+        key = found.key
+        if marks.get(CLASS + key) == (mark := _mark_class(found)):
+            continue
+        marks[CLASS + key] = mark
+        parts[CLASS + key] = _write(_dump_class(found))
+        if marks.get(FACTS + key) is not found.facts:  # failures of one text share their facts
+            marks[FACTS + key] = found.facts
+            parts[FACTS + key] = _write({**_plain(found, _PLAIN_CLASS), "facts": _dump_facts(found.facts)})
+    gone = [name for name in marks if name.startswith(CLASS) and state.history.get(name.removeprefix(CLASS)) is None]
+    for name in (each for key in gone for each in (key, FACTS + key.removeprefix(CLASS))):
+        del marks[name]
+        parts[name] = None
+    return len(parts) > before
+
+
 def _dump_class(found: ErrorClass) -> dict[str, object]:
     streaks = [
         [operation.name, operation.targets, operation.wide, streak.dump()]
         for operation, streak in found.streaks.items()
     ]
     kind = [found.kind.transient, found.kind.rejected]
-    return {**_plain(found, _PLAIN_CLASS), "kind": kind, "facts": _dump_facts(found.facts), "streaks": streaks}
+    return {**_plain(found, _COUNTS_OF_CLASS), "kind": kind, "streaks": streaks}
 
 
-def _load_class(read: dict[str, Any]) -> ErrorClass:
+def _load_class(key: str, bodies: Mapping[str, str], known: ErrorClass | None) -> ErrorClass:
+    read: dict[str, Any] = json.loads(bodies[CLASS + key])
     read["kind"] = FailureKind(*read["kind"])
-    read["facts"] = _load_facts(read["facts"])
+    if (body := bodies.get(FACTS + key)) is not None:
+        read |= json.loads(body)
+        read["facts"] = _load_facts(read["facts"])
+    elif known is not None:
+        read |= _plain(known, (*_PLAIN_CLASS, "facts"))
     read["streaks"] = {
         Operation(name, tuple(targets), wide): Streak.load(streak) for name, targets, wide, streak in read["streaks"]
     }

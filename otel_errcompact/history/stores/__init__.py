@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,10 +43,8 @@ S = TypeVar("S", bound=StoredRun)
 class Store(Protocol[S]):
     """Where the state of runs lives."""
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether other processes work on the same runs."""
-        ...
+    is_shared: ClassVar[bool]
+    """Whether other processes work on the same runs."""
 
     @property
     def evicted_runs(self) -> int:

@@ -6,7 +6,7 @@ import itertools
 from collections import OrderedDict
 from contextlib import nullcontext
 from dataclasses import field
-from typing import TYPE_CHECKING, Final, Generic
+from typing import TYPE_CHECKING, ClassVar, Final, Generic
 
 from otel_errcompact.history.stores import S
 from otel_errcompact.runtime.forks import reset_in_child
@@ -118,7 +118,7 @@ class MemoryStore(Generic[S]):
         on_evict: Called with the state of each run that had to go; not under the run's lock.
     """
 
-    is_shared: Final = False
+    is_shared: ClassVar[bool] = False
 
     def __init__(self, limits: MemoryLimits | None = None, on_evict: Callable[[S], object] = lambda _: None) -> None:
         self._ticks: Final = itertools.count(1)

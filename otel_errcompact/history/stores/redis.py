@@ -7,10 +7,12 @@ the other writes if the lock is still held. The keys of a run share a hash tag, 
 
 from __future__ import annotations
 
+import hashlib
 import random
 import time
 import uuid
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.history.stores.parts import LostChangeError, Parts, StoreAwayError
@@ -191,14 +193,8 @@ class RedisBackend:
 
     def _run(self, script: str, run_id: str, *arguments: object, may_repeat: bool = True) -> Any:
         keys = self._keys(run_id)
-        return self._ask(lambda client: self._script(client, script)(keys=keys, args=arguments), may_repeat=may_repeat)
-
-    def _script(self, client: Redis, script: str) -> Any:
-        # redis-py sends the hash of a script, and the script itself where the server does not know it.
-        known = self._scripts.get(script)
-        if known is None:
-            known = self._scripts[script] = client.register_script(script)
-        return known
+        question = (len(keys), *keys, *arguments)
+        return self._ask(lambda client: _evaluate(client, script, question), may_repeat=may_repeat)
 
     def _ask(self, question: Callable[[Redis], object], *, may_repeat: bool = True) -> Any:
         # Once more over a new connection, where the old one was closed while nothing was asked.
@@ -228,7 +224,6 @@ class RedisBackend:
             from redis.retry import Retry
         except ImportError as error:
             raise StoreAwayError("it needs the extra redis: pip install 'otel-errcompact[redis]'") from error
-        self._scripts: dict[str, Any] = {}
         answer_s = min(self._wait_s, LONGEST_ANSWER_S)
         try:
             client: Redis = cast("Any", Redis).from_url(
@@ -241,6 +236,24 @@ class RedisBackend:
         except (RedisError, OSError, ValueError) as error:
             raise _describe(error) from error
         return client
+
+
+def _evaluate(client: Redis, script: str, question: tuple[object, ...]) -> Any:
+    # By the connection itself: what redis-py does around a command takes longer than the command.
+    from redis.exceptions import NoScriptError
+
+    connection: Any = client.connection
+    try:
+        connection.send_command("EVALSHA", _hash(script), *question)
+        return connection.read_response()
+    except NoScriptError:  # the server does not know it yet, or was started again
+        connection.send_command("EVAL", script, *question)
+        return connection.read_response()
+
+
+@cache
+def _hash(script: str) -> str:
+    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
 def _describe(error: Exception) -> StoreAwayError:

@@ -14,7 +14,7 @@ import uuid
 import weakref
 from contextlib import contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 from otel_errcompact.history.stores import S
 from otel_errcompact.history.stores.absence import Absence, Missed
@@ -69,9 +69,7 @@ class SharedStore(Generic[S]):
         clock: Seconds, monotonic.
     """
 
-    is_shared: Final = True
-    evicted_runs: Final = 0
-    """A copy that goes is no loss."""
+    is_shared: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -92,6 +90,11 @@ class SharedStore(Generic[S]):
         self._make_absence: Callable[[], Absence[S]] = lambda: Absence(backend.name, count_alone, clock=clock)
         self._reset()
         reset_in_child(self._start_in_child)
+
+    @property
+    def evicted_runs(self) -> int:
+        """None: a copy that goes is no loss."""
+        return 0
 
     def next_tick(self) -> int:
         """Return the next tick, later than all that this process has seen."""

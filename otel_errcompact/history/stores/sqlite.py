@@ -22,17 +22,22 @@ if TYPE_CHECKING:
 
 MIGRATIONS: Final = (
     """
-    CREATE TABLE runs (
-        run_id TEXT PRIMARY KEY, version INTEGER NOT NULL, used_s INTEGER NOT NULL
-    ) WITHOUT ROWID;
+    CREATE TABLE runs (run_id TEXT PRIMARY KEY, version INTEGER NOT NULL, used_s INTEGER NOT NULL) WITHOUT ROWID;
     CREATE INDEX runs_by_use ON runs (used_s);
-    CREATE TABLE parts (
-        run_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL,
-        PRIMARY KEY (run_id, name)
-    ) WITHOUT ROWID;
+    CREATE TABLE parts (run_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL);
+    CREATE UNIQUE INDEX parts_by_name ON parts (run_id, name);
     """,
 )
 """What leads from each form of the file to the next; `PRAGMA user_version` is how many of them a file has behind it."""
+
+WRITE_RUN: Final = """
+INSERT INTO runs VALUES (?, ?, ?)
+ON CONFLICT (run_id) DO UPDATE SET version = excluded.version, used_s = excluded.used_s
+"""
+WRITE_PART: Final = """
+INSERT INTO parts VALUES (?, ?, ?, ?)
+ON CONFLICT (run_id, name) DO UPDATE SET version = excluded.version, body = excluded.body
+"""
 
 FIRST_SLEEP_S: Final = 0.000_2
 LAST_SLEEP_S: Final = 0.004
@@ -85,11 +90,9 @@ class SqliteBackend:
         try:
             row = connection.execute("SELECT version FROM runs WHERE run_id = ?", (run_id,)).fetchone()
             version = max(row[0] + 1 if row else 1, int(now * 1_000_000))
-            connection.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (run_id, version, int(now)))
-            connection.executemany(
-                "INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?)",
-                [(run_id, name, version, body) for name, body in parts.items() if body is not None],
-            )
+            connection.execute(WRITE_RUN, (run_id, version, int(now)))
+            written = [(run_id, name, version, body) for name, body in parts.items() if body is not None]
+            connection.executemany(WRITE_PART, written)
             gone = [(run_id, name) for name, body in parts.items() if body is None]
             if gone:
                 connection.executemany("DELETE FROM parts WHERE run_id = ? AND name = ?", gone)
