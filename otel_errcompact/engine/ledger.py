@@ -269,7 +269,7 @@ class Ledger:
             self._postponed.add(run_id, lambda: self._observe(run_id, raw, record))
             return self._counter.count(self._create(run_id), raw, record, started)[0]
         if self.store.is_shared:
-            raw = replace(raw, operation=redact_operation(raw.operation))
+            raw = self._redact(raw)
         with self.store.edit(run_id, self._create) as state:
             begun = self._begin(state, raw)
             observation, step = self._counter.count(state, raw, record, started)
@@ -288,8 +288,14 @@ class Ledger:
         return observation
 
     def _count_again_later(self, observation: Observation, record: FailureRecord) -> None:
-        kept, same = observation.raw.without_exception(), replace(record, tick=observation.tick)
-        self.store.repeat_later(observation.run_id, lambda state: self._counter.count(state, kept, same, 0))
+        kept, tick = observation.raw.without_exception(), observation.tick
+        self.store.repeat_later(
+            observation.run_id, lambda state: self._counter.count(state, kept, replace(record, tick=tick), 0)
+        )
+
+    def _redact(self, raw: RawError) -> RawError:
+        operation = redact_operation(raw.operation)
+        return raw if operation is raw.operation else replace(raw, operation=operation)
 
     def handled(self, run_id: str, raw: RawError) -> None:
         """

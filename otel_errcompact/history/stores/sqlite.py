@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.history.stores.file_lock import CAN_LOCK, FileLock
 from otel_errcompact.history.stores.parts import Parts, StoreAwayError
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ INSERT INTO parts VALUES (?, ?, ?, ?)
 ON CONFLICT (run_id, name) DO UPDATE SET version = excluded.version, body = excluded.body
 """
 
-FIRST_SLEEP_S: Final = 0.000_2
-LAST_SLEEP_S: Final = 0.004
+FIRST_SLEEP_S: Final = 0.000_05
+LAST_SLEEP_S: Final = 0.002
 """Between two tries to get the lock; SQLite's own sleeps grow to a tenth of a second, and leave the lock idle."""
 
 SWEEP_S: Final = 600.0
@@ -67,8 +68,9 @@ class SqliteBackend:
         self._expire_s = expire_s
         self._wait_s = wait_s
         self._clock = clock
-        self._left: list[sqlite3.Connection] = []
+        self._left: list[object] = []
         self._connection: sqlite3.Connection | None = None
+        self._locks: FileLock | None = None
         self._swept_at = 0.0
         self._checked: dict[str, int] = {}
 
@@ -78,8 +80,12 @@ class SqliteBackend:
         try:
             if connection.in_transaction:  # an interrupt has left it open
                 connection.rollback()
-            self._lock(connection)
-            return _read(connection, run_id, known)
+            if self._locks is None:
+                self._lock(connection)
+                return _read(connection, run_id, known)
+            if not self._locks.acquire(run_id, self._wait_s):
+                raise StoreAwayError(f"run {run_id} has been locked for {self._wait_s:g} seconds")
+            return self.read(run_id, known)
         except sqlite3.Error as error:
             raise self._leave(error) from error
 
@@ -88,6 +94,8 @@ class SqliteBackend:
         connection = self._connect()
         now = self._clock()
         try:
+            if not connection.in_transaction:
+                self._lock(connection)
             row = connection.execute("SELECT version FROM runs WHERE run_id = ?", (run_id,)).fetchone()
             version = max(row[0] + 1 if row else 1, int(now * 1_000_000))
             connection.execute(WRITE_RUN, (run_id, version, int(now)))
@@ -102,6 +110,7 @@ class SqliteBackend:
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._leave(error) from error
+        self._unlock()
         return version
 
     def has_committed(self, run_id: str, stamp: str) -> bool:  # noqa: ARG002 - as above
@@ -114,15 +123,19 @@ class SqliteBackend:
         if connection is not None:
             with suppress(sqlite3.Error):
                 connection.rollback()
+        self._unlock()
 
     def remove(self, run_id: str) -> None:
         """Forget the run within its change, and end the change."""
         connection = self._connect()
         try:
+            if not connection.in_transaction:
+                self._lock(connection)
             _remove(connection, run_id)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._leave(error) from error
+        self._unlock()
         self._checked.pop(run_id, None)
 
     def read(self, run_id: str, known: int) -> Parts:
@@ -170,18 +183,20 @@ class SqliteBackend:
     def leave_to_parent(self) -> None:
         """Let go of what a forked child must not even close."""
         # Its closing would give up the locks of the child's own connection, and may remove the log of the parent's.
-        if self._connection is not None:
-            self._left.append(self._connection)
-        self._connection = None
+        self._left += filter(None, (self._connection, self._locks))
+        self._connection = self._locks = None
         self._checked = {}
 
     def close(self) -> None:
         """Close the connection."""
         connection, self._connection = self._connection, None
+        locks, self._locks = self._locks, None
         self._checked = {}
         if connection is not None:
             with suppress(sqlite3.Error):
                 connection.close()
+        if locks is not None:
+            locks.close()
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is not None:
@@ -194,6 +209,8 @@ class SqliteBackend:
                 self._path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=64
             )
             self._prepare(connection)
+            # Without locks of runs the file's own holds for a whole change, and changes of other runs wait for it.
+            self._locks = FileLock(self._path.with_name(f"{self._path.name}-lock")) if CAN_LOCK else None
         except (OSError, sqlite3.Error) as error:
             if connection is not None:
                 connection.close()
@@ -236,6 +253,10 @@ class SqliteBackend:
                 return
             time.sleep(sleep * random.uniform(0.5, 1.5))  # noqa: S311 - so that those who wait do not meet again
             sleep = min(1.5 * sleep, LAST_SLEEP_S)
+
+    def _unlock(self) -> None:
+        if self._locks is not None:
+            self._locks.release()
 
     def _sweep(self, connection: sqlite3.Connection, now: float) -> None:
         oldest = now - self._expire_s

@@ -564,6 +564,45 @@ def test_an_open_transaction_that_an_interrupt_has_left(tmp_path: Path, join: Ca
     assert ledger.observe("r", raw(REFUSED)).count == 2
 
 
+def test_where_a_platform_has_no_locks_of_bytes(
+    tmp_path: Path, join: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock of the whole file holds for a change, and other processes wait for it."""
+    monkeypatch.setattr("otel_errcompact.history.stores.sqlite.CAN_LOCK", False)
+    ledger, other = join(f"sqlite:///{tmp_path}/runs.db"), join(f"sqlite:///{tmp_path}/runs.db?wait_seconds=0.01")
+    ledger.observe("r", raw(REFUSED))
+    assert other.observe("r", raw(REFUSED)).count == 2
+    with ledger.store.edit("r", ledger._create):
+        assert other.observe("other", raw(REFUSED)).count == 1
+    assert other.guard.failures == {"store_away": 1}
+    assert (ledger.end("r").occurrences, other.report("r").occurrences) == (2, 0)
+
+
+def test_a_run_that_another_process_keeps_locked(tmp_path: Path, join: Callable[..., Ledger]) -> None:
+    """It is waited for as long as was asked; other runs go their way."""
+    address = f"sqlite:///{tmp_path}/runs.db?wait_seconds=0.01"
+    ledger = join(address)
+    ledger.observe("r", raw(REFUSED))
+    ready, wait = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        with ledger.store.edit("r", ledger._create):
+            os.write(ready[1], b"x")
+            os.read(wait[0], 1)
+        os._exit(0)
+    os.read(ready[0], 1)
+    assert ledger.observe("other", raw(REFUSED)).count == 1
+    assert ledger.guard.failures == {}
+    assert ledger.observe("r", raw(REFUSED)).count == 2
+    assert ledger.guard.failures == {"store_away": 1}
+    os.kill(child, signal.SIGKILL)  # which gives its locks up
+    os.waitpid(child, 0)
+    for end in (*ready, *wait):
+        os.close(end)
+    assert join(address).observe("r", raw(REFUSED)).count == 2
+    assert ledger.observe("r", raw(REFUSED)).count == 4
+
+
 def test_parts_of_a_version_are_the_whole_or_what_is_newer(address: str, backends: list[Backend]) -> None:
     """What a backend promises, tried on it alone."""
     backend = open_backend(address)
