@@ -9,12 +9,13 @@ is back, the changes made meanwhile are made there again.
 from __future__ import annotations
 
 import atexit
+import itertools
 import time
 import uuid
 import weakref
 from contextlib import contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal
 
 from otel_errcompact.history.stores import S
 from otel_errcompact.history.stores.absence import Absence, Missed
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from otel_errcompact.history.stores.parts import Backend, Codec, Parts
+
+MAX_LOOKS: Final = 500
+"""Runs with live streaks that a collection of metrics looks up, since another process may have ended them."""
 
 _Place = Literal["shared", "alone", "nowhere"]
 """Where a change is made: in the backend, in this process alone, or nowhere, since the run is unknown."""
@@ -138,10 +142,8 @@ class SharedStore(Generic[S]):
             stays = unless(state)
             change = self._changes[run_id]
             change.again, change.removes = unless, not stays
-        if stays:
-            return state
-        self._copies.pop(run_id, None)
-        return self._local.discard(run_id)
+        self._forget(run_id)  # also where it stays: nothing of it is this process's business any more
+        return state
 
     @contextmanager
     def _change_known(self, run_id: str, create: Callable[[str], S]) -> Generator[S]:
@@ -313,6 +315,10 @@ class SharedStore(Generic[S]):
 
         Their locks are not held: read only numbers of them.
         """
+        states = self._local.states()
+        failing = (state for state in states if any(found.streak for found in state.history))
+        for state in itertools.islice(failing, MAX_LOOKS):
+            self.peek(state.run_id)
         return self._local.states()
 
     def account(self, state: S) -> None:

@@ -188,6 +188,24 @@ def test_a_process_that_has_ended_without_leaving_keeps_no_run_open(address: str
     assert ledger.store.run_ids() == ()
 
 
+def test_a_process_that_has_left_a_run_reports_no_streak_of_it(
+    address: str, join: Callable[..., Ledger], other: str
+) -> None:
+    """Nor one that has ended in another process."""
+    first, second = join(address), join(address)
+    first.open("r")
+    first.observe("r", raw(REFUSED))
+    with first.store.edit("r", first._create) as state:
+        state.members.add(other)
+    assert (list(first.streaks().values()), second.streaks()) == ([1], {})
+    second.report("r")
+    assert list(second.streaks().values()) == [1]
+    first.end("r")
+    assert first.streaks() == {}
+    first.succeed("r", "db.query")
+    assert second.streaks() == {}
+
+
 def test_a_run_that_another_process_has_ended_is_unknown_here(address: str, join: Callable[..., Ledger]) -> None:
     """A process that has not opened it holds a copy, and no run."""
     first, second = join(address), join(address)
