@@ -25,9 +25,7 @@ ROOMS = {
 TESTS = sorted(f"tests/{room}" for room in ROOMS - {"integrations", "lab"} if (ROOT / "tests" / room).is_dir())
 """What a release of OpenTelemetry or pydantic could change."""
 
-OF_EXTRAS = tuple(
-    f"--ignore=tests/hosts/{part}" for part in ("hooks", "mcp_proxy", "service", "telemetry", "wrapping")
-)
+OF_EXTRAS = tuple(f"--ignore=tests/hosts/{part}" for part in ("hooks", "mcp_proxy", "service", "telemetry", "wrapping"))
 """What needs the extras `cli` and `serve`: the programs of hosts, which build on the rooms that are tried."""
 
 TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "hypothesis")
