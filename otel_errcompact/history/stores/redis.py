@@ -120,13 +120,24 @@ class RedisBackend:
         until, sleep = time.monotonic() + self._wait_s, FIRST_SLEEP_S
         self._token = uuid.uuid4().hex
         while True:
-            answer = self._run(BEGIN, run_id, known, self._token, LEASE_MS)
+            answer = self._take(run_id, known)
             if answer is not None:
                 return _parts(answer)
             if time.monotonic() >= until:
                 raise StoreAwayError(f"run {run_id} has been locked for {self._wait_s:g} seconds")
             time.sleep(sleep * random.uniform(0.5, 1.5))  # noqa: S311 - so that those who wait do not meet again
             sleep = min(1.5 * sleep, LAST_SLEEP_S)
+
+    def _take(self, run_id: str, known: int) -> list[Any] | None:
+        try:
+            answer: list[Any] | None = self._run(BEGIN, run_id, known, self._token, LEASE_MS)
+        except StoreAwayError:
+            raise
+        except BaseException:  # an interrupt: whether the server has given the lock is not known
+            with suppress(StoreAwayError):
+                self._run(CANCEL, run_id, self._token)
+            raise
+        return answer
 
     def commit(self, run_id: str, parts: Mapping[str, str | None], stamp: str) -> int:
         """Write parts, end the change and return the run's new version."""
@@ -210,6 +221,9 @@ class RedisBackend:
             if was_open and may_repeat and isinstance(error, Disconnected):
                 return self._ask(question, may_repeat=False)
             raise _describe(error) from error
+        except BaseException:  # an interrupt in the middle of an answer
+            self.close()
+            raise
 
     def _connect(self) -> Redis:
         if self._client is None:

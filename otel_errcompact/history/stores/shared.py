@@ -168,11 +168,11 @@ class SharedStore(Generic[S]):
                 with self._local.edit(run_id, create) if create is not None else self._local.find(run_id) as state:
                     try:
                         yield state
+                        if state is not None:
+                            self._conclude(state, change, place)
                     except BaseException:
                         self._abandon(run_id, place)
                         raise
-                    if state is not None:
-                        self._conclude(state, change, place)
             finally:
                 del self._changes[run_id]
 
