@@ -23,7 +23,7 @@ NO_HANDLER: Final = "no escalation handler was given"
 
 def explain_stop(escalation: Escalation | None, reason: str) -> str:
     """
-    Say what has stopped a run: what was reached, and a reason that was given.
+    Say what a run has reached, and the reason that was given.
 
     Args:
         escalation: The threshold that was reached; None if none is known.
