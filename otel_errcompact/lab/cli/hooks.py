@@ -17,7 +17,7 @@ Examples:
   errcompact hooks install claude-code
   errcompact hooks install                    # every host that is found
   errcompact hooks install codex --project .  # for one repository
-  errcompact hooks install claude-code --http 4823 --yes
+  errcompact hooks install claude-code --http 4778 --yes
 """
 UNINSTALL_EPILOG: Final = """\
 \b

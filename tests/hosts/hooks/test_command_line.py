@@ -67,7 +67,7 @@ def test_a_project_has_settings_of_its_own(place: Place) -> None:
         (["install", "emacs"], "there is no host 'emacs'; the hosts are claude-code, codex, copilot, cursor, gemini, "),
         (["doctor", "emacs"], "there is no host 'emacs'"),
         (["doctor", "codex"], "has no hooks of ours; run 'errcompact hooks install codex' first"),
-        (["install", "codex", "--http", "4823", "--yes"], "--http is for claude-code"),
+        (["install", "codex", "--http", "4778", "--yes"], "--http is for claude-code"),
     ],
 )
 def test_a_wrong_use_is_one_clear_error(arguments: list[str], problem: str, place: Place) -> None:
