@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.boundary.arguments import as_name, as_text
 from otel_errcompact.boundary.call import Call
 from otel_errcompact.boundary.recording import find_tool_span
+from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.escalator.thresholds import ASKING
@@ -183,8 +184,7 @@ class Port:
             stop = await self._scope.agate()
         if stop is None or (stop.escalation.threshold in ASKING and stop.escalation.tool != tool):
             return self.refuse(tool, arguments=arguments, began=began)
-        reasons = dict.fromkeys((str(stop.escalation), stop.reason))
-        return self._mark_refused(f"NOT EXECUTED: {'; '.join(reasons)}", tool)
+        return self._mark_refused(f"NOT EXECUTED: {explain_stop(stop.escalation, stop.reason)}", tool)
 
     def _mark_refused(self, text: str, tool: str, call_id: str = "") -> str:
         if text:

@@ -21,6 +21,18 @@ NO_HANDLER: Final = "no escalation handler was given"
 """Why a run was halted by a threshold that halts where no handler decides."""
 
 
+def explain_stop(escalation: Escalation | None, reason: str) -> str:
+    """
+    Say what a run has reached, and the reason that was given.
+
+    Args:
+        escalation: The threshold that was reached; None if none is known.
+        reason: What the answer to it says, if anything.
+    """
+    given = "" if reason == NO_HANDLER else reason
+    return "; ".join(dict.fromkeys(filter(None, (str(escalation) if escalation is not None else "", given))))
+
+
 class Step(NamedTuple):
     """What the counts of one failure or refusal have led to."""
 

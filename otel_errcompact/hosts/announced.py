@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from otel_errcompact.detector.operation import call_fingerprint
+from otel_errcompact.detector.operation.fingerprint import call_fingerprint, parse_arguments
+from otel_errcompact.hosts.wrapping.quoting import strip_line
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.locks import ReentrantLock
 
@@ -15,25 +16,29 @@ MAX_CALLS: Final = 4_096
 MAX_IDENTICAL: Final = 64
 """Identical calls of one session that are under way at the same time."""
 
+_Key = tuple[str, str]
+_Table = BoundedTable[_Key, "tuple[HostCall, ...]"]
+
 
 class AnnouncedCalls:
     """
     Finds the call behind a report without an id.
 
-    What wraps the commands of a host reports them before the host does, and knows no sub-agent. Both are one call.
+    What wraps the commands of a host reports them beside the host, mostly before it, and knows neither id nor
+    sub-agent. Both are one call.
     """
 
     def __init__(self) -> None:
         self._lock = ReentrantLock()
-        self._calls: BoundedTable[tuple[str, str], tuple[HostCall, ...]] = BoundedTable(MAX_CALLS)
+        self._calls = _Table(MAX_CALLS)
+        self._reported = _Table(MAX_CALLS)
+        """Calls that the host has reported, and nothing else yet."""
 
     def add(self, call: HostCall) -> None:
         """Remember a call that is going to be executed."""
-        if not call.call_id:
-            return
-        key = _describe(call)
-        with self._lock:
-            self._calls.put(key, (*(self._calls.get(key) or ())[1 - MAX_IDENTICAL :], call))
+        if call.call_id:
+            with self._lock:
+                _put(self._calls, _describe(call), call)
 
     def find(self, call: HostCall) -> HostCall:
         """
@@ -46,17 +51,37 @@ class AnnouncedCalls:
         """
         key = _describe(call)
         with self._lock:
-            announced = self._calls.get(key) or ()
-            found = next((each for each in announced if call.call_id in {"", each.call_id}), None)
-            if found is None:
+            if call.call_id:
+                announced = _take(self._calls, key, call.call_id)
+                if announced is not None:
+                    _put(self._reported, key, announced)
                 return call
-            left = tuple(each for each in announced if each is not found)
-            if left:
-                self._calls.put(key, left)
-            else:
-                self._calls.pop(key)
-        return call if call.call_id else found
+            # One that is under way first: what wraps commands may leave out some, and is rarely late.
+            return _take(self._calls, key) or _take(self._reported, key) or call
 
 
-def _describe(call: HostCall) -> tuple[str, str]:
-    return call.run_id.partition("/")[0], call_fingerprint(call.tool, call.arguments) or call.tool
+def _put(table: _Table, key: _Key, call: HostCall) -> None:
+    table.put(key, (*(table.get(key) or ())[1 - MAX_IDENTICAL :], call))
+
+
+def _take(table: _Table, key: _Key, call_id: str = "") -> HostCall | None:
+    calls = table.get(key) or ()
+    found = next((each for each in calls if call_id in {"", each.call_id}), None)
+    if found is None:
+        return None
+    left = tuple(each for each in calls if each is not found)
+    if left:
+        table.put(key, left)
+    else:
+        table.pop(key)
+    return found
+
+
+def _describe(call: HostCall) -> _Key:
+    session = call.run_id.partition("/")[0]
+    given = parse_arguments(call.arguments)
+    line = cast("dict[str, object]", given).get("command") if isinstance(given, dict) else None
+    if isinstance(line, str):
+        # The line is all that its wrapper knows: no time limit, and not where its input comes from.
+        return session, call_fingerprint(call.tool, strip_line(line)) or call.tool
+    return session, call_fingerprint(call.tool, call.arguments) or call.tool

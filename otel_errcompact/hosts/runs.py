@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.boundary.runs import Run
 from otel_errcompact.boundary.scope import RunScope, RunSettings, check_settings
+from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.hosts.announced import AnnouncedCalls
 from otel_errcompact.hosts.calls import Answer
 from otel_errcompact.installation.install import current_ledger
@@ -123,17 +124,22 @@ class LedgerRuns:
             self._announced.add(call)
         return refusal
 
-    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
         """
         Judge and count what a call returned, once per call id.
 
         Where the host says that it failed or succeeded, that is believed, unless exit status or text say otherwise.
+
+        Args:
+            call: The call.
+            result: What it returned.
+            is_read: Whether the agent reads the answer; else what a human has answered is kept for one that it reads.
         """
         call = self._announced.find(call)
         hosted = self._of(call.run_id, call.agent)
-        if not hosted.claim(call.call_id):
-            return Answer(outcome="counted")
         port = hosted.run.port
+        if not hosted.claim(call.call_id):
+            return Answer(outcome="counted", guidance=port.take_guidance() if is_read else "")
         if hosted.is_refusal(call.call_id, result.text):
             port.settle_call(call.call_id)
             return Answer(outcome="ignored")
@@ -150,7 +156,7 @@ class LedgerRuns:
             says_success=result.failed is False,
         )
         port.ask_handler()
-        return self._answer(made, port.take_guidance())
+        return self._answer(made, port.take_guidance() if is_read else "")
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""
@@ -233,8 +239,7 @@ class LedgerRuns:
         verdict = self.verdict(run_id)
         if verdict.standing not in {"halt", "pause"}:
             return ""
-        reasons = dict.fromkeys(filter(None, (str(verdict.escalation), verdict.reason)))
-        return f"NOT EXECUTED: {'; '.join(reasons)}"
+        return f"NOT EXECUTED: {explain_stop(verdict.escalation, verdict.reason)}"
 
     def _answer(self, call: Call, guidance: str) -> Answer:
         if not call.failed:

@@ -171,7 +171,7 @@ def test_a_stopped_run_is_refused_until_it_is_resumed(halting: LedgerRuns) -> No
     halting.end("s")
     assert halting.verdict("s").standing == "halt"
     refused = halting.refuse(make(arguments="ls"))
-    assert refused.startswith("NOT EXECUTED: one error class keeps recurring (3 of 3)")
+    assert refused == "NOT EXECUTED: one error class keeps recurring (3 of 3): [error] no rule to make target"
     halting.resume("s", "use cmake")
     assert (halting.verdict("s").standing, halting.refuse(make(arguments="ls"))) == ("carry_on", "")
     assert fail(halting, "no such preset").guidance == "OPERATOR: use cmake"
@@ -223,6 +223,17 @@ def test_a_handler_is_asked_once(ledger: Ledger, action: Halt | Pause | Continue
         answer = fail(runs)
     assert (len(asked), runs.verdict("s").standing) == (1, standing)
     assert answer.guidance == ("OPERATOR: ok" if standing == "carry_on" else "")
+
+
+def test_what_a_human_has_answered_waits_for_a_reader(runs: LedgerRuns) -> None:
+    """A report whose answer nobody reads does not take it, and a second report of the same call may show it."""
+    fail(runs)
+    runs.resume("s", "use cmake")
+    unread = runs.conclude(make(call_id="c1"), HostResult(text="built", failed=False), is_read=False)
+    assert (unread.outcome, unread.guidance) == ("success", "")
+    again = runs.conclude(make(call_id="c1"), HostResult(text="built", failed=False))
+    assert again == Answer(outcome="counted", guidance="OPERATOR: use cmake")
+    assert fail(runs).guidance == ""
 
 
 def test_a_digest_that_comes_back_is_counted_already() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
@@ -124,7 +125,7 @@ def _describe_stops(event: Event, text: str, response: object, runs: HostRuns) -
     verdicts = {agent: runs.verdict(f"{session}/{agent}") for agent in agents}
     return join(
         *(
-            f"errcompact has stopped the sub-agent {agent}: {verdict.reason or verdict.escalation}"
+            f"errcompact has stopped the sub-agent {agent}: {explain_stop(verdict.escalation, verdict.reason)}"
             for agent, verdict in verdicts.items()
             if verdict.stopped
         )

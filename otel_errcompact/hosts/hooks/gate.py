@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def stop_of(run_id: str, runs: HostRuns) -> str:
     for each in dict.fromkeys((session, run_id)):
         verdict = runs.verdict(each)
         if verdict.stopped:
-            reason = verdict.reason or str(verdict.escalation or "an escalation waits for its answer")
+            reason = explain_stop(verdict.escalation, verdict.reason) or "an escalation waits for its answer"
             how = _BY_WORDS if verdict.standing == "halt" else _BY_ANY_PROMPT
             return f"this run is stopped: {reason.rstrip('. ')} ({how})"
     return ""

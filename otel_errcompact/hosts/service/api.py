@@ -8,11 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import unquote
 
-from fastapi import Body, FastAPI, HTTPException, Path, Request, Response
+from fastapi import Body, FastAPI, Header, HTTPException, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from otel_errcompact.boundary.arguments import as_text
+from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.service.bodies import (
@@ -44,6 +45,9 @@ VERSION: Final = "1.0"
 
 _logger: Final = logging.getLogger(semconv.SCOPE)
 
+UNREAD: Final = "return=minimal"
+"""What the header `Prefer` says of an answer that nobody reads."""
+
 _NO_JSON: Final = "json_invalid"
 _UNKNOWN_FIELD: Final = "extra_forbidden"
 """What pydantic calls two mistakes."""
@@ -65,6 +69,9 @@ _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
 
 RunPath = Annotated[str, Path(description="The id of the run; a slash in it may be sent as `%2F`.")]
 KeyPath = Annotated[str, Path(description="The key of the class, its begin, or its name in digests.")]
+Prefer = Annotated[
+    str, Header(description="`return=minimal` if nobody reads the answer: it is empty then, and `guidance` is kept.")
+]
 HostPath = Annotated[str, Path(description="The host's name, such as `claude-code`.")]
 
 
@@ -103,8 +110,12 @@ def _add_calls(app: FastAPI, runs: LedgerRuns) -> None:
         return _conclude(runs, body, HostResult(text=body.text, failed=True, exit_code=body.exit_status))
 
     @app.post("/v1/successes", response_model=CallAnswer, summary="Count a call that has succeeded", tags=["calls"])
-    def post_success(body: SuccessBody) -> Response:
-        return _conclude(runs, body, HostResult(text=body.text, failed=False))
+    def post_success(body: SuccessBody, prefer: Prefer = "") -> Response:
+        result = HostResult(text=body.text, failed=False)
+        if prefer.strip() != UNREAD:
+            return _conclude(runs, body, result)
+        runs.conclude(_read_call(body), result, is_read=False)
+        return Response(status_code=204)
 
     @app.post("/v1/results", response_model=CallAnswer, summary="Judge and count what came back", tags=["calls"])
     def post_result(body: ResultBody) -> Response:
@@ -228,12 +239,11 @@ def _describe_call(answer: Answer, verdict: Verdict) -> dict[str, object]:
 
 def _describe_verdict(verdict: Verdict) -> dict[str, object]:
     escalation = verdict.escalation
-    reasons = dict.fromkeys(filter(None, (str(escalation) if escalation is not None else "", verdict.reason)))
     return {
         "standing": verdict.standing,
         "stopped": verdict.stopped,
         "threshold": escalation.threshold if escalation is not None else "",
-        "reason": "; ".join(reasons),
+        "reason": explain_stop(escalation, verdict.reason),
     }
 
 

@@ -25,6 +25,8 @@ _SENDING_S: Final = 0.05
 _MEGABYTE: Final = 1024 * 1024
 _MAX_ANSWER: Final = 4 * _MEGABYTE
 _OK: Final = 200
+UNREAD: Final = "Prefer: return=minimal\r\n"
+"""Says that nobody reads the answer, so that the service keeps for the next one what the agent has to read."""
 
 
 def find_socket(environ: Mapping[str, str]) -> str:
@@ -83,7 +85,7 @@ def send(path: str, target: str, body: bytes) -> None:
     connection = _connect(path, time.monotonic() + _SENDING_S)
     if connection is not None:
         try:
-            connection.sendall(_write_request(target, body))
+            connection.sendall(_write_request(target, body, UNREAD))
         except OSError:
             pass
         finally:
@@ -103,10 +105,10 @@ def _connect(path: str, ends: float) -> socket | None:
     return connection  # type: ignore[return-value] # the class that `socket` adds methods to
 
 
-def _write_request(target: str, body: bytes) -> bytes:
+def _write_request(target: str, body: bytes, header: str = "") -> bytes:
     head = (
         f"POST {target} HTTP/1.1\r\nHost: errcompact\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        f"Content-Length: {len(body)}\r\n{header}Connection: close\r\n\r\n"
     )
     return head.encode() + body
 

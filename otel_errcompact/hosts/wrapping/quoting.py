@@ -12,6 +12,7 @@ _WORDS_OF_SCRIPT: Final = 3
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 _NAMED: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPED_IN_QUOTES: Final = frozenset('$`"\\\n')
+_NO_INPUT: Final = ("\\< /dev/null", "< /dev/null", "</dev/null")
 _ENDS_WORD: Final = frozenset(" \t\n;&|<>()")
 
 
@@ -72,6 +73,19 @@ def read_word(line: str, start: int) -> str:
             parts.append(char)
             position += 1
     return "".join(parts)
+
+
+def strip_line(line: str) -> str:
+    """
+    Return a command without the redirection that its host adds to it.
+
+    Args:
+        line: The command.
+    """
+    line = line.rstrip()
+    for ending in _NO_INPUT:
+        line = line.removesuffix(ending)
+    return line.strip()
 
 
 def write_json(values: Mapping[str, str]) -> str:

@@ -42,6 +42,9 @@ class _Judged(NamedTuple):
     is_counted: bool
     """Whether the service has counted it, so that the class and its number mean something later."""
 
+    guidance: str = ""
+    """The line with what a human has answered; no later answer of the service has it again."""
+
 
 def report_end(execution: Execution, command: Command) -> None:
     """
@@ -54,44 +57,55 @@ def report_end(execution: Execution, command: Command) -> None:
         command: What it was.
     """
     execution.find_pipelines()
+    guidance = said = ""
     try:
         replaces = execution.can_replace
-        said = _write(execution, command, replaces=replaces)
+        judged = _judge_output(execution, command)
+        if judged is not None:
+            guidance = judged.guidance
+            said = _write(judged, execution.output, replaces=replaces)
         if said and replaces:
             execution.replace()
     except Exception:  # noqa: BLE001 - nothing of ours may take the output away
         said = ""
     if not said:
         execution.release()
-        execution.output.drop()
-        return
+        said = f"{_break_line(execution.output)}{guidance}\n" if guidance else ""
     # Of separate streams the one for errors: what reads the other expects what the command makes.
     own = [stream for stream in execution.streams if not stream.is_redirected]
-    own[-1].write(said.encode(errors="surrogateescape"))
+    if said:
+        own[-1].write(said.encode(errors="surrogateescape"))
     if POINTER not in said:
         execution.output.drop()
 
 
-def _write(execution: Execution, command: Command, *, replaces: bool) -> str:
-    output = execution.output
+def _judge_output(execution: Execution, command: Command) -> _Judged | None:
     if execution.is_unread or all(stream.is_redirected for stream in execution.streams):
+        return None
+    head, tail, left_out = execution.output.read_ends(MAX_SENT)
+    if b"\0" in head[:_BINARY_BYTES] or POINTER.encode() in (tail or head)[-_LAST_BYTES:]:
+        return None
+    return _judge(_decode(head, tail, left_out), execution, command)
+
+
+def _write(judged: _Judged, output: Output, *, replaces: bool) -> str:
+    if not judged.is_failure or not judged.text:
         return ""
     head, tail, left_out = output.read_ends(MAX_SENT)
-    if b"\0" in head[:_BINARY_BYTES] or POINTER.encode() in (tail or head)[-_LAST_BYTES:]:
-        return ""
-    raw = _decode(head, tail, left_out)
-    judged = _judge(raw, execution, command)
-    if judged is None or not judged.is_failure or not judged.text:
-        return ""
-    is_whole = not left_out and raw.strip() in judged.text
+    is_whole = not left_out and _decode(head, tail, left_out).strip() in judged.text
     if not _says_more(judged, output.total, replaces=replaces, is_whole=is_whole):
         return ""
-    before = "" if replaces or raw.endswith("\n") or not raw else "\n"
-    text = f"{before}{judged.text.rstrip()}\n"
+    before = "" if replaces else _break_line(output)
+    text = "\n".join(filter(None, (judged.text.rstrip(), judged.guidance)))
     if is_whole:
-        return text
+        return f"{before}{text}\n"
     pointer = _keep(output)
-    return f"{text}{pointer}\n" if pointer else ""
+    return f"{before}{text}\n{pointer}\n" if pointer else ""
+
+
+def _break_line(output: Output) -> str:
+    head, tail, _ = output.read_ends(_LAST_BYTES)
+    return "\n" if (tail or head)[-1:] not in {b"", b"\n"} else ""
 
 
 def _says_more(judged: _Judged, total: int, *, replaces: bool, is_whole: bool) -> bool:
@@ -129,13 +143,14 @@ def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
 
 
 def _read(answer: Mapping[str, object]) -> _Judged:
-    text, counts = answer.get("digest"), answer.get("counts")
+    text, counts, guidance = answer.get("digest"), answer.get("counts"), answer.get("guidance")
     seen = cast("dict[str, object]", counts).get("class") if isinstance(counts, dict) else 0
     return _Judged(
         is_failure=answer["outcome"] == "failure",
         text=text if isinstance(text, str) else "",
         seen=seen if isinstance(seen, int) else 1,
         is_counted=True,
+        guidance=guidance if isinstance(guidance, str) else "",
     )
 
 

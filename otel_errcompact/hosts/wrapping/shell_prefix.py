@@ -13,7 +13,7 @@ import sys
 from otel_errcompact.hosts.wrapping.command import Command
 from otel_errcompact.hosts.wrapping.executing import execute
 from otel_errcompact.hosts.wrapping.processes import become, read_environ
-from otel_errcompact.hosts.wrapping.quoting import read_word
+from otel_errcompact.hosts.wrapping.quoting import read_word, strip_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ TOOL: Final = "Bash"
 _EVALUATES: Final = "eval "
 _KEEPS_DIRECTORY: Final = "pwd -P >|"
 _SHELLS: Final = ("zsh", "bash")
-_NO_INPUT: Final = ("\\< /dev/null", "< /dev/null", "</dev/null")
 
 
 def main() -> NoReturn:
@@ -61,10 +60,7 @@ def find_line(script: str) -> str:
     """
     marked = script.find("&& " + _EVALUATES)
     start = script.index(_EVALUATES, max(marked, 0)) + len(_EVALUATES)
-    line = read_word(script, start).rstrip()
-    for ending in _NO_INPUT:
-        line = line.removesuffix(ending)
-    return line.strip()
+    return strip_line(read_word(script, start))
 
 
 def find_shell(script: str, environ: Mapping[str, str]) -> Sequence[str]:

@@ -17,15 +17,20 @@ from otel_errcompact.lab.cli.output import printable, say, write_json
 from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from otel_errcompact.hosts.hooks.doctor.checks import Finding
+    from otel_errcompact.hosts.hooks.doctor.sending import Way
 
 START_S: Final = 30
 """Seconds that the service may need to start, on a machine with much else to do."""
 
 ATTEMPTS: Final = 4
 """How often what did not hold is tried again: hooks do not wait for an answer that is late."""
+
+_CHANGING: Final = ("OTEL_ERRCOMPACT_ENABLED", "OTEL_ERRCOMPACT_MODE", "OTEL_ERRCOMPACT_THRESHOLDS_")
+"""How variables begin that switch off what the doctor looks for."""
 
 _SHOWN: Final = {"yes": "yes", "no": "NO", "cannot": "-"}
 
@@ -40,35 +45,75 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
     if host not in HOSTS:
         raise ConfigurationError(f"there is no host {printable(host)!r}; the hosts are {', '.join(HOSTS)}")
     environ = dict(os.environ)
-    send = find_way(host, environ, project)
+    way = find_way(host, environ, project)
     _await_service()
+    wrap = find_wrapper(environ, project) if host == "claude-code" else None
+    findings = _try_hooks(host, way, wrap)
+    failed = [finding for finding in findings if finding.held == "no"]
+    steps = _advise(way.problems, environ) if failed else ()
+    status = INCOMPLETE if failed else FINE
+    if as_json:
+        found = [_fields(each) for each in findings]
+        why = {"problems": list(way.problems) if failed else [], "steps": list(steps)}
+        write_json({"host": host, "program": program_of(host, environ), "findings": found, **why})
+        return status
+    _print_table(findings, way.problems, steps)
+    if not program_of(host, environ):
+        say(f"{host} itself was not found here: its hooks were tried with events of the form that it sends")
+    return status
+
+
+def _try_hooks(host: str, way: Way, wrap: Callable[[str], str] | None) -> tuple[Finding, ...]:
     sessions: list[str] = []
 
     def new_session() -> str:
         sessions.append(f"doctor-{secrets.token_hex(6)}")
         return sessions[-1]
 
-    wrap = find_wrapper(environ, project) if host == "claude-code" else None
     try:
-        findings = diagnose(host, send, new_session, wrap)
+        findings = diagnose(host, way, new_session, wrap)
         for _ in range(ATTEMPTS):
             if all(finding.held != "no" for finding in findings):
                 break
             # Of a service that has just begun, or a busy machine, an answer may come too late.
-            findings = _take_better(findings, diagnose(host, send, new_session, wrap))
+            findings = _take_better(findings, diagnose(host, way, new_session, wrap))
+        return findings
     finally:
         _forget(sessions)
-    status = INCOMPLETE if any(finding.held == "no" for finding in findings) else FINE
-    if as_json:
-        write_json(
-            {"host": host, "program": program_of(host, environ), "findings": [_fields(each) for each in findings]}
-        )
-        return status
+
+
+def _print_table(findings: tuple[Finding, ...], problems: Mapping[str, str], steps: tuple[str, ...]) -> None:
     for finding in findings:
-        print(f"{finding.capability:8} {_SHOWN[finding.held]:4} {printable(finding.evidence)}")  # noqa: T201 - as `say`
-    if not program_of(host, environ):
-        say(f"the program of {host} was not found: its hooks were tried with events as they were recorded of it")
-    return status
+        impossible = "not possible: " if finding.held == "cannot" else ""
+        _print(f"{finding.capability:8} {_SHOWN[finding.held]:4} {impossible}{finding.evidence}")
+    failed = sum(finding.held == "no" for finding in findings)
+    if not failed:
+        return
+    _print("")
+    _print(f"{failed} of {len(findings)} did not hold{':' if problems else '.'}")
+    for problem in problems:
+        _print(f"- {problem}")
+    _print("What to do:")
+    for step in steps:
+        _print(f"- {step}")
+
+
+def _print(line: str) -> None:
+    print(printable(line))  # noqa: T201 - as `say`
+
+
+def _advise(problems: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, ...]:
+    steps = list(dict.fromkeys(problems.values()))
+    options = [name for name in sorted(environ) if name.startswith(_CHANGING)]
+    if options:
+        steps.append(f"these options change what holds, if the service has them too: {', '.join(options)}")
+    if not steps:
+        steps.append(
+            "try again when the machine has less to do: a hook waits 0.3 seconds for the service, and then says nothing"
+        )
+        steps.append("'errcompact hooks status' says whether the service runs, and which release has written the hooks")
+        steps.append("'errcompact serve --replace' starts the service anew")
+    return tuple(steps)
 
 
 def _take_better(first: tuple[Finding, ...], second: tuple[Finding, ...]) -> tuple[Finding, ...]:

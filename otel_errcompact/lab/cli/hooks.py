@@ -17,7 +17,7 @@ Examples:
   errcompact hooks install claude-code
   errcompact hooks install                    # every host that is found
   errcompact hooks install codex --project .  # for one repository
-  errcompact hooks install claude-code --http 4823 --yes
+  errcompact hooks install claude-code --http 4778 --yes
 """
 UNINSTALL_EPILOG: Final = """\
 \b
@@ -136,8 +136,10 @@ def doctor(
     """
     Send known failures through the hooks that are installed.
 
-    As events in the form of the host. Prints which of see, replace, add, refuse, stop, turn and ids held, and why not.
-    The exit status is 1 if one of them that the host can do did not.
+    They are called as the host would call them. Prints a line for each of seven things that hooks do: whether it held
+    ('yes'), did not ('NO'), or is not possible in this host ('-'); where something did not hold also what was in the
+    way, and what to do. The exit status is 1 then. The host itself is not started: whether it trusts the hooks, and has
+    been started anew since they were installed, is not seen.
     """
     from otel_errcompact.lab.cli.hook_doctor import print_diagnosis
 

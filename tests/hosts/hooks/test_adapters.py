@@ -160,8 +160,34 @@ def test_parallel_calls_of_claude_code_are_one_turn(runs: LedgerRuns) -> None:
 def test_the_reason_of_a_halt_is_in_every_refusal(host: str) -> None:
     """The operator's words reach the agent, with what it is to do, and how its user lets it continue."""
     reason = refusal_of(host, stop(host, watched()))
-    assert reason.startswith("NOT EXECUTED: this run is stopped: the shop is closed (")
+    assert reason.startswith("NOT EXECUTED: this run is stopped: one error class keeps recurring (1 of 1): ")
+    assert "; the shop is closed (" in reason
     assert "a prompt that begins with 'errcompact resume' lets it continue" in reason
+
+
+@EVERY
+def test_a_halt_without_an_operator_says_what_was_reached(host: str, ledger: Ledger) -> None:
+    """Nobody has given a reason: that nobody was asked is none that agent or user could use."""
+    runs = LedgerRuns(ledger=ledger, thresholds=Thresholds(same=1, halts=frozenset({"same"})))
+    reason = refusal_of(host, stop(host, runs))
+    reached = "one error class keeps recurring (1 of 1): [KeyError] 'lines'"
+    assert reason.startswith(f"NOT EXECUTED: this run is stopped: {reached} (")
+    assert "handler" not in reason
+
+
+@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+def test_the_reason_of_an_end_says_what_was_reached(host: str, ledger: Ledger) -> None:
+    """The identical call was asked for once too often: that is all that the user of the host reads."""
+    runs = LedgerRuns(ledger=ledger)
+    for number in range(1, 7):
+        if answer(host, before(host, FAILING, number), runs) == {}:
+            answer(host, after(host, FAILING, number), runs)
+        runs.begin_turn(runs.run_ids()[0])
+    event = after(host, FINE, 7)
+    said = answer(host, batch(event, text="3 orders, all paid") if host == "claude-code" else event, runs)
+    assert said["continue"] is False
+    reached = "the identical call is repeated while nothing succeeds (6 of 6): [KeyError] 'lines'"
+    assert f"this run is stopped: {reached} (" in said["stopReason"]
 
 
 def test_claude_code_stops_after_the_batch() -> None:
@@ -229,7 +255,8 @@ def test_a_halted_sub_agent_stops_and_its_parent_reads_why() -> None:
     said = answer("claude-code", parent, runs)
     assert said["hookSpecificOutput"] == {
         "hookEventName": "PostToolBatch",
-        "additionalContext": "errcompact has stopped the sub-agent a6096a332bafa8579: the shop is closed",
+        "additionalContext": "errcompact has stopped the sub-agent a6096a332bafa8579: "
+        "one error class keeps recurring (1 of 1): [KeyError] 'lines'; the shop is closed",
     }
 
 

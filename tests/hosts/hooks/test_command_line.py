@@ -67,7 +67,7 @@ def test_a_project_has_settings_of_its_own(place: Place) -> None:
         (["install", "emacs"], "there is no host 'emacs'; the hosts are claude-code, codex, copilot, cursor, gemini, "),
         (["doctor", "emacs"], "there is no host 'emacs'"),
         (["doctor", "codex"], "has no hooks of ours; run 'errcompact hooks install codex' first"),
-        (["install", "codex", "--http", "4823", "--yes"], "--http is for claude-code"),
+        (["install", "codex", "--http", "4778", "--yes"], "--http is for claude-code"),
     ],
 )
 def test_a_wrong_use_is_one_clear_error(arguments: list[str], problem: str, place: Place) -> None:
@@ -119,7 +119,46 @@ def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
     path.write_text(json.dumps(hooks))
     done = run(place, "doctor", "codex")
     assert done.returncode == 1
-    assert "refuse   NO   it said nothing" in done.stdout
+    no_hook = "no hook is installed for the event PreToolUse"
+    assert done.stdout.splitlines() == [
+        "see      yes  a command that failed twice was counted twice",
+        "replace  yes  the agent reads a digest in place of the output of a command that failed",
+        "add      yes  the agent reads how often the command has failed",
+        "refuse   NO   a command that had failed twice is executed a third time: the hook answered nothing",
+        f"stop     NO   a run that was halted goes on: {no_hook}",
+        "turn     NO   whether calls side by side count as one cannot be seen while no call is refused",
+        "ids      yes  a call that was reported twice counted once",
+        "",
+        "3 of 7 did not hold:",
+        f"- {path} has no hook of ours for the event PreToolUse",
+        "What to do:",
+        "- 'errcompact hooks install codex' writes the hooks anew",
+    ]
+    assert run(place, "install", "codex", "--yes").returncode == 0
+    assert run(place, "doctor", "codex").returncode == 0
+
+
+def test_the_doctor_names_options_that_change_what_holds(place: Place) -> None:
+    """Nothing is broken: the service only observes, as its user has said."""
+    observing = {"OTEL_ERRCOMPACT_MODE": "observe"}
+    place.start("--store", "memory", **observing)
+    run(place, "install", "codex", "--yes")
+    done = run(place, "doctor", "codex", **observing)
+    assert done.returncode == 1
+    assert "replace  NO   the agent reads the raw output of a command that failed: the hook" in done.stdout
+    advice = "- these options change what holds, if the service has them too: OTEL_ERRCOMPACT_MODE"
+    assert done.stdout.splitlines()[-2:] == ["What to do:", advice]
+
+
+def test_the_doctor_says_why_a_url_is_of_no_use(place: Place) -> None:
+    """No token, or no service on that port."""
+    place.start("--store", "memory")
+    run(place, "install", "claude-code", "--http", "9", "--yes")
+    done = run(place, "doctor", "claude-code", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert found["problems"][0].startswith("nothing answers at http://127.0.0.1:9/v1/hooks/claude-code")
+    assert found["steps"] == ["'errcompact serve --port 9' starts the service there"]
 
 
 def test_a_host_reads_nothing_of_a_service_that_is_away(place: Place) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_errcompact.hosts.client.posting import post_failure
+from otel_errcompact.hosts.client.posting import ask, post_failure
 from tests.hosts.wrapping.programs import Ended, Host
 from tests.hosts.wrapping.test_failures import CAUSE, FAILS, RAW, find_kept
 
@@ -246,3 +246,65 @@ def test_a_socket_of_another_kind_is_left_alone(host: Host) -> None:
     for place in (host.work, Path("/dev/null"), host.folder / ("x" * 200)):
         assert host.wrapped("echo fine", OTEL_ERRCOMPACT_SERVICE=str(place)) == Ended(0, b"fine\n", b"")
         assert CAUSE in host.wrapped(FAILS, merged=True, OTEL_ERRCOMPACT_SERVICE=str(place)).output
+
+
+OPERATOR = b"OPERATOR: migrate first"
+
+
+@contextmanager
+def answered_by_human(host: Host) -> Iterator[None]:
+    """Run "r" has failed once, and a human has answered."""
+    pytest.importorskip("fastapi")
+    with serving(host) as path:
+        host.wrapped("ls elsewhere", options=("--run", "r"))
+        reply = ask("POST", "/v1/runs/r/resume", b'{"message": "migrate first"}', socket_path=path, limit_s=60)
+        assert reply is not None
+        assert reply.status == 200
+        yield
+
+
+def test_what_a_human_has_answered_is_read_once_behind_the_digest(host: Host) -> None:
+    """The line that names the file of the output stays the last one."""
+    with answered_by_human(host):
+        first, second = (host.wrapped(FAILS, merged=True, options=("--run", "r")).output for _ in range(2))
+    lines = first.splitlines()
+    assert lines[-2] == OPERATOR
+    assert CAUSE in lines[0]
+    assert find_kept(first)[1].read_bytes() == RAW
+    assert b"OPERATOR" not in second
+
+
+@pytest.mark.parametrize(
+    ("script", "printed"),
+    [
+        pytest.param("ls no-such-file", b"ls: cannot access 'no-such-file': No such file or directory #", id="short"),
+        pytest.param("grep -c nothing /dev/null", b"0\nOPERATOR: ", id="no failure"),
+        pytest.param("exit 3", b"OPERATOR: ", id="no output"),
+    ],
+)
+def test_an_answer_is_read_where_no_digest_takes_the_place(host: Host, script: str, printed: bytes) -> None:
+    """A command that prints little, or that has not failed at all, is the next that the agent reads."""
+    with answered_by_human(host):
+        first, second = (host.wrapped(script, merged=True, options=("--run", "r")).output for _ in range(2))
+    assert first.startswith(printed)
+    assert first.endswith(OPERATOR + b"\n")
+    assert b"OPERATOR" not in second
+
+
+def test_a_success_does_not_lose_what_a_human_has_answered(host: Host) -> None:
+    """Nothing is added to what a success prints, so the next failure shows it."""
+    with answered_by_human(host):
+        assert host.wrapped("echo fine", options=("--run", "r")) == Ended(0, b"fine\n", b"")
+        assert OPERATOR in host.wrapped(FAILS, merged=True, options=("--run", "r")).output
+
+
+def test_a_hook_counts_nothing_of_a_digest_with_a_human_answer(host: Host) -> None:
+    """It reports what the agent reads, answer and all; that call was counted before."""
+    with answered_by_human(host):
+        path = Path(host.environ["OTEL_ERRCOMPACT_SERVICE"])
+        for script in (FAILS, "ls no-such-file"):
+            printed = host.wrapped(script, merged=True, options=("--run", "r")).output.decode()
+            answer = post_failure(run="r", tool="Bash", text=printed, call_id=script, socket_path=path, limit_s=60)
+            assert answer is not None
+            assert answer["outcome"] == "counted"
+            ask("POST", "/v1/runs/r/resume", b'{"message": "migrate first"}', socket_path=path, limit_s=60)

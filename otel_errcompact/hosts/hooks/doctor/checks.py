@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 from otel_errcompact.engine.observations import Verdict
 from otel_errcompact.hosts.calls import Answer
 from otel_errcompact.hosts.hooks.dispatch import answer
-from otel_errcompact.hosts.hooks.doctor.scenes import OUTPUT, Event, Scene
+from otel_errcompact.hosts.hooks.doctor.scenes import OUTPUT, Scene
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from otel_errcompact.hosts.calls import HostCall, HostResult
-
-    Send = Callable[[Event], Mapping[str, object]]
+    from otel_errcompact.hosts.hooks.doctor.sending import Way
 
 Held = Literal["yes", "no", "cannot"]
 CAPABILITIES: Final = ("see", "replace", "add", "refuse", "stop", "turn", "ids")
 
 _CANNOT: Final[Mapping[tuple[str, str], str]] = {
-    ("claude-code", "replace"): "a hook cannot, and the shell prefix is not installed",
-    ("cursor", "replace"): "only results of MCP servers",
-    ("copilot", "turn"): "it gives calls no id, and messages no event",
-    ("copilot", "ids"): "it gives calls no id",
-    ("gemini", "turn"): "it gives calls no id, and messages no event",
-    ("gemini", "ids"): "it gives calls no id",
+    ("claude-code", "replace"): "its hooks cannot; the shell prefix could, and is not installed",
+    ("cursor", "replace"): "its hooks replace results of MCP servers alone, and no output of a command",
+    ("copilot", "turn"): "its hooks do not say which calls were made side by side",
+    ("copilot", "ids"): "its hooks give calls no id",
+    ("gemini", "turn"): "its hooks do not say which calls were made side by side",
+    ("gemini", "ids"): "its hooks give calls no id",
 }
 """What a host offers no means for."""
 
@@ -44,7 +43,7 @@ class Finding:
 
 
 def diagnose(
-    host: str, send: Send, new_session: Callable[[], str], wrap: Callable[[str], str] | None = None
+    host: str, send: Way, new_session: Callable[[], str], wrap: Callable[[str], str] | None = None
 ) -> tuple[Finding, ...]:
     """
     Let a known failure happen three times, and judge what is answered.
@@ -62,13 +61,34 @@ def diagnose(
     second = _fail(scene, 2, send)
     third = send(scene.before(3))
     seen = _texts_of(second)
+    refuses = "NOT EXECUTED" in _texts_of(third)
     found = {
-        "see": _judge("again (x2" in seen, "the second failure was counted as the second", f"it said {_show(second)}"),
-        "replace": _judge(_is_replaced(first), "a digest stands in place of the output", f"it said {_show(first)}"),
-        "add": _judge("identical calls failed" in seen, "the agent reads the count", f"it said {_show(second)}"),
-        "refuse": _judge("NOT EXECUTED" in _texts_of(third), "the third call was refused", f"it said {_show(third)}"),
-        "stop": _check_stop(host),
-        "turn": _check_turn(Scene(host=host, session=new_session()), send),
+        "see": _judge(
+            "again (x2" in seen,
+            "a command that failed twice was counted twice",
+            "a command failed twice, and was not counted twice",
+            second,
+        ),
+        "replace": _judge(
+            _is_replaced(first),
+            "the agent reads a digest in place of the output of a command that failed",
+            "the agent reads the raw output of a command that failed",
+            first,
+        ),
+        "add": _judge(
+            "identical calls failed" in seen,
+            "the agent reads how often the command has failed",
+            "the agent does not read how often the command has failed",
+            second,
+        ),
+        "refuse": _judge(
+            refuses,
+            "a command that had failed twice was not executed a third time",
+            "a command that had failed twice is executed a third time",
+            third,
+        ),
+        "stop": _check_stop(host, send, answers=any((first, second, third))),
+        "turn": _check_turn(Scene(host=host, session=new_session()), send, refuses=refuses),
         "ids": _check_ids(Scene(host=host, session=new_session()), send),
     }
     impossible = {name: reason for (of, name), reason in _CANNOT.items() if of == host}
@@ -79,10 +99,9 @@ def diagnose(
 
 
 def _check_wrapper(printed: str) -> tuple[Held, str]:
-    replaced = "KeyError" in printed and OUTPUT not in printed
-    return _judge(
-        replaced, "a digest stands in place of a command's output, by the prefix", f"it printed {_show(printed)}"
-    )
+    if "KeyError" in printed and OUTPUT not in printed:
+        return "yes", "the agent reads a digest in place of the output of a command that failed, by the shell prefix"
+    return "no", f"behind the shell prefix the agent reads the raw output of a command that failed: {_show(printed)}"
 
 
 def _finding(capability: str, held: Held, evidence: str, reason: str | None) -> Finding:
@@ -91,48 +110,65 @@ def _finding(capability: str, held: Held, evidence: str, reason: str | None) -> 
     return Finding(capability=capability, held=held, evidence=evidence)
 
 
-def _judge(held: bool, yes: str, no: str) -> tuple[Held, str]:
-    return ("yes", yes) if held else ("no", no)
+def _judge(held: bool, yes: str, no: str, said: object) -> tuple[Held, str]:
+    return ("yes", yes) if held else ("no", f"{no}: the hook answered {_show(said)}")
 
 
-def _fail(scene: Scene, number: int, send: Send) -> Mapping[str, object]:
+def _fail(scene: Scene, number: int, send: Way) -> Mapping[str, object]:
     said = send(scene.after(number))
     if scene.host == "claude-code":
         send(scene.batch(number))
     return said
 
 
-def _check_turn(scene: Scene, send: Send) -> tuple[Held, str]:
+def _check_turn(scene: Scene, send: Way, *, refuses: bool) -> tuple[Held, str]:
+    if not refuses:  # by refusals it is seen what counts
+        return "no", "whether calls side by side count as one cannot be seen while no call is refused"
     send(scene.before(1))
     send(scene.before(2))
     send(scene.after(1))
     send(scene.after(2))
     if scene.host == "claude-code":
         send(scene.batch(1, 2))
-    said = _texts_of(send(scene.before(3)))
-    return _judge("NOT EXECUTED" not in said, "two parallel failures counted as one turn", "they counted as two turns")
+    third = send(scene.before(3))
+    return _judge(
+        "NOT EXECUTED" not in _texts_of(third),
+        "two calls that failed side by side counted as one failure in a row",
+        "two calls that failed side by side counted as two failures in a row",
+        third,
+    )
 
 
-def _check_ids(scene: Scene, send: Send) -> tuple[Held, str]:
+def _check_ids(scene: Scene, send: Way) -> tuple[Held, str]:
     send(scene.before(1))
     send(scene.after(1))
     again = send(scene.after(1))
     send(scene.before(2))
-    said = _texts_of(send(scene.after(2)))
-    held = not again and "again (x2" in said
-    return _judge(held, "a call that was reported twice counted once", f"it said {_show(again)}")
-
-
-def _check_stop(host: str) -> tuple[Held, str]:
-    scene, runs = Scene(host=host, session="doctor"), _Halted()
-    if host in {"claude-code", "gemini"}:
-        event = scene.batch(1) if host == "claude-code" else scene.after(1)
-        said = answer(host, event.fields, runs)
-        is_ended = said.get("continue") is False and _REASON in str(said.get("stopReason"))
-        return _judge(is_ended, "the run ends with the reason (tried in this process)", f"it said {_show(said)}")
-    said = answer(host, {**scene.before(1).fields}, runs)
+    second = send(scene.after(2))
     return _judge(
-        _REASON in _texts_of(said), "every call is refused with the reason (tried in this process)", _show(said)
+        not again and "again (x2" in _texts_of(second),
+        "a call that was reported twice counted once",
+        "a call that was reported twice did not count once",
+        again or second,
+    )
+
+
+def _check_stop(host: str, send: Way, *, answers: bool) -> tuple[Held, str]:
+    scene, runs = Scene(host=host, session="doctor"), _Halted()
+    event = {"claude-code": scene.batch(1), "gemini": scene.after(1)}.get(host, scene.before(1))
+    said = answer(host, event.fields, runs)
+    if not answers:
+        return "no", "a run that was halted goes on: the hooks answer nothing at all"
+    if not send.has(event.name):
+        return "no", f"a run that was halted goes on: no hook is installed for the event {event.name}"
+    if host in {"claude-code", "gemini"}:
+        is_ended = said.get("continue") is False and _REASON in str(said.get("stopReason"))
+        return _judge(is_ended, "a run that was halted ends, with the reason", "a run that was halted goes on", said)
+    return _judge(
+        _REASON in _texts_of(said),
+        "of a run that was halted every call is refused, with the reason",
+        "the calls of a run that was halted are executed",
+        said,
     )
 
 

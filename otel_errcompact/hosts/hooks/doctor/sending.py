@@ -23,11 +23,56 @@ if TYPE_CHECKING:
     from otel_errcompact.hosts.hooks.doctor.scenes import Event
 
 LIMIT_S: Final = 20
+_UNAUTHORIZED: Final = 401
 
 
-def find_way(
-    host: str, environ: Mapping[str, str], project: Path | None = None
-) -> Callable[[Event], Mapping[str, object]]:
+class Way:
+    """
+    Passes events to the installed hooks of a host.
+
+    Args:
+        call: Passes one event on and returns the answer.
+        missing: What to do about an event for which no hook is installed, by a text with `{event}`; empty if none is.
+        events: The events for which hooks are installed; None for all.
+    """
+
+    def __init__(
+        self,
+        call: Callable[[Event], Mapping[str, object]],
+        *,
+        missing: tuple[str, str] = ("", ""),
+        events: frozenset[str] | None = None,
+    ) -> None:
+        self._call = call
+        self._missing = missing
+        self._events = events
+        self.problems: Final[dict[str, str]] = {}
+        """What was in the way, and what to do about it."""
+
+    def __call__(self, event: Event) -> Mapping[str, object]:
+        """Pass an event on, and return the answer of the hooks."""
+        if not self.has(event.name):
+            problem, remedy = self._missing
+            self.problems[problem.format(event=event.name)] = remedy
+            return {}
+        try:
+            return self._call(event)
+        except _SendingError as error:
+            self.problems[str(error)] = error.remedy
+            return {}
+
+    def has(self, event: str) -> bool:
+        """Return whether a hook is installed for an event."""
+        return self._events is None or event in self._events
+
+
+class _SendingError(Exception):
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.remedy = remedy
+
+
+def find_way(host: str, environ: Mapping[str, str], project: Path | None = None) -> Way:
     """
     Return what passes an event to the installed hooks of a host.
 
@@ -41,20 +86,21 @@ def find_way(
     """
     entries = installed_entries(host, environ, project)
     path = settings_file(host, environ, project)
+    where = f" --project {project}" if project is not None else ""
+    install = f"errcompact hooks install {host}{where}"
     if not entries:
-        where = f" --project {project}" if project is not None else ""
-        raise ConfigurationError(f"{path} has no hooks of ours; run 'errcompact hooks install {host}{where}' first")
+        raise ConfigurationError(f"{path} has no hooks of ours; run '{install}' first")
+    renew = f"'{install}' writes the hooks anew"
     if host == "opencode":
         found = re.search(r"^const CALLER = (\[.*\])$", str(entries[0]), re.MULTILINE)
         words = cast("list[str]", json.loads(found[1])) if found is not None else []
-        return lambda event: _run([*words, host], event, environ)
+        return Way(lambda event: _run([*words, host], event, environ, renew))
     handlers = _find_handlers(JsonText(path.read_text(encoding="utf-8"), str(path)))
-
-    def send(event: Event) -> Mapping[str, object]:
-        handler = handlers.get(event.name)
-        return _call(handler, event, environ) if handler is not None else {}
-
-    return send
+    return Way(
+        lambda event: _call(handlers[event.name], event, environ, renew),
+        missing=(f"{path} has no hook of ours for the event {{event}}", renew),
+        events=frozenset(handlers),
+    )
 
 
 def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Callable[[str], str] | None:
@@ -101,28 +147,34 @@ def _find_handlers(document: JsonText) -> Mapping[str, Mapping[str, object]]:
     }
 
 
-def _call(handler: Mapping[str, object], event: Event, environ: Mapping[str, str]) -> Mapping[str, object]:
+def _call(handler: Mapping[str, object], event: Event, environ: Mapping[str, str], renew: str) -> Mapping[str, object]:
     if handler.get("type") == "http":
         return _post(str(handler["url"]), event, environ.get(TOKEN_VARIABLE, ""))
     if "args" in handler:
         words = [str(handler["command"]), *map(str, cast("list[object]", handler["args"]))]
-        return _run(words, event, environ)
-    return _run(["/bin/sh", "-c", str(handler.get("bash") or handler.get("command"))], event, environ)
+        return _run(words, event, environ, renew)
+    return _run(["/bin/sh", "-c", str(handler.get("bash") or handler.get("command"))], event, environ, renew)
 
 
-def _run(words: list[str], event: Event, environ: Mapping[str, str]) -> Mapping[str, object]:
+def _run(words: list[str], event: Event, environ: Mapping[str, str], renew: str) -> Mapping[str, object]:
     body = json.dumps(event.fields).encode()
     try:
         done = subprocess.run(  # noqa: S603 - what the host itself would start
             words, input=body, capture_output=True, env=dict(environ), timeout=LIMIT_S, check=False
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
+    except OSError as error:
+        raise _SendingError(f"the hook's program {words[0]} cannot be started: {error.strerror}", renew) from error
+    except subprocess.TimeoutExpired as error:
+        raise _SendingError(f"the hook's program has not ended within {LIMIT_S} seconds", renew) from error
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        said = f": {lines[-1]}" if lines else ""
+        raise _SendingError(f"the hook's program has failed with exit status {done.returncode}{said}", renew)
     return _parse(done.stdout)
 
 
 def _post(url: str, event: Event, token: str) -> Mapping[str, object]:
-    from urllib.error import URLError
+    from urllib.error import HTTPError, URLError
     from urllib.request import Request, urlopen
 
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
@@ -130,8 +182,27 @@ def _post(url: str, event: Event, token: str) -> Mapping[str, object]:
     try:
         with urlopen(request, timeout=LIMIT_S) as reply:  # noqa: S310 - as above
             return _parse(reply.read())
-    except (URLError, OSError, ValueError):
-        return {}
+    except HTTPError as error:
+        raise _SendingError(_describe_refusal(url, error.code, token), _SET_TOKEN) from error
+    except (URLError, OSError, ValueError) as error:
+        port = url.partition("://")[2].partition("/")[0].rpartition(":")[2]
+        raise _SendingError(
+            f"nothing answers at {url}", f"'errcompact serve --port {port}' starts the service there"
+        ) from error
+
+
+_SET_TOKEN: Final = (
+    f"start Claude Code, and the doctor, with the content of the service's token file in {TOKEN_VARIABLE}; "
+    "'errcompact serve --help' says where that file is"
+)
+
+
+def _describe_refusal(url: str, status: int, token: str) -> str:
+    if status != _UNAUTHORIZED:
+        return f"{url} answers with status {status}"
+    return (
+        f"{url} refuses the token in {TOKEN_VARIABLE}" if token else f"{TOKEN_VARIABLE} is not set, and {url} wants it"
+    )
 
 
 def _parse(body: bytes) -> Mapping[str, object]:
