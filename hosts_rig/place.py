@@ -78,6 +78,9 @@ class Place:
             "TERM": "dumb",
             "SHELL": "/bin/bash",
             "CI": "true",
+            # What is read is tested here; that the shell prefix gives up in time is tested where nothing else runs.
+            "OTEL_ERRCOMPACT_EXEC_ANSWER_SECONDS": "60",
+            "OTEL_ERRCOMPACT_EXEC_HOLD_SECONDS": "60",
         }
 
     def write(self, path: str, value: Mapping[str, Any] | str) -> Path:
