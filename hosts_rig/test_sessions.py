@@ -36,6 +36,9 @@ SETTINGS = (
     ".copilot/hooks/errcompact.json",
     ".config/opencode/plugin/errcompact.js",
 )
+HOST_LIMIT = re.compile(r'("timeout(?:Sec)?": )5(000)?\b')
+"""After how many seconds or milliseconds a host ends a hook of ours."""
+
 SHORT = 1_500
 """Characters; a long output has 40 kB where it is not replaced."""
 
@@ -111,6 +114,7 @@ def be_patient(place: Place) -> None:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
         if str(CLIENT) in text:
             text = swap(text, "LIMIT_MS = 300", "LIMIT_MS = 60_000") if file.suffix == ".js" else text
+            text = HOST_LIMIT.sub(r"\g<1>120\g<2>", text)
             file.write_text(text.replace(str(CLIENT), str(patient)), encoding="utf-8")
 
 
