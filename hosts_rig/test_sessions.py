@@ -46,6 +46,10 @@ AGAIN = "#ee2a again (x2, 2 in a row; 2 identical calls failed and no other has 
 REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
 
 
+ENDED_AFTER = {"claude-code": 6, "gemini": 6}
+"""After how many requests a run ends that repeats one call; other hosts ask on. Gemini has a guard of its own."""
+
+
 @pytest.fixture
 def service(place: Place) -> Iterator[Service]:
     """The service of the place, which answers."""
@@ -143,6 +147,10 @@ def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(host, place, 
     assert (place.work / "ran.txt").read_text() == "x\n" * 2
     assert not (place.work / "late.txt").exists()
     assert "ESCALATED: recorded for the operators" in session.model.turn(4)
+    if host.name in ENDED_AFTER:
+        assert (len(session.model.requests), session.status) == (ENDED_AFTER[host.name], 0)
+    else:
+        assert "NOT EXECUTED: this run is stopped" in session.model.turn(7)
 
 
 def test_a_success_is_read_as_the_host_writes_it(host, place, service, play):
@@ -185,6 +193,18 @@ def test_two_parallel_calls_fail_for_themselves(host, place, service, play):
     session = play([do(host.shell(ORDERS), host.shell(STOCK)), do(host.shell(ORDERS), host.shell(STOCK)), CLOSING])
     for place_in_turn, key in ((0, "#ee2a"), (1, "#1e12")):
         assert f"{key} again (x2" in session.model.turn(2, place_in_turn)
+
+
+def test_what_the_model_asks_for_in_one_message_fails_once(host, place, service, play):
+    """Of two identical calls it has read neither result when it asks for them: only the next message repeats."""
+    twice = do(host.shell(MARKED), host.shell(MARKED))
+    session = play([twice, do(host.shell(MARKED)), do(host.shell(MARKED)), CLOSING])
+    both = session.model.turn(1, 0) + session.model.turn(1, 1)
+    assert "#ee2a again (x2" in both
+    assert "in a row" not in both
+    assert "#ee2a again (x3, 2 in a row" in session.model.turn(2)
+    assert REFUSED in session.model.turn(3)
+    assert (place.work / "ran.txt").read_text() == "x\n" * 3
 
 
 def test_a_service_that_is_killed_is_not_missed_and_counts_on(host, place, service, play):
