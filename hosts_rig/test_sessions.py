@@ -242,8 +242,18 @@ def test_a_sub_agent_is_a_run_of_its_own(host, place, service, play):
 
 
 def test_uninstalled_the_home_is_as_before(host, place):
-    """Byte for byte, with no file more or less."""
+    """Byte for byte, with no file or folder more or less."""
     host.prepare(place, "http://127.0.0.1:9")
+    check_uninstalled(host, place)
+
+
+def test_uninstalled_an_empty_home_is_empty(host, place):
+    """Also where the host has no settings yet."""
+    check_uninstalled(host, place)
+
+
+def check_uninstalled(host: Host, place: Place) -> None:
+    """Install and uninstall, and compare what is there."""
     before = contents(place)
     errcompact(place, "hooks", "install", host.name, "--yes")
     assert contents(place) != before
@@ -252,9 +262,8 @@ def test_uninstalled_the_home_is_as_before(host, place):
 
 
 def contents(place: Place) -> dict[str, tuple[int, bytes]]:
-    """The mode and bytes of every file of the home but our own state."""
+    """The mode of everything in the home, and the bytes of each file."""
     return {
-        str(file.relative_to(place.home)): (file.stat().st_mode, file.read_bytes())
-        for file in place.home.rglob("*")
-        if file.is_file() and "otel-errcompact" not in file.parts
+        str(found.relative_to(place.home)): (found.stat().st_mode, found.read_bytes() if found.is_file() else b"")
+        for found in place.home.rglob("*")
     }
