@@ -10,7 +10,7 @@ import pytest
 
 from hosts_rig.hosts import HOSTS
 from hosts_rig.install import HostMissingError, find
-from hosts_rig.place import make
+from hosts_rig.place import end_programs, make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,4 +34,7 @@ def host(request: pytest.FixtureRequest) -> Host:
 def place() -> Iterator[Place]:
     """An empty home; its path is short, since a socket's may have 107 bytes at most."""
     with tempfile.TemporaryDirectory(prefix="rig") as base:
-        yield make(Path(base).resolve() / "r")
+        made = make(Path(base).resolve() / "r")
+        yield made
+        # A service that the last hook has started would make its folder again, and stay.
+        end_programs(made)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -44,6 +47,9 @@ sys.exit(3)
 }
 """Programs of the folder of work: each fails in a way of its own, but for the last."""
 
+END_SECONDS: Final = 60
+POLL_SECONDS: Final = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -78,6 +84,9 @@ class Place:
             "TERM": "dumb",
             "SHELL": "/bin/bash",
             "CI": "true",
+            # What is read is tested here; that the shell prefix gives up in time is tested where nothing else runs.
+            "OTEL_ERRCOMPACT_EXEC_ANSWER_SECONDS": "60",
+            "OTEL_ERRCOMPACT_EXEC_HOLD_SECONDS": "60",
         }
 
     def write(self, path: str, value: Mapping[str, Any] | str) -> Path:
@@ -101,3 +110,32 @@ def make(base: Path) -> Place:
     for name, text in FILES.items():
         (place.work / name).write_text(text, encoding="utf-8")
     return place
+
+
+def end_programs(place: Place) -> None:
+    """
+    End whatever still runs in a place, as a service that a hook has started; where there is no /proc, nothing.
+
+    Raises:
+        TimeoutError: Something does not end.
+    """
+    deadline = time.monotonic() + END_SECONDS
+    while found := _find_programs(place):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"these processes of {place.base} do not end: {found}")
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(POLL_SECONDS)
+
+
+def _find_programs(place: Place) -> list[int]:
+    home = f"XDG_RUNTIME_DIR={place.environ['XDG_RUNTIME_DIR']}".encode()
+    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if home in _read_environ(folder)]
+
+
+def _read_environ(folder: Path) -> list[bytes]:
+    try:
+        return (folder / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []

@@ -36,11 +36,18 @@ SETTINGS = (
     ".copilot/hooks/errcompact.json",
     ".config/opencode/plugin/errcompact.js",
 )
+HOST_LIMIT = re.compile(r'("timeout(?:Sec)?": )5(000)?\b')
+"""After how many seconds or milliseconds a host ends a hook of ours."""
+
 SHORT = 1_500
 """Characters; a long output has 40 kB where it is not replaced."""
 
 AGAIN = "#ee2a again (x2, 2 in a row; 2 identical calls failed and no other has succeeded"
 REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
+
+
+ENDED_AFTER = {"claude-code": 6, "gemini": 6}
+"""After how many requests a run ends that repeats one call; other hosts ask on. Gemini has a guard of its own."""
 
 
 @pytest.fixture
@@ -111,6 +118,7 @@ def be_patient(place: Place) -> None:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
         if str(CLIENT) in text:
             text = swap(text, "LIMIT_MS = 300", "LIMIT_MS = 60_000") if file.suffix == ".js" else text
+            text = HOST_LIMIT.sub(r"\g<1>120\g<2>", text)
             file.write_text(text.replace(str(CLIENT), str(patient)), encoding="utf-8")
 
 
@@ -139,6 +147,10 @@ def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(host, place, 
     assert (place.work / "ran.txt").read_text() == "x\n" * 2
     assert not (place.work / "late.txt").exists()
     assert "ESCALATED: recorded for the operators" in session.model.turn(4)
+    if host.name in ENDED_AFTER:
+        assert (len(session.model.requests), session.status) == (ENDED_AFTER[host.name], 0)
+    else:
+        assert "NOT EXECUTED: this run is stopped" in session.model.turn(7)
 
 
 def test_a_success_is_read_as_the_host_writes_it(host, place, service, play):
@@ -183,6 +195,18 @@ def test_two_parallel_calls_fail_for_themselves(host, place, service, play):
         assert f"{key} again (x2" in session.model.turn(2, place_in_turn)
 
 
+def test_what_the_model_asks_for_in_one_message_fails_once(host, place, service, play):
+    """Of two identical calls it has read neither result when it asks for them: only the next message repeats."""
+    twice = do(host.shell(MARKED), host.shell(MARKED))
+    session = play([twice, do(host.shell(MARKED)), do(host.shell(MARKED)), CLOSING])
+    both = session.model.turn(1, 0) + session.model.turn(1, 1)
+    assert "#ee2a again (x2" in both
+    assert "in a row" not in both
+    assert "#ee2a again (x3, 2 in a row" in session.model.turn(2)
+    assert REFUSED in session.model.turn(3)
+    assert (place.work / "ran.txt").read_text() == "x\n" * 3
+
+
 def test_a_service_that_is_killed_is_not_missed_and_counts_on(host, place, service, play):
     """The host goes on without a word; started again, the service has the counts of before."""
     failing = host.shell(MARKED)
@@ -218,8 +242,18 @@ def test_a_sub_agent_is_a_run_of_its_own(host, place, service, play):
 
 
 def test_uninstalled_the_home_is_as_before(host, place):
-    """Byte for byte, with no file more or less."""
+    """Byte for byte, with no file or folder more or less."""
     host.prepare(place, "http://127.0.0.1:9")
+    check_uninstalled(host, place)
+
+
+def test_uninstalled_an_empty_home_is_empty(host, place):
+    """Also where the host has no settings yet."""
+    check_uninstalled(host, place)
+
+
+def check_uninstalled(host: Host, place: Place) -> None:
+    """Install and uninstall, and compare what is there."""
     before = contents(place)
     errcompact(place, "hooks", "install", host.name, "--yes")
     assert contents(place) != before
@@ -228,9 +262,8 @@ def test_uninstalled_the_home_is_as_before(host, place):
 
 
 def contents(place: Place) -> dict[str, tuple[int, bytes]]:
-    """The mode and bytes of every file of the home but our own state."""
+    """The mode of everything in the home, and the bytes of each file."""
     return {
-        str(file.relative_to(place.home)): (file.stat().st_mode, file.read_bytes())
-        for file in place.home.rglob("*")
-        if file.is_file() and "otel-errcompact" not in file.parts
+        str(found.relative_to(place.home)): (found.stat().st_mode, found.read_bytes() if found.is_file() else b"")
+        for found in place.home.rglob("*")
     }

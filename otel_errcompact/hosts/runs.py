@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.boundary.runs import Run
 from otel_errcompact.boundary.scope import RunScope, RunSettings, check_settings
+from otel_errcompact.detector.operation import call_fingerprint
 from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.hosts.announced import AnnouncedCalls
 from otel_errcompact.hosts.calls import Answer
@@ -32,6 +33,9 @@ MAX_CALLS: Final = 1_024
 MAX_TURNS: Final = 64
 """Turns of a run whose late calls are still counted as theirs."""
 
+MAX_IDENTICAL: Final = 64
+"""Identical calls without ids that are under way at the same time."""
+
 MAX_REFUSALS: Final = 16
 """Refusals of a run that are recognised when a host reports them as failures."""
 
@@ -43,7 +47,7 @@ class _Hosted:
         self.run = run
         self.lock = ReentrantLock()
         self.concluded: BoundedTable[str, bool] = BoundedTable(MAX_CALLS)
-        self.began: BoundedTable[str, int] = BoundedTable(MAX_CALLS)
+        self.began: BoundedTable[str, tuple[int, ...]] = BoundedTable(MAX_CALLS)
         self.refused: BoundedTable[str, str] = BoundedTable(MAX_CALLS)
         self.turns: BoundedTable[str, int] = BoundedTable(MAX_TURNS)
         self.refusals: BoundedTable[str, bool] = BoundedTable(MAX_REFUSALS)
@@ -55,12 +59,30 @@ class _Hosted:
                 self.concluded.put(call_id, True)
             return is_new
 
+    def begin(self, call: HostCall) -> int:
+        # The tick at which the agent asked for a call that has not been made yet.
+        with self.lock:
+            if call.says_turns and not self.run.port.has_turns:
+                self.run.begin_turn()
+        # Without an id, an identical call may be under way.
+        known = self.find_tick(call) if call.call_id or call.turn else 0
+        return known or self.run.port.mark_request()
+
+    def keep_tick(self, call: HostCall, began: int) -> None:
+        key = _name(call)
+        with self.lock:
+            others = () if call.call_id else (self.began.get(key) or ())[1 - MAX_IDENTICAL :]
+            self.began.put(key, (*others, began))
+
     def find_tick(self, call: HostCall) -> int:
         # The tick at which the agent asked for it; 0 if unknown.
-        began = self.began.pop(call.call_id) if call.call_id else None
-        if began is not None or not call.turn:
-            return began or 0
         with self.lock:
+            # The newest: of an older one without an id the host may never have brought a result.
+            *others, began = self.began.pop(_name(call)) or (0,)
+            if others:
+                self.began.put(_name(call), tuple(others))
+            if began or not call.turn:
+                return began
             known = self.turns.get(call.turn)
             if known is None:
                 self.run.begin_turn()
@@ -111,7 +133,7 @@ class LedgerRuns:
         hosted = self._of(call.run_id, call.agent)
         if call.call_id and (known := hosted.refused.get(call.call_id)):
             return known
-        began = hosted.find_tick(call) or hosted.run.port.mark_request()
+        began = hosted.begin(call)
         refusal = self._refuse_stopped(call.run_id) or hosted.run.port.refuse(
             call.tool, arguments=call.arguments, call_id=call.call_id, began=began, directory=call.directory
         )
@@ -119,8 +141,8 @@ class LedgerRuns:
             hosted.refusals.put(refusal, True)
             if call.call_id:
                 hosted.refused.put(call.call_id, refusal)
-        elif call.call_id:
-            hosted.began.put(call.call_id, began)
+        else:
+            hosted.keep_tick(call, began)
             self._announced.add(call)
         return refusal
 
@@ -260,6 +282,10 @@ class LedgerRuns:
             total=counted.counts.total,
             guidance=guidance,
         )
+
+
+def _name(call: HostCall) -> str:
+    return call.call_id or call_fingerprint(call.tool, call.arguments) or call.tool
 
 
 def _describe(result: HostResult) -> str:

@@ -147,6 +147,33 @@ def test_calls_side_by_side_count_as_one_turn(runs: LedgerRuns) -> None:
     assert (by_question.count, by_question.streak) == (3, 1)
 
 
+def test_identical_calls_without_ids_that_overlap_count_as_one_turn(runs: LedgerRuns) -> None:
+    """Gemini and Copilot ask about all calls of a message before they make the first, and give no ids."""
+    for _ in range(2):
+        runs.refuse(make())
+    assert [fail(runs).streak, fail(runs).streak] == [1, 1]
+    runs.refuse(make())
+    assert fail(runs).streak == 2
+
+
+def test_a_call_without_an_id_that_was_never_made_does_not_age_the_next(runs: LedgerRuns) -> None:
+    """Its user has declined it, and the host says nothing of that."""
+    runs.refuse(make())
+    for expected in (1, 2):
+        runs.refuse(make())
+        assert fail(runs).streak == expected
+
+
+def test_the_first_turn_begins_with_its_first_call(runs: LedgerRuns) -> None:
+    """A host that says when turns begin may run the calls of its first message one after another."""
+    for number in range(3):
+        first = HostCall(run_id="s", tool="Bash", arguments="make", call_id=f"c{number}", says_turns=True)
+        assert runs.refuse(first) == ""
+        assert fail(runs, call_id=f"c{number}").streak == 1
+    runs.begin_turn("s")
+    assert fail(runs).streak == 2
+
+
 def test_a_late_call_belongs_to_its_own_turn(runs: LedgerRuns) -> None:
     """It ends when the next turn has begun."""
     fail(runs, turn="1")

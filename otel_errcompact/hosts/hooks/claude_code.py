@@ -162,6 +162,7 @@ def _read_call(event: Event, called: Event) -> HostCall | None:
         call_id=call_id,
         agent=name_of(event, "agent_type") or HOST,
         directory=text_of(event, "cwd"),
+        says_turns=True,
     )
 
 

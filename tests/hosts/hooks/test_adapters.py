@@ -156,6 +156,23 @@ def test_parallel_calls_of_claude_code_are_one_turn(runs: LedgerRuns) -> None:
     assert answer("claude-code", before("claude-code", FAILING, 3), runs) == {}
 
 
+def test_calls_of_one_message_of_claude_code_are_one_turn_when_they_run_one_after_another(runs: LedgerRuns) -> None:
+    """So it runs commands; the agent has asked for all of them before it reads the first failure."""
+    for number in (1, 2, 3):
+        assert answer("claude-code", before("claude-code", FAILING, number), runs) == {}
+        assert "in a row" not in str(answer("claude-code", after("claude-code", FAILING, number), runs))
+
+
+@pytest.mark.parametrize("host", ["copilot", "gemini"])
+def test_parallel_calls_of_hosts_without_ids_are_one_turn(host: str, runs: LedgerRuns) -> None:
+    """They ask about each call of a message before the first of them has ended."""
+    for _ in range(2):
+        assert answer(host, before(host, FAILING, 1), runs) == {}
+    assert "in a row" not in str([answer(host, after(host, FAILING, 1), runs) for _ in range(2)])
+    assert answer(host, before(host, FAILING, 2), runs) == {}
+    assert "2 in a row" in str(answer(host, after(host, FAILING, 2), runs))
+
+
 @EVERY
 def test_the_reason_of_a_halt_is_in_every_refusal(host: str) -> None:
     """The operator's words reach the agent, with what it is to do, and how its user lets it continue."""
