@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.integrations.requirement import required
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 with required("mcp", "2.1.0", extra="mcp"):
     import anyio
@@ -38,7 +38,7 @@ CONNECT_SECONDS: Final = 30.0
 CLOSE_SECONDS: Final = 5.0
 FIRST_BAD_STATUS: Final = 400
 NOT_FOUND: Final = 404
-_IS_SSE: Final = re.compile(r"/sse(?:[/?&]|$)")
+_IS_SSE: Final = lazy_pattern(r"/sse(?:[/?&]|$)")
 
 
 class NetServer:

@@ -98,9 +98,11 @@ def test_each_example_of_the_help_runs(home: Path, example: str) -> None:
 
 
 def test_every_command_has_examples() -> None:
-    """But the demo, which needs none; those of `exec` and `serve` end as others do, and are not run here."""
+    """But the demo, which needs none; those of `exec`, `serve` and `hooks` have tests of their own."""
     named = {example.split()[1] for example in EXAMPLES if example.startswith("errcompact ")}
-    named |= {example.split()[1] for command in ("exec", "serve") for example in examples_of(command)[:1]}
+    named |= {
+        example.split()[1] for command in ("exec", "serve", "hooks install") for example in examples_of(command)[:1]
+    }
     assert named | {"demo"} == {command.name for command in COMMANDS_OF.values()}
 
 
