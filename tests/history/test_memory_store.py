@@ -97,6 +97,16 @@ def test_a_discarded_run_frees_its_room() -> None:
     assert store.run_ids() == ("b", "c")
 
 
+def test_a_run_stays_where_it_is_asked_to() -> None:
+    """Whoever discards it may look at it first."""
+    store = MemoryStore()
+    fail(store, "a")
+    assert store.discard("a", unless=lambda state: state.history.total == 1) is not None
+    assert store.run_ids() == ("a",)
+    store.discard("a", unless=lambda state: state.history.total == 2)
+    assert store.run_ids() == ()
+
+
 def test_a_run_evicted_while_it_was_handed_out_counts_for_nothing() -> None:
     """Whoever still holds it may finish; the totals stay true."""
     store = MemoryStore(MemoryLimits(runs=1, classes=10))

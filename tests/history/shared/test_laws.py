@@ -26,6 +26,12 @@ TEXTS = (
     "KeyError: 'sku'",
     "FileNotFoundError: [Errno 2] No such file or directory: 'prices.csv'",
     "ValueError: 7 is no price\n  details: the table has none\n  line 3 of 9",
+    (
+        'Traceback (most recent call last):\n  File "/srv/shop/prices.py", line 7, in load\n    return table[sku]\n'
+        "KeyError: 'tea'\n\nThe above exception was the direct cause of the following exception:\n\n"
+        'Traceback (most recent call last):\n  File "/srv/shop/orders.py", line 9, in order\n    load(sku)\n'
+        "shop.errors.OrderError: no price for tea\n  tried: prices.csv\n  tried: prices.db\n"
+    ),
 )
 CALLS = ('{"path": "a.csv"}', '{"path": "b.csv"}', "")
 TOOLS = ("read", "query")
@@ -41,7 +47,8 @@ STEPS = st.one_of(
     st.tuples(st.just("resume"), st.sampled_from(("", "try again"))),
 )
 OPTIONS = Options(
-    thresholds=Thresholds(same=3, rejected=4, loop=3, consecutive=5, total=12), memory=MemoryLimits(classes_per_run=3)
+    thresholds=Thresholds(same=3, rejected=4, loop=3, consecutive=5, total=12, halts=frozenset({"total"})),
+    memory=MemoryLimits(classes_per_run=3),
 )
 
 

@@ -7,7 +7,9 @@ import os
 import signal
 import sqlite3
 import stat
+import weakref
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +18,9 @@ import pytest
 from otel_errcompact.config import Options
 from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.errors import SpanRef
 from otel_errcompact.escalator.actions import Halt
-from otel_errcompact.history.stores import absence, redis
+from otel_errcompact.history.stores import absence, redis, shared
 from otel_errcompact.history.stores.address import open_backend
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.history.stores.parts import LostChangeError, Parts, StoreAwayError
@@ -103,6 +106,9 @@ def test_a_run_that_nobody_knows_is_not_made_by_looking(address: str, join: Call
         (),
     )
     ledger.answer("r", Halt())
+    ledger.store.repeat_later("r", lambda _: None)
+    ledger.store.catch_up()  # type: ignore[attr-defined]
+    assert ledger.store.discard("r") is None
     assert ledger.store.run_ids() == join(address).store.run_ids() == ()
 
 
@@ -256,6 +262,7 @@ def test_a_signal_handler_joins_the_change_that_it_interrupts(address: str, join
         ledger.observe("r", raw(MISSING))
         ledger.observe("other", raw(MISSING))
         ledger.answer("other", Halt())
+        ledger.answer("r", Halt())
         assert ledger.verdict("r").standing == "carry_on"
 
     before = signal.signal(signal.SIGUSR1, handle)
@@ -288,6 +295,61 @@ def test_copies_are_bounded_and_none_is_lost(address: str, join: Callable[..., L
     assert len(ledger.store.states()) == 2
     assert [ledger.observe(f"r{number}", raw(REFUSED)).count for number in range(5)] == [2] * 5
     assert ledger.store.evicted_runs == 0
+
+
+def test_an_interrupt_while_the_backend_is_away(
+    redis_server: RedisServer, address_of_server: str, join: Callable[..., Ledger]
+) -> None:
+    """It passes, also where the run is new."""
+    ledger = join(address_of_server)
+    ledger.open("r")
+    ledger.observe("r", raw(REFUSED))
+    redis_server.kill()
+    try:
+        for run_id in ("r", "new"):
+            with pytest.raises(KeyboardInterrupt), ledger.store.edit(run_id, ledger._create):
+                raise KeyboardInterrupt
+    finally:
+        redis_server.start()
+    assert ledger.observe("r", raw(REFUSED)).count == 2
+
+
+def test_an_interrupt_in_the_middle_of_an_answer(
+    address_of_server: str, join: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is free at once, and the answer is taken for nothing else."""
+    ledger, other = join(address_of_server), join(address_of_server)
+    ledger.observe("r", raw(REFUSED))
+    evaluate = redis._evaluate
+
+    def interrupt(*arguments: Any) -> Any:
+        monkeypatch.setattr(redis, "_evaluate", evaluate)
+        evaluate(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(redis, "_evaluate", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.observe("r", raw(REFUSED))
+    assert (other.observe("r", raw(REFUSED)).count, ledger.observe("r", raw(REFUSED)).count) == (2, 3)
+    assert other.guard.failures == ledger.guard.failures == {}
+
+
+def test_an_escalation_is_the_same_in_every_process(address: str, join: Callable[..., Ledger]) -> None:
+    """With its span and its tick, by which a receiver knows what it gets twice."""
+    first, second = join(address), join(address)
+    first.open("r", asks=True)
+    second.report("r")
+    text = "Error: deploy failed\nconfig: /srv/a.yaml\nservice web: port 80 is taken\nservice db: not healthy\nstatus 3"
+    span = SpanRef(trace_id=2**127 + 1, span_id=2**63 + 1, sampled=False)
+    for number in range(3):
+        first.observe("r", replace(raw(text, arguments=f'{{"n": {number}}}'), span=span))
+    raised = second.verdict("r").escalation
+    assert raised is not None
+    assert raised == first.verdict("r").escalation
+    assert (raised.span, raised.tick) == (span, getattr(first.verdict("r").escalation, "tick", 0))
+    assert [found.facts for state in second.store.states() for found in state.history] == [
+        found.facts for state in first.store.states() for found in state.history
+    ]
 
 
 # A backend that is away.
@@ -355,6 +417,9 @@ def test_a_server_that_is_killed_and_comes_back_empty(
     ledger = join(address_of_server)
     ledger.open("r")
     ledger.observe("r", raw(REFUSED))
+    redis_server.kill()
+    redis_server.start()
+    assert ledger.report("r").occurrences == 1
     redis_server.kill()
     try:
         assert [ledger.observe("r", raw(REFUSED)).count for _ in range(2)] == [2, 3]
@@ -594,6 +659,10 @@ def test_where_a_platform_has_no_locks_of_bytes(
         assert other.observe("other", raw(REFUSED)).count == 1
     assert other.guard.failures == {"store_away": 1}
     assert (ledger.end("r").occurrences, other.report("r").occurrences) == (2, 0)
+    narrow = [join(f"sqlite:///{tmp_path}/runs.db", memory=MemoryLimits(classes_per_run=2)) for _ in range(2)]
+    counts = [narrow[number % 2].observe("n", raw(f"KeyError: {'x' * number}")).count for number in range(1, 9)]
+    assert counts == [1] * 8
+    assert [ledger.report("n").forgotten_classes for ledger in narrow] == [6, 6]
 
 
 def test_a_run_that_another_process_keeps_locked(tmp_path: Path, join: Callable[..., Ledger]) -> None:
@@ -665,6 +734,145 @@ def test_changes_that_are_missed_are_bounded(tmp_path: Path, join: Callable[...,
     assert missed.maxlen == absence.MAX_MISSED == 10_000
 
 
+def test_a_process_that_leaves_lets_another_one_ask(address: str, join: Callable[..., Ledger], other: str) -> None:
+    """It will not get an answer any more."""
+    ledger = join(address)
+    ledger.open("r", asks=True)
+    for number in range(3):
+        ledger.observe("r", raw(REFUSED, arguments=f'{{"n": {number}}}'))
+    assert ledger.claim_question("r", has_handler=True, now_ns=1)
+    with ledger.store.edit("r", ledger._create) as state:
+        state.members.add(other)
+    ledger.end("r")
+    with join(address).store.view("r") as state:
+        assert state is not None
+        assert (state.asker, state.members) == ("", {other})
+
+
+def test_a_silent_process_is_asked_no_longer(address: str, join: Callable[..., Ledger], other: str) -> None:
+    """Of another machine nobody knows whether it runs: after half a minute without a sign another one asks."""
+    ledger = join(address)
+    ledger.open("r", asks=True)
+    for number in range(3):
+        ledger.observe("r", raw(REFUSED, arguments=f'{{"n": {number}}}'))
+    with ledger.store.edit("r", ledger._create) as state:
+        state.asker, state.asker_until_ns = other, 100
+        state.askers.add(other)
+    assert not ledger.claim_question("r", has_handler=True, now_ns=99)
+    assert not ledger.claim_question("r", has_handler=False, now_ns=100)
+    assert ledger.claim_question("r", has_handler=True, now_ns=100)
+    assert ledger.claim_question("unknown", has_handler=True, now_ns=100)
+
+
+def test_changes_that_cannot_be_made_again_are_counted(tmp_path: Path, join: Callable[..., Ledger]) -> None:
+    """Such as a claim, which is over when the backend is back."""
+    address = f"sqlite:///{tmp_path}/runs.db?wait_seconds=0.01"
+    ledger = join(address)
+    ledger.open("r")
+    with locked(address):
+        ledger.observe("r", raw(REFUSED))
+        ledger.claim_question("r", has_handler=True, now_ns=1)
+    assert ledger.guard.failures == {"store_away": 2}
+    assert ledger.observe("r", raw(REFUSED)).count == 2
+
+
+def test_ids_and_looks_while_the_backend_is_away(
+    redis_server: RedisServer, address_of_server: str, join: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known here is answered, and nothing is raised."""
+    monkeypatch.setattr(absence, "FIRST_WAIT_S", 60.0)
+    ledger = join(address_of_server)
+    ledger.open("r")
+    ledger.observe("r", raw(REFUSED))
+    redis_server.kill()
+    try:
+        store: Any = ledger.store
+        assert ledger.report("r").occurrences == 1
+        assert store.run_ids() == ("r",)
+        assert (ledger.may_refuse("r"), ledger.is_quiet("r")) == (False, True)
+        store._absence._until = None
+        assert store.run_ids() == ("r",)
+        ledger.observe("r", raw(REFUSED))
+        store.catch_up()
+        assert len(store._absence.missed) == 1
+        assert ledger.end("r").occurrences == 2
+    finally:
+        redis_server.start()
+
+
+class Gone:
+    """What nothing refers to."""
+
+
+def test_an_exit_brings_the_backend_what_it_has_missed(tmp_path: Path, join: Callable[..., Ledger]) -> None:
+    """A process that ends while it works alone tries once more."""
+    address = f"sqlite:///{tmp_path}/runs.db?wait_seconds=0.01"
+    ledger, other = join(address), join(address)
+    ledger.open("r")
+    with locked(address):
+        ledger.observe("r", raw(REFUSED))
+    shared._catch_up_at_exit(weakref.ref(ledger.store))  # type: ignore[arg-type]
+    assert other.report("r").occurrences == 1
+    shared._catch_up_at_exit(weakref.ref(Gone()))  # type: ignore[arg-type]
+
+
+def test_an_interrupt_in_the_middle_of_a_commit(tmp_path: Path, join: Callable[..., Ledger]) -> None:
+    """What was changed here is read anew, and the run is free."""
+    ledger, other = join(f"sqlite:///{tmp_path}/runs.db"), join(f"sqlite:///{tmp_path}/runs.db")
+    store: Any = ledger.store
+    ledger.observe("r", raw(REFUSED))
+    write = store._codec.dump
+
+    def dump(*arguments: Any) -> Any:
+        store._codec.dump = write
+        raise KeyboardInterrupt
+
+    store._codec = type("Codec", (), {"dump": staticmethod(dump), "load": store._codec.load})()
+    with pytest.raises(KeyboardInterrupt):
+        ledger.observe("r", raw(REFUSED))
+    assert (ledger.report("r").occurrences, other.observe("r", raw(REFUSED)).count) == (1, 2)
+
+
+@pytest.mark.parametrize("change", ["commit", "remove", "read", "may_have_changed", "run_ids", "begin"])
+def test_a_file_that_breaks_at_any_point(tmp_path: Path, backends: list[Backend], change: str) -> None:
+    """Each method says so in the same way, and a new connection may help."""
+    backend = SqliteBackend(tmp_path / "runs.db", expire_s=60, wait_s=0.01)
+    backends.append(backend)
+    backend.begin("r", 0)
+    backend.commit("r", {"a": "1"}, "p 1")
+    if change in {"commit", "remove"}:
+        backend.begin("r", 0)
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+        connection.execute("DROP TABLE runs")
+        connection.commit()
+    steps: dict[str, Callable[[], object]] = {
+        "begin": lambda: backend.begin("r", 0),
+        "commit": lambda: backend.commit("r", {"a": "2"}, "p 2"),
+        "remove": lambda: backend.remove("r"),
+        "read": lambda: backend.read("r", 0),
+        "may_have_changed": lambda: backend.may_have_changed("r", 1),
+        "run_ids": backend.run_ids,
+    }
+    with pytest.raises(StoreAwayError, match="no such table: runs"):
+        steps[change]()
+    backend.cancel("r")
+    backend.close()
+
+
+def test_what_is_remembered_of_looks_is_bounded(
+    tmp_path: Path, backends: list[Backend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process may look at any number of runs."""
+    monkeypatch.setattr("otel_errcompact.history.stores.sqlite.MAX_CHECKED", 2)
+    backend = SqliteBackend(tmp_path / "runs.db", expire_s=60, wait_s=1)
+    backends.append(backend)
+    for number in range(5):
+        backend.begin(f"r{number}", 0)
+        version = backend.commit(f"r{number}", {"a": "1"}, "p 1")
+        assert not backend.may_have_changed(f"r{number}", version)
+    assert len(backend._checked) <= 2
+
+
 def test_the_wait_for_a_backend_doubles_up_to_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that one that stays away costs nothing."""
     monkeypatch.undo()
@@ -678,6 +886,8 @@ def test_the_wait_for_a_backend_doubles_up_to_half_a_minute(monkeypatch: pytest.
         now += waits[-1]
         assert not gone.lasts
     assert waits == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
+    gone.end(0)
+    gone.ask_again()
     gone.end(0)
     gone.begin(OSError("again"))
     gone.ask_again()
