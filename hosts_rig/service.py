@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -109,28 +110,34 @@ class Service:
         Raises:
             ServiceMissingError: It does not end.
         """
-        if pid := self.health().get("pid"):
-            os.kill(pid, signal.SIGKILL)
-        self._reap()
-        self._wait(there=False)
+        self._end(signal.SIGKILL)
 
     def stop(self) -> None:
         """
-        End it, whoever has started it.
-        """
-        if pid := self.health().get("pid"):
-            os.kill(pid, signal.SIGTERM)
-        self._reap()
-        self._wait(there=False)
+        End it, no matter what has started it.
 
-    def _reap(self) -> None:
+        Raises:
+            ServiceMissingError: It does not end.
+        """
+        self._end(signal.SIGTERM)
+
+    def _end(self, number: signal.Signals) -> None:
+        # One that a hook has started may answer while ours still starts: ours would follow it.
+        for process in self._started:
+            process.send_signal(number)
+        self._wait(there=False, number=number)
         for process in self._started:
             process.wait(READY_SECONDS)
         self._started.clear()
 
-    def _wait(self, *, there: bool) -> None:
+    def _wait(self, *, there: bool, number: signal.Signals = signal.SIGTERM) -> None:
         deadline = time.monotonic() + READY_SECONDS
-        while bool(self.health()) != there:
+        ended: set[int] = set()
+        while bool(health := self.health()) != there:
+            if not there and health["pid"] not in ended:
+                ended.add(health["pid"])
+                with suppress(ProcessLookupError):
+                    os.kill(health["pid"], number)
             if time.monotonic() > deadline:
                 log = self._log.read_text(encoding="utf-8", errors="replace")[-2_000:] if self._log.exists() else ""
                 raise ServiceMissingError(f"the service still {'does not answer' if there else 'answers'}: {log}")
