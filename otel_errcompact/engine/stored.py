@@ -245,7 +245,7 @@ def _load_class(key: str, bodies: Mapping[str, str], known: ErrorClass | None) -
     if (body := bodies.get(FACTS + key)) is not None:
         read |= json.loads(body)
         read["facts"] = _load_facts(read["facts"])
-    elif known is not None:
+    else:
         read |= _plain(known, (*_PLAIN_CLASS, "facts"))
     read["streaks"] = {
         Operation(name, tuple(targets), wide): Streak.load(streak) for name, targets, wide, streak in read["streaks"]
