@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import random
+import re
 import subprocess
 import time
 
@@ -77,9 +78,9 @@ def test_the_environment_is_the_same(host: Host) -> None:
 def test_descriptors_and_signals_are_the_same(host: Host) -> None:
     """The command has no descriptor of ours, and no signal is ignored that was not."""
     script = "ls /proc/self/fd | wc -l; grep -E '^Sig(Ign|Blk)' /proc/self/status; ulimit -a; umask"
-    # 32 and 33 are the C library's own, which leaves them ignored in what it spawns.
-    ended = host.wrapped(script).output.replace(b"SigIgn:\t0000000180000000", b"SigIgn:\t0000000000000000")
-    assert ended == host.shell(script).output
+    # 32 and 33 are the C library's own, which leaves one or both ignored in what it spawns.
+    own = re.compile(rb"(SigIgn:\t[0-9a-f]{7})[01][08]")
+    assert own.sub(rb"\g<1>00", host.wrapped(script).output) == own.sub(rb"\g<1>00", host.shell(script).output)
 
 
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"])
