@@ -32,7 +32,7 @@ class StandInModel:
 
     Args:
         script: What it says, turn by turn; after the last it closes.
-        delegated: The same for a sub-agent, whose task has `DELEGATED` in it.
+        delegated: The turns of a sub-agent, whose task contains `DELEGATED`.
     """
 
     def __init__(self, script: Sequence[Turn], delegated: Sequence[Turn] = ()) -> None:

@@ -64,7 +64,7 @@ class Service:
 
     def health(self) -> dict[str, Any]:
         """
-        What it says of itself; nothing where none answers.
+        The answer of its health check; empty if no service answers.
         """
         try:
             return self.ask("GET", "/v1/health")

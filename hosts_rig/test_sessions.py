@@ -208,7 +208,7 @@ def test_what_the_model_asks_for_in_one_message_fails_once(host, place, service,
 
 
 def test_a_service_that_is_killed_is_not_missed_and_counts_on(host, place, service, play):
-    """The host goes on without a word; started again, the service has the counts of before."""
+    """The host continues and reports nothing; after a restart the service has the earlier counts."""
     failing = host.shell(MARKED)
     session = play([do(failing), do(failing, before=service.kill), do(failing, before=service.start), CLOSING])
     away, back = session.model.turn(2), session.model.turn(3)

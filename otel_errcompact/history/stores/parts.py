@@ -50,7 +50,7 @@ class Backend(Protocol):
         ...
 
     def begin(self, run_id: str, known: int) -> Parts:
-        """Open a change: nobody else changes the run until it ends."""
+        """Open a change, which locks the run until it ends."""
         ...
 
     def commit(self, run_id: str, parts: Mapping[str, str | None], stamp: str) -> int:

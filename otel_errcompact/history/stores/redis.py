@@ -88,7 +88,7 @@ class RedisBackend:
         url: As redis-py takes it: `redis://`, `rediss://`, `unix://`.
         name: The same without a password, for messages.
         namespace: What all keys begin with.
-        expire_s: Seconds after which a run that nobody has changed is forgotten.
+        expire_s: Seconds after which an unchanged run is forgotten.
         wait_s: Seconds that a change waits for those of others: more than `LEASE_MS`, to outlast one whose process was
             killed.
         clock: Seconds since the epoch.
@@ -115,7 +115,7 @@ class RedisBackend:
         self._token = ""
 
     def begin(self, run_id: str, known: int) -> Parts:
-        """Open a change: nobody else changes the run until it ends."""
+        """Open a change, which locks the run until it ends."""
         self._connect()
         until, sleep = time.monotonic() + self._wait_s, FIRST_SLEEP_S
         self._token = uuid.uuid4().hex

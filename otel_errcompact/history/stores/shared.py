@@ -107,11 +107,11 @@ class SharedStore(Generic[S]):
     # Changes.
 
     def edit(self, run_id: str, create: Callable[[str], S]) -> AbstractContextManager[S]:
-        """Return a run's state, new if unknown, while nobody else changes it."""
+        """Return a run's state, new if unknown, under its lock."""
         return self._change_known(run_id, create)
 
     def find(self, run_id: str) -> AbstractContextManager[S | None]:
-        """Return a run's state while nobody else changes it; None if unknown."""
+        """Return a run's state under its lock; None if unknown."""
         return self._change(run_id, None)
 
     def repeat_later(self, run_id: str, change: Callable[[S], object]) -> None:

@@ -57,7 +57,7 @@ class SqliteBackend:
 
     Args:
         path: The file; made with its folder, for this user alone, if missing.
-        expire_s: Seconds after which a run that nobody has changed is forgotten.
+        expire_s: Seconds after which an unchanged run is forgotten.
         wait_s: Seconds that a change waits for those of others.
         clock: Seconds since the epoch.
     """
@@ -75,7 +75,7 @@ class SqliteBackend:
         self._checked: dict[str, int] = {}
 
     def begin(self, run_id: str, known: int) -> Parts:
-        """Open a change: nobody else changes a run until it ends."""
+        """Open a change, which locks the run until it ends."""
         connection = self._connect()
         try:
             if connection.in_transaction:  # an interrupt has left it open

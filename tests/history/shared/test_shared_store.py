@@ -223,7 +223,7 @@ def test_a_run_that_another_process_has_ended_is_unknown_here(address: str, join
 
 
 def test_runs_expire(address: str, join: Callable[..., Ledger]) -> None:
-    """A run that nobody has changed for so long is forgotten."""
+    """A run that has not changed for so long is forgotten."""
     sign = "&" if "?" in address else "?"
     ledger = join(f"{address}{sign}expire_days=0.000005")  # 0.432 seconds
     ledger.observe("old", raw(REFUSED))

@@ -189,7 +189,7 @@ def _find_receipt(host: str, path: Path, environ: Mapping[str, str]) -> Receipt 
 
 
 def _find_base(path: Path, before: bytes | None, receipt: Receipt | None) -> bytes | None:
-    # What the file is without us: as it was, if nobody has changed it since.
+    # What the file is without us: as it was, if it has not changed since.
     if before is None:
         return None
     if receipt is not None and (reverted := receipt.revert(before)) is not None:
