@@ -14,7 +14,15 @@ from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import arguments_of, as_record, content_of, name_of, records_of, text_of
+from otel_errcompact.hosts.hooks.payloads import (
+    arguments_of,
+    as_record,
+    content_of,
+    name_of,
+    output_for,
+    records_of,
+    text_of,
+)
 from otel_errcompact.hosts.hooks.saved_output import read_saved
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -55,7 +63,7 @@ def _before(event: Event, runs: HostRuns) -> Output:
     reason = refuse(call, runs) if call is not None else ""
     if not reason:
         return {}
-    return _output("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason)
+    return output_for("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason)
 
 
 def _after_success(event: Event, runs: HostRuns) -> Output:
@@ -172,11 +180,7 @@ def _run_id(event: Event) -> str:
 
 def _add(hook: str, *texts: str) -> Output:
     added = join(*texts)
-    return _output(hook, additionalContext=added) if added else {}
-
-
-def _output(hook: str, **fields: str) -> Output:
-    return {"hookSpecificOutput": {"hookEventName": hook, **fields}}
+    return output_for(hook, additionalContext=added) if added else {}
 
 
 _RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, text_of
+from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, output_for, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ def _before(event: Event, runs: HostRuns) -> Output:
     call = _read_call(event)
     reason = refuse(call, runs) if call is not None else ""
     # Never `ask`: Codex drops an answer with it, and executes the call.
-    return _output("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason) if reason else {}
+    return output_for("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason) if reason else {}
 
 
 def _after(event: Event, runs: HostRuns) -> Output:
@@ -46,19 +46,19 @@ def _after(event: Event, runs: HostRuns) -> Output:
     answered = runs.conclude(call, HostResult(text=text, exit_code=exit_code))
     if answered.outcome == "failure" and answered.text:
         return {"decision": "block", "reason": join(answered.text, answered.guidance, stop_of(call.run_id, runs))}
-    return _output("PostToolUse", additionalContext=answered.guidance) if answered.guidance else {}
+    return output_for("PostToolUse", additionalContext=answered.guidance) if answered.guidance else {}
 
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:
     if not name_of(event, "agent_id"):  # the prompt of a sub-agent is written by a model
         take_prompt(_run_id(event), text_of(event, "prompt"), runs)
     stop = stop_of(_run_id(event), runs)
-    return _output("UserPromptSubmit", additionalContext=f"errcompact: {stop}") if stop else {}
+    return output_for("UserPromptSubmit", additionalContext=f"errcompact: {stop}") if stop else {}
 
 
 def _on_start(event: Event, runs: HostRuns) -> Output:
     stop = stop_of(_run_id(event), runs)
-    return _output("SessionStart", additionalContext=f"errcompact: {stop}") if stop else {}
+    return output_for("SessionStart", additionalContext=f"errcompact: {stop}") if stop else {}
 
 
 def _on_end(event: Event, runs: HostRuns) -> Output:
@@ -82,10 +82,6 @@ def _read_call(event: Event) -> HostCall | None:
 
 def _run_id(event: Event) -> str:
     return "/".join(filter(None, (name_of(event, "session_id"), name_of(event, "agent_id"))))
-
-
-def _output(hook: str, **fields: str) -> Output:
-    return {"hookSpecificOutput": {"hookEventName": hook, **fields}}
 
 
 _RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {

@@ -17,6 +17,7 @@ from otel_errcompact.hosts.hooks.payloads import (
     as_record,
     content_of,
     name_of,
+    output_for,
     record_of,
     records_of,
     text_of,
@@ -67,7 +68,7 @@ def _after(event: Event, runs: HostRuns) -> Output:
         return {"continue": False, "stopReason": join(answered.text, answered.guidance, f"errcompact: {stop}")}
     if answered.outcome == "failure" and answered.text:
         return {"decision": "deny", "reason": join(answered.text, answered.guidance)}
-    return _output("AfterTool", additionalContext=answered.guidance) if answered.guidance else {}
+    return output_for("AfterTool", additionalContext=answered.guidance) if answered.guidance else {}
 
 
 def _open_envelope(text: str) -> str:
@@ -97,12 +98,12 @@ def _on_prompt(event: Event, runs: HostRuns) -> Output:
     run_id = name_of(event, "session_id")
     take_prompt(run_id, text_of(event, "prompt"), runs)
     stop = stop_of(run_id, runs)
-    return _output("BeforeAgent", additionalContext=f"errcompact: {stop}") if stop else {}
+    return output_for("BeforeAgent", additionalContext=f"errcompact: {stop}") if stop else {}
 
 
 def _on_start(event: Event, runs: HostRuns) -> Output:
     stop = stop_of(name_of(event, "session_id"), runs)
-    return _output("SessionStart", additionalContext=f"errcompact: {stop}") if stop else {}
+    return output_for("SessionStart", additionalContext=f"errcompact: {stop}") if stop else {}
 
 
 def _on_end(event: Event, runs: HostRuns) -> Output:
@@ -121,10 +122,6 @@ def _read_call(event: Event) -> HostCall | None:
         agent=HOST,
         directory=text_of(event, "cwd"),
     )
-
-
-def _output(hook: str, **fields: str) -> Output:
-    return {"hookSpecificOutput": {"hookEventName": hook, **fields}}
 
 
 _RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {

@@ -17,6 +17,11 @@ MAX_NAME: Final = 200
 _NOTHING: Final[Mapping[str, object]] = {}
 
 
+def output_for(hook: str, **fields: str) -> dict[str, object]:
+    """Return an answer in the form that Claude Code has set."""
+    return {"hookSpecificOutput": {"hookEventName": hook, **fields}}
+
+
 def text_of(event: Mapping[str, object], *names: str) -> str:
     """Return the first field that is a text, if any."""
     found = (event.get(name) for name in names)
