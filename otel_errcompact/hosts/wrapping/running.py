@@ -113,6 +113,10 @@ class Execution:
         except OSError as error:
             self._close_writers()
             self.status = say_unstartable(command, error)
+            # Nobody writes to the pipes, so nobody is left behind to read them.
+            for stream in self.streams:
+                stream.close_reader()
+            self._unwatch()
             return self.status
         self._close_writers()
         for number in self._pending:
@@ -214,11 +218,7 @@ class Execution:
             for index, stream in enumerate(self.streams):
                 if descriptor == stream.reader:
                     came = self._read(index, stream) or came
-                elif (
-                    descriptor == stream.number
-                    and stream.reader >= 0
-                    and events & (select.POLLERR | select.POLLHUP | select.POLLNVAL)
-                ):
+                elif descriptor == stream.number and stream.reader >= 0 and events & _UNREAD:
                     self._abandon(stream)
         return came
 

@@ -14,6 +14,18 @@ TIMEOUT_S = 120
 """Far more than any of these commands needs on a busy machine."""
 
 
+def _describe(process: int) -> str:
+    """What the system knows of a process that does not end."""
+    known = Path(f"/proc/{process}")
+    try:
+        state = {name: (known / name).read_text() for name in ("status", "wchan", "syscall")}
+        state["files"] = str([str(path.readlink()) for path in (known / "fd").iterdir()])
+        state["children"] = (known / f"task/{process}/children").read_text()
+    except OSError as error:
+        return str(error)
+    return "\n".join(f"{name}: {text}" for name, text in state.items())
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a command has ended, and what its host has read."""
@@ -63,17 +75,22 @@ class Host:
 
     def run(self, *command: str, given: bytes = b"", merged: bool = False, **changes: str) -> Ended:
         """Run a program as it is."""
-        made = subprocess.run(
+        running = subprocess.Popen(
             command,
             cwd=self.work,
             env={**self.environ, **changes},
-            input=given,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if merged else subprocess.PIPE,
-            timeout=TIMEOUT_S,
-            check=False,
         )
-        return Ended(made.returncode, made.stdout, made.stderr or b"")
+        with running:
+            try:
+                output, error = running.communicate(given, timeout=TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                state = _describe(running.pid)
+                running.kill()
+                raise AssertionError(f"{command} does not end: {state}") from None
+        return Ended(running.returncode, output, error or b"")
 
     def shell(self, script: str, **how: object) -> Ended:
         """Run a script without us."""
