@@ -121,11 +121,12 @@ class Ledger:
         """
 
         def set_up(state: RunState) -> None:
+            # Who opens it besides, and cannot stop the agent, takes nothing from those that can.
+            state.stoppable = stoppable or (state.attended and state.stoppable)
             state.attended = True
             state.agent = agent or state.agent
             state.thresholds = thresholds or state.thresholds
             state.mode = mode or state.mode
-            state.stoppable = stoppable
             state.join(asks=asks)
 
         with self.store.edit(run_id, self._create) as state:

@@ -36,6 +36,9 @@ class HostCall:
     turn: str = ""
     """The host's id of the model's message that asked for it; empty where only `begin_turn` is known."""
 
+    stoppable: bool = True
+    """Whether whoever reports it asks before a call, or obeys the verdict; a wrapper of commands does neither."""
+
     says_turns: bool = False
     """Whether its host says by `begin_turn` when a turn begins; the first one begins with the first call."""
 

@@ -217,6 +217,7 @@ def _read_call(body: CallBody) -> HostCall:
         call_id=body.call_id,
         agent=body.agent,
         directory=body.directory,
+        stoppable=body.stoppable,
         turn="" if body.turn is None else str(body.turn),
     )
 

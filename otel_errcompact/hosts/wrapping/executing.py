@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otel_errcompact.hosts.wrapping.asking import find_socket, send
+from otel_errcompact.hosts.wrapping.asking import REPORTED, find_socket, send
 from otel_errcompact.hosts.wrapping.command import Command, read_seconds
 from otel_errcompact.hosts.wrapping.lingering import leave_reader
 from otel_errcompact.hosts.wrapping.processes import become, leave, read_environ
@@ -56,7 +56,7 @@ def _report_success(command: Command) -> None:
     if path := find_socket(command.environ):
         from otel_errcompact.hosts.wrapping.quoting import write_json
 
-        send(path, SUCCESSES, write_json(command.describe()).encode())
+        send(path, SUCCESSES, write_json({**command.describe(), **REPORTED}).encode())
 
 
 def run(words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None) -> NoReturn:

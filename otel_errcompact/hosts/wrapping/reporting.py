@@ -134,7 +134,7 @@ def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
     path = asking.find_socket(command.environ)
     if path:
         limit_s = read_seconds(command.environ, ANSWER_VARIABLE, asking.LIMIT_S)
-        body = {**command.describe(), "text": raw, "exit_status": status}
+        body = {**command.describe(), **asking.REPORTED, "text": raw, "exit_status": status}
         answer = asking.ask(path, RESULTS, dumps(body).encode(), limit_s=limit_s)
         if answer is not None and isinstance(answer.get("outcome"), str):
             return _read(answer)

@@ -179,6 +179,7 @@ def test_what_is_sent(host: Host) -> None:
         "directory": str(host.work),
         "text": "its\n",
         "exit_status": 3,
+        "stoppable": False,
     }
     assert succeeded[0].startswith(b"POST /v1/successes HTTP/1.1\r\n")
     sent = json.loads(succeeded[2])
