@@ -73,7 +73,7 @@ class SqliteBackend:
         self._locks: FileLock | None = None
         self._swept_at = 0.0
         self._checked: dict[str, int] = {}
-        self._file: tuple[int, int] | None = None
+        self._files: tuple[object, ...] = ()
         self._base = 0
         """The version of the run whose change is open, at its begin."""
 
@@ -211,9 +211,9 @@ class SqliteBackend:
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is not None:
-            if self._file == _identify(self._path):
+            if self._files == self._identify():
                 return self._connection
-            self.close()  # another file is there by now, and what is written into this one nobody reads
+            self.close()  # other files are there by now, and what is written into these nobody reads
         connection: sqlite3.Connection | None = None
         try:
             _make_private(self._path)
@@ -228,8 +228,12 @@ class SqliteBackend:
             if connection is not None:
                 connection.close()
             raise StoreAwayError(str(error)) from error
-        self._connection, self._file = connection, _identify(self._path)
+        self._connection, self._files = connection, self._identify()
         return connection
+
+    def _identify(self) -> tuple[object, ...]:
+        # With its log, which stays while a connection is open.
+        return _identify(self._path), _identify(self._path.with_name(f"{self._path.name}-wal"))
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         self._retry(lambda: connection.execute("PRAGMA journal_mode = WAL"))

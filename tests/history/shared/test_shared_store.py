@@ -715,6 +715,22 @@ def test_a_silent_process_is_asked_no_longer(address: str, join: Callable[..., L
     assert ledger.claim_question("unknown", has_handler=True, now_ns=100)
 
 
+def test_a_claim_that_comes_after_the_answer_keeps_nobody_from_asking(
+    address: str, join: Callable[..., Ledger], other: str
+) -> None:
+    """Such as of the thread that has kept it while the handler was asked."""
+    ledger = join(address)
+    ledger.open("r", asks=True)
+    for number in range(3):
+        ledger.observe("r", raw(REFUSED, arguments=f'{{"n": {number}}}'))
+    assert ledger.claim_question("r", has_handler=True, now_ns=1)
+    ledger.answer("r", Halt())
+    assert ledger.claim_question("r", has_handler=True, now_ns=2)
+    with join(address).store.view("r") as state:
+        assert state is not None
+        assert state.asker == ""
+
+
 def test_changes_that_cannot_be_made_again_are_counted(tmp_path: Path, join: Callable[..., Ledger]) -> None:
     """Such as a claim, which is over when the backend is back."""
     address = f"sqlite:///{tmp_path}/runs.db?wait_seconds=0.01"
