@@ -291,7 +291,9 @@ class Ledger:
     def _count_again_later(self, observation: Observation, record: FailureRecord) -> None:
         kept, tick = observation.raw.without_exception(), observation.tick
         self.store.repeat_later(
-            observation.run_id, lambda state: self._counter.count(state, kept, replace(record, tick=tick), 0)
+            observation.run_id,
+            lambda state: self._counter.count(state, kept, replace(record, tick=tick), 0),
+            characters=len(kept.text),
         )
 
     def _redact(self, raw: RawError) -> RawError:

@@ -127,12 +127,15 @@ class RunState(FailureMemory):
         Return whether this process is to ask about the open escalation.
 
         It is if no other one does, has ended, or has been silent for too long. Without a handler it leaves the
-        question to those that have one.
+        question to those that have one. Where the answer has come meanwhile, nothing is claimed: a late claim would
+        keep others from asking about the next escalation.
 
         Args:
             has_handler: Whether this process has a handler.
             now_ns: The time in nanoseconds since the epoch.
         """
+        if self.verdict().standing != "pending":
+            return True
         me = THIS_PROCESS.name
         if not has_handler and any(name != me and not has_ended(name) for name in self.askers):
             return False

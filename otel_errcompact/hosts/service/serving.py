@@ -106,14 +106,16 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     places.starting.unlink(missing_ok=True)
     say(f"listening on {places.socket}" + (f" and http://{LOOPBACK}:{port}, token in {places.token}" if port else ""))
     server = _make_server(app)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _ignore)  # the server raises it again when it has ended
+    watch = _Watch(places.socket, runs)
+    for number in (signal.SIGTERM, signal.SIGINT):  # the server takes them over, and raises them again at its end
+        signal.signal(number, watch.note_signal)
     try:
-        asyncio.run(_run(server, listeners, settings.idle_seconds, activity, _Watch(places.socket, runs)))
+        asyncio.run(_run(server, listeners, settings.idle_seconds, activity, watch))
     finally:
         if telemetry is not None:
             telemetry.close()
-        places.socket.unlink(missing_ok=True)
+        if not watch.is_cut_off():  # else another service may listen there
+            places.socket.unlink(missing_ok=True)
         os.close(lock)
     # Exporters send what they still have when the interpreter ends.
     _logger.info("ended")
@@ -212,14 +214,15 @@ def _make_server(app: Any) -> Server:
     return uvicorn.Server(config)
 
 
-def _ignore(_: int, __: object) -> None: ...  # `SIG_IGN` would be inherited
-
-
 class _Watch:
     def __init__(self, socket: Path, runs: LedgerRuns) -> None:
+        self.is_signalled = False
         self._socket = socket
         self._runs = runs
         self._found = _identify(socket)
+
+    def note_signal(self, _: int, __: object) -> None:
+        self.is_signalled = True
 
     def may_end(self) -> bool:
         # In memory alone, the end would forget that a run was stopped.
@@ -255,6 +258,8 @@ async def _run(
             server.should_exit = True
         elif watch.is_cut_off():
             _logger.warning("the socket is gone, so that no client finds this service")
+            server.should_exit = True
+        elif watch.is_signalled:  # before the server has taken signals over
             server.should_exit = True
     with suppress(asyncio.CancelledError):
         await serving

@@ -25,6 +25,10 @@ IDLE_S: Final = 1_800.0
 """Seconds without a call after which a run has ended."""
 
 
+_TICKS_S: Final = 1_000_000
+"""Ticks of a shared store in a second."""
+
+
 class Concluding(Protocol):
     """Judges and counts what calls have returned, as `HostRuns` does."""
 
@@ -94,7 +98,17 @@ class ReportedRuns:
                 del self._seen[oldest]
                 ended.append(oldest)
         for each in ended:
-            self.ledger.end(each)
+            if not self._is_reported_elsewhere(each):
+                self.ledger.end(each)
+
+    def _is_reported_elsewhere(self, run_id: str) -> bool:
+        # Another receiver, which has heard of it since, ends it.
+        store = self.ledger.store
+        if not store.is_shared:
+            return False
+        state = store.peek(run_id)
+        quiet = (store.next_tick() - state.newest_tick) / _TICKS_S if state is not None else self._idle_s
+        return quiet < self._idle_s
 
 
 def _build(call: HostCall, result: HostResult, detected: str) -> RawError:

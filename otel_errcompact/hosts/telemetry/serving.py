@@ -46,7 +46,7 @@ class TelemetryServer:
         grpc_port: The port of gRPC; 0 for any free one, None for none.
         token: What senders bring; needed where others than this machine can reach the address.
         is_hooked: Tells whether hooks report a run, such as `HookedRuns.reports`.
-        on_request: Called at each request by HTTP, for a service that ends when it is idle.
+        on_request: Called at each request, for a service that ends when it is idle.
         environ: The environment; that of the process if None.
 
     Raises:
@@ -80,7 +80,7 @@ class TelemetryServer:
         self._socket = _bind(host, port)
         self.port: Final = int(self._socket.getsockname()[1])
         """The port of HTTP."""
-        self._grpc = _listen_grpc(self.receiver, host, grpc_port, token) if grpc_port is not None else None
+        self._grpc = _listen_grpc(self.receiver, host, grpc_port, token, on_request) if grpc_port is not None else None
         app = telemetry_app(self.receiver, token=token, on_request=on_request)
         config = uvicorn.Config(app, access_log=False, log_config=None, lifespan="off", ws="none")
         self._server = uvicorn.Server(config)
@@ -179,9 +179,12 @@ def _bind(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _listen_grpc(receiver: Receiver, host: str, port: int, token: str) -> GrpcServer | None:
+def _listen_grpc(
+    receiver: Receiver, host: str, port: int, token: str, on_request: Callable[[], object]
+) -> GrpcServer | None:
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        return GrpcServer(receiver, f"[{host}]:{port}" if ":" in host else f"{host}:{port}", token=token)
+        return GrpcServer(receiver, address, token=token, on_request=on_request)
     except MissingExtraError as error:
         _logger.warning("%s; only HTTP is listened on", error)
         return None

@@ -277,7 +277,7 @@ def test_the_standard_variables_name_the_destination() -> None:
 
 
 def test_grpc_in_and_out() -> None:
-    """A real exporter's road: received, counted and passed on by gRPC, also what came as JSON."""
+    """A real exporter's road: received, heard of, counted and passed on by gRPC, also what came as JSON."""
     grpc = pytest.importorskip("grpc", reason="the extra otlp is not installed")
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
 
@@ -292,7 +292,8 @@ def test_grpc_in_and_out() -> None:
     assert destination is not None
     forwarder = Forwarder(destination, first.guard)
     receiver = Receiver(ReportedRuns(first), forwarder)
-    server = GrpcServer(receiver, "127.0.0.1:0", token="secret")
+    heard: list[int] = []
+    server = GrpcServer(receiver, "127.0.0.1:0", token="secret", on_request=lambda: heard.append(1))
     with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         export = TraceServiceStub(channel).Export
         metadata = (("authorization", "Bearer secret"),)
@@ -300,6 +301,8 @@ def test_grpc_in_and_out() -> None:
         with pytest.raises(grpc.RpcError) as caught:
             export(failed(1))
         assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert "set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>" in caught.value.details()
+        assert heard == [1, 1]
         raw = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
         with pytest.raises(grpc.RpcError) as caught:
             raw(b"\xff", metadata=metadata)
