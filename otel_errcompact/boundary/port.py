@@ -65,6 +65,10 @@ class Port:
         """Begin the run without a `with` block; `close` ends it."""
         self._scope.open()
 
+    def name_agent(self, agent: str) -> None:
+        """Name the agent of a run that began without it."""
+        self._scope.name_agent(agent)
+
     def close(self, *, failed: bool = False) -> None:
         """End the run, which `failed` itself or not; its report is final."""
         self._scope.close(failed=failed)

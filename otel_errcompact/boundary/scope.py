@@ -87,7 +87,7 @@ class RunScope:
         """Keeps faults of a boundary away from the application."""
         self._at_gate: Final = self.guard.stage("gate")
         self.run_id = as_name(run_id, "the id of a run", self.guard) or uuid.uuid4().hex
-        self.agent: Final = as_name(settings.get("agent", ""), "the agent's name", self.guard)
+        self.agent = as_name(settings.get("agent", ""), "the agent's name", self.guard)
         self.clock_ns: Final = clock_ns
         self.tracer: Final[Tracer] = _tracer_of(settings.get("tracer_provider") or current_tracer_provider())
         self.recorder: Final = Recorder(
@@ -154,6 +154,10 @@ class RunScope:
         """Note that the run's agent can be stopped from now on."""
         self.stoppable = True
         self.open()
+
+    def name_agent(self, agent: str) -> None:
+        """Name the agent of a run that began without it."""
+        self.agent = as_name(agent, "the agent's name", self.guard)
 
     def close(self, *, failed: bool = False) -> None:
         """End the run, which `failed` itself or not; its report is final."""

@@ -91,8 +91,15 @@ class HostRuns(Protocol):
         """Return why a call must not be executed; empty if it may."""
         ...
 
-    def conclude(self, call: HostCall, result: HostResult) -> Answer:
-        """Judge and count a result, once for each call id."""
+    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
+        """
+        Judge and count a result, once for each call id.
+
+        Args:
+            call: The call.
+            result: What it returned.
+            is_read: Whether the agent reads the answer; else what a human has answered is kept for one that it reads.
+        """
         ...
 
     def begin_turn(self, run_id: str) -> None:
@@ -101,6 +108,10 @@ class HostRuns(Protocol):
 
     def verdict(self, run_id: str) -> Verdict:
         """Return whether the run may continue."""
+        ...
+
+    def list_stopped(self, run_id: str) -> tuple[str, ...]:
+        """Return those of a run and its sub-agents that are stopped."""
         ...
 
     def resume(self, run_id: str, message: str = "") -> None:

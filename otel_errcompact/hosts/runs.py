@@ -179,7 +179,7 @@ class LedgerRuns:
             says_success=result.failed is False,
         )
         port.ask_handler()
-        return self._answer(made, port.take_guidance() if is_read else "")
+        return self._answer(made, port.take_guidance() if is_read else "", is_read=is_read)
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""
@@ -196,6 +196,11 @@ class LedgerRuns:
             run_id = run_id.rpartition("/")[0]
             own = self.ledger.verdict(run_id)
         return own
+
+    def list_stopped(self, run_id: str) -> tuple[str, ...]:
+        """Return those of a run and its sub-agents that are stopped."""
+        below = (known for known in self.run_ids() if known.startswith(f"{run_id}/"))
+        return tuple(each for each in (run_id, *below) if self.ledger.verdict(each).stopped)
 
     def resume(self, run_id: str, message: str = "") -> None:
         """Let a stopped run continue, and the session that has stopped it."""
@@ -252,6 +257,8 @@ class LedgerRuns:
             elif stoppable and not hosted.scope.stoppable:
                 hosted.scope.let_stop()
             self._hosted.move_to_end(run_id)
+            if agent and not hosted.run.agent:  # it began with a turn, which does not say whose it is
+                hosted.run.port.name_agent(agent)
             return hosted
 
     def _open(self, run_id: str, agent: str = "", *, stoppable: bool = False) -> RunScope:
@@ -266,10 +273,11 @@ class LedgerRuns:
             return ""
         return f"NOT EXECUTED: {explain_stop(verdict.escalation, verdict.reason)}"
 
-    def _answer(self, call: Call, guidance: str) -> Answer:
+    def _answer(self, call: Call, guidance: str, *, is_read: bool) -> Answer:
         if not call.failed:
             return Answer(outcome="ignored" if call.is_ignored else "success", guidance=guidance)
-        text = call.text if call.compacted else ""
+        # The text of a call takes what a human has answered with it.
+        text = call.text if call.compacted and is_read else ""
         counted = call.failure
         if counted is None:  # it quotes a digest of this run: the inner call was counted
             return Answer(outcome="counted", text=text, guidance=guidance)

@@ -299,6 +299,8 @@ def test_what_a_human_has_answered_waits_for_a_reader(runs: LedgerRuns) -> None:
     runs.resume("s", "use cmake")
     unread = runs.conclude(make(call_id="c1"), HostResult(text="built", failed=False), is_read=False)
     assert (unread.outcome, unread.guidance) == ("success", "")
+    failed = runs.conclude(make(call_id="c2"), HostResult(text="no rule", failed=True), is_read=False)
+    assert (failed.outcome, failed.text, failed.guidance) == ("failure", "", "")
     again = runs.conclude(make(call_id="c1"), HostResult(text="built", failed=False))
     assert again == Answer(outcome="counted", guidance="OPERATOR: use cmake")
     assert fail(runs).guidance == ""

@@ -79,9 +79,8 @@ def _after_failure(event: Event, runs: HostRuns) -> Output:
     call, shown = _read_call(event, event), text_of(event, "error")
     if call is None or event.get("is_interrupt") or is_refused_by_hook(shown):
         return {}
-    result = _read_result(shown, failed=True)
-    answered = runs.conclude(call, result)
-    return _add("PostToolUseFailure", news_of(answered, result.text))
+    result, read = _read_result(shown, failed=True)
+    return _add("PostToolUseFailure", news_of(runs.conclude(call, result), read))
 
 
 def _after_batch(event: Event, runs: HostRuns) -> Output:
@@ -98,17 +97,16 @@ def _settle(event: Event, called: Event, runs: HostRuns) -> Iterator[str]:
     call, shown = _read_call(event, called), content_of(called.get("tool_response"))
     if call is None or is_refused_by_hook(shown):
         return
-    result = _read_result(shown)
-    if result.failed is None:
-        result = replace(result, failed=_say_failed(call.tool, shown, result.exit_code))
-    yield news_of(runs.conclude(call, result), result.text)
+    result, read = _read_result(shown)
+    result = replace(result, failed=_say_failed(call.tool, shown, result.exit_code))
+    yield news_of(runs.conclude(call, result), read)
     yield _stops_below(event, called, runs)
 
 
-def _read_result(shown: str, *, failed: bool | None = None) -> HostResult:
-    # The digest of a shell prefix that has not reached the service would be a class of its own.
-    text, exit_code, file = undecorate(HOST, shown)
-    return HostResult(text=(file and read_saved(file)) or text, failed=failed, exit_code=exit_code)
+def _read_result(shown: str, *, failed: bool | None = None) -> tuple[HostResult, str]:
+    # What is judged, and what the agent reads of it: the digest of a shell prefix would be a class of its own.
+    read, exit_code, file = undecorate(HOST, shown)
+    return HostResult(text=read_saved(file) or read, failed=failed, exit_code=exit_code), read
 
 
 def _say_failed(tool: str, shown: str, exit_code: int | None) -> bool | None:
@@ -159,6 +157,11 @@ def _on_end(event: Event, runs: HostRuns) -> Output:
     return {}
 
 
+def _on_sub_agent_end(event: Event, runs: HostRuns) -> Output:
+    # An older host does not say which one has ended: then it must not be the session.
+    return _on_end(event, runs) if name_of(event, "agent_id") else {}
+
+
 def _read_call(event: Event, called: Event) -> HostCall | None:
     tool, call_id = name_of(called, "tool_name"), name_of(called, "tool_use_id")
     if not tool or not call_id:
@@ -191,5 +194,5 @@ _RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {
     "UserPromptSubmit": _on_prompt,
     "SessionStart": _on_start,
     "SessionEnd": _on_end,
-    "SubagentStop": _on_end,
+    "SubagentStop": _on_sub_agent_end,
 }

@@ -66,6 +66,11 @@ def _on_end(event: Event, runs: HostRuns) -> Output:
     return {}
 
 
+def _on_sub_agent_end(event: Event, runs: HostRuns) -> Output:
+    # An older host does not say which one has ended: then it must not be the session.
+    return _on_end(event, runs) if name_of(event, "agent_id") else {}
+
+
 def _read_call(event: Event) -> HostCall | None:
     tool = name_of(event, "tool_name")
     if not tool:
@@ -90,5 +95,5 @@ _RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {
     "UserPromptSubmit": _on_prompt,
     "SessionStart": _on_start,
     "SessionEnd": _on_end,
-    "SubagentStop": _on_end,
+    "SubagentStop": _on_sub_agent_end,
 }

@@ -70,7 +70,8 @@ def _after(event: Event, runs: HostRuns) -> Output:
     failed = True if kind in {"failure", "timeout"} else None
     answered = runs.conclude(call, HostResult(text=text, failed=failed, exit_code=exit_code))
     if answered.outcome == "failure" and answered.text:
-        place = file and (f"whole output: {file}" if whole else f"only the begin of the output; it is whole in {file}")
+        partly = f"only the beginning of the output was read; the whole was saved to {file}"
+        place = file and (f"whole output: {file}" if whole else partly)
         digest = join(answered.text, place, answered.guidance, stop_of(call.run_id, runs))
         # Everything else of the result stays what it is: the host drops one that lacks its type.
         return {

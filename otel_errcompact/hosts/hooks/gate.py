@@ -57,7 +57,7 @@ def stop_of(run_id: str, runs: HostRuns) -> str:
 
 def take_prompt(run_id: str, prompt: str, runs: HostRuns) -> None:
     """
-    Let a run continue that waited for this prompt.
+    Let a run and its sub-agents continue that waited for it.
 
     A run that was halted waits for the words `errcompact resume`: programs that resume sessions send prompts too.
 
@@ -69,11 +69,11 @@ def take_prompt(run_id: str, prompt: str, runs: HostRuns) -> None:
     if prompt.lstrip().startswith(_TASK):
         return
     found = _RESUME.match(prompt)
-    standing = runs.verdict(run_id).standing
-    if found is not None and standing != "carry_on":
-        runs.resume(run_id, found["message"].strip())
-    elif standing in {"pause", "pending"}:
-        runs.resume(run_id)
+    if found is None and runs.verdict(run_id).standing == "halt":
+        return
+    for each in runs.list_stopped(run_id):
+        if found is not None or runs.verdict(each).standing != "halt":
+            runs.resume(each, found["message"].strip() if found is not None else "")
 
 
 def join(*texts: str) -> str:

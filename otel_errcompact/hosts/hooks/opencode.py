@@ -62,7 +62,8 @@ def _on_error(event: Event, runs: HostRuns) -> Output:
     call, shown = _read_call(event), text_of(event, "error")
     if call is None or is_refused_by_hook(shown) or shown.removeprefix("Error: ").startswith(_DECLINED):
         return {}
-    runs.conclude(call, HostResult(text=shown, failed=True))
+    # The agent has read the error when the plugin learns of it: what a human has answered waits for the next call.
+    runs.conclude(call, HostResult(text=shown, failed=True), is_read=False)
     return {}
 
 

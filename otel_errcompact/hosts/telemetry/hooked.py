@@ -35,10 +35,10 @@ class HookedRuns:
         self._reported.put(call.run_id, True)
         return self._inner.refuse(call)
 
-    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
         """Judge and count what a call has returned."""
         self._reported.put(call.run_id, True)
-        return self._inner.conclude(call, result)
+        return self._inner.conclude(call, result, is_read=is_read)
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn."""
@@ -47,6 +47,10 @@ class HookedRuns:
     def verdict(self, run_id: str) -> Verdict:
         """Return whether the run may continue."""
         return self._inner.verdict(run_id)
+
+    def list_stopped(self, run_id: str) -> tuple[str, ...]:
+        """Return those of a run and its sub-agents that are stopped."""
+        return self._inner.list_stopped(run_id)
 
     def resume(self, run_id: str, message: str = "") -> None:
         """Let a stopped run continue, with a human's message for the agent."""

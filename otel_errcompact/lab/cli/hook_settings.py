@@ -61,6 +61,7 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
         for entry in plan.left:
             say(f"{plan.path}: {'.'.join(entry.path)} has a value of its own, which is left alone; {_WITHOUT}")
         if not plan.changes:
+            install(plan, environ)
             _write(f"{host}: nothing to do, the hooks are in {printable(str(plan.path))}")
             continue
         if not _agree(plan, "Write it?", yes=yes):

@@ -301,6 +301,66 @@ def test_a_halted_session_stops_its_sub_agents() -> None:
     assert "the shop is closed" in refusal_of("claude-code", refused)
 
 
+@pytest.mark.parametrize(
+    ("action", "prompt", "is_refused"),
+    [
+        (CLOSED, "errcompact resume: use the other file", False),
+        (CLOSED, "and now?", True),
+        (Pause("may I delete it?"), "no, keep it", False),
+    ],
+)
+def test_what_lets_a_session_continue_lets_its_sub_agent(action: Action, prompt: str, *, is_refused: bool) -> None:
+    """Its refusal names the user's prompt, which is of the session: a host may ask the same sub-agent again."""
+    runs = watched(action)
+    answer("claude-code", in_agent(before("claude-code", FAILING, 1)), runs)
+    answer("claude-code", in_agent(after("claude-code", FAILING, 1)), runs)
+    assert answer("claude-code", in_agent(before("claude-code", FINE, 2)), runs) != {}
+    event = next(event for event in recorded("claude-code") if event["hook_event_name"] == "UserPromptSubmit")
+    answer("claude-code", {**event, "prompt": prompt}, runs)
+    assert (answer("claude-code", in_agent(before("claude-code", FINE, 3)), runs) != {}) is is_refused
+
+
+def test_a_prompt_that_frees_a_sub_agent_frees_no_halted_session() -> None:
+    """The sub-agent waits for any prompt; its session was halted, and waits for the words."""
+    actions: list[Action] = [Pause("may I delete it?"), CLOSED]
+    runs = LedgerRuns(ledger=Ledger(), on_escalation=lambda _: actions.pop(0), thresholds=Thresholds(same=1))
+    answer("claude-code", in_agent(before("claude-code", FAILING, 1)), runs)
+    answer("claude-code", in_agent(after("claude-code", FAILING, 1)), runs)
+    answer("claude-code", before("claude-code", FAILING, 2), runs)
+    answer("claude-code", after("claude-code", FAILING, 2), runs)
+    event = next(event for event in recorded("claude-code") if event["hook_event_name"] == "UserPromptSubmit")
+    answer("claude-code", {**event, "prompt": "no, keep it"}, runs)
+    refused = answer("claude-code", before("claude-code", FINE, 3), runs)
+    assert "the shop is closed" in refusal_of("claude-code", refused)
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_the_end_of_a_sub_agent_without_an_id_ends_no_session(host: str, runs: LedgerRuns) -> None:
+    """Older hosts do not say which one has ended; what the session has counted stays."""
+    fail(host, runs, 1)
+    session = before(host, FAILING, 1)["session_id"]
+    assert answer(host, {"session_id": session, "hook_event_name": "SubagentStop"}, runs) == {}
+    assert "again (x2" in text_for(host, fail(host, runs, 2))
+
+
+def test_a_run_that_begins_with_a_turn_has_its_agent(runs: LedgerRuns) -> None:
+    """OpenCode says that a turn begins before its first call; metrics name the agent all the same."""
+    session = before("opencode", FAILING, 1)["sessionID"]
+    answer("opencode", {"event": "turn", "sessionID": session}, runs)
+    fail("opencode", runs, 1)
+    assert runs.report(session).agent == "opencode"
+
+
+def test_what_a_human_has_answered_is_not_lost_in_an_error_that_was_thrown(runs: LedgerRuns) -> None:
+    """OpenCode's agent has read such an error already: the answer stands behind the next result."""
+    fail("opencode", runs, 1)
+    event = before("opencode", FAILING, 2)
+    runs.resume(event["sessionID"], "use the other file")
+    assert answer("opencode", {**event, "event": "error", "error": "Error: File not found: a.csv"}, runs) == {}
+    fine = after("opencode", FINE, 3)
+    assert answer("opencode", fine, runs) == {"output": f"{fine['output']}\nOPERATOR: use the other file"}
+
+
 DENIED = [
     ("claude-code", lambda: {**after("claude-code", FAILING, 9), "error": f"PreToolUse:Bash hook error: {REFUSED}"}),
     ("claude-code", lambda: {**after("claude-code", FAILING, 9), "is_interrupt": True}),

@@ -76,7 +76,7 @@ def test_a_fault_of_ours_is_counted_and_says_nothing(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Guard, "strict", False)
 
     class Broken(LedgerRuns):
-        def conclude(self, call: Any, result: Any) -> Any:
+        def conclude(self, call: Any, result: Any, *, is_read: bool = True) -> Any:
             raise RuntimeError("the disk is full")
 
     guard = Guard()

@@ -1,10 +1,13 @@
-"""Copilot shows the begin of a large output, our shell prefix a digest; both keep the whole in a file."""
+"""Copilot shows the beginning of a large output, our shell prefix a digest; both keep the whole in a file."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks import answer
 from otel_errcompact.hosts.hooks.saved_output import MAX_BYTES, read_saved
 from otel_errcompact.hosts.runs import LedgerRuns
@@ -32,10 +35,10 @@ def test_the_cause_in_the_last_line_is_read(tmp_path: Path, runs: LedgerRuns) ->
 
 
 def test_a_file_that_is_gone_is_named(tmp_path: Path, runs: LedgerRuns) -> None:
-    """The agent must not take the begin for the whole."""
+    """The agent must not take the beginning for the whole, and nobody knows what is in the file."""
     path = tmp_path / NAME
     text = answer("copilot", large(path), runs)["modifiedResult"]["textResultForLlm"]  # type: ignore[index]
-    assert text.splitlines()[-1] == f"only the begin of the output; it is whole in {path}"
+    assert text.splitlines()[-1] == f"only the beginning of the output was read; the whole was saved to {path}"
 
 
 def test_only_copilots_own_files_are_read(tmp_path: Path) -> None:
@@ -63,6 +66,19 @@ def test_a_digest_that_was_made_without_the_service_is_counted_as_its_output(tmp
     answer("claude-code", first, runs)
     said = answer("claude-code", {**first, "error": error, "tool_use_id": "toolu_later"}, runs)
     assert "#1e12 again (x2" in str(said)
+
+
+def test_a_digest_that_the_agent_has_read_already_is_not_said_again(tmp_path: Path, runs: LedgerRuns) -> None:
+    """The output behind it is long, and the agent reads only its digest: beside that nothing is new."""
+    path = tmp_path / "output-20261122-100000-4712.log"
+    event = next(each for each in recorded("claude-code") if "JSONDecodeError" in str(each.get("error")))
+    traceback = event["error"].removeprefix("Exit code 1\n")
+    path.write_text("reading the stock\n" * 500 + traceback)
+    call = HostCall(run_id="r", tool="Bash", arguments=json.dumps(event["tool_input"]), directory=event["cwd"])
+    digest = LedgerRuns(ledger=Ledger()).conclude(call, HostResult(text=path.read_text(), exit_code=1)).text
+    error = f"Exit code 1\n{digest}\n[errcompact: whole output, 9,642 bytes: {path}]"
+    assert answer("claude-code", {**event, "error": error}, runs) == {}
+    assert [runs.report(run).occurrences for run in runs.run_ids()] == [1]
 
 
 def test_of_a_huge_file_the_end_is_read(tmp_path: Path) -> None:

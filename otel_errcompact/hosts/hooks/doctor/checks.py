@@ -177,8 +177,8 @@ class _Halted:
         del call
         return ""
 
-    def conclude(self, call: HostCall, result: HostResult) -> Answer:
-        del call, result
+    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
+        del call, result, is_read
         return Answer(outcome="success")
 
     def begin_turn(self, run_id: str) -> None:
@@ -187,6 +187,9 @@ class _Halted:
     def verdict(self, run_id: str) -> Verdict:
         del run_id
         return Verdict(standing="halt", reason=_REASON)
+
+    def list_stopped(self, run_id: str) -> tuple[str, ...]:
+        return (run_id,)
 
     def resume(self, run_id: str, message: str = "") -> None:
         del run_id, message

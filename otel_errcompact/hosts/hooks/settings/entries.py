@@ -23,8 +23,11 @@ TOKEN_VARIABLE: Final = "OTEL_ERRCOMPACT_SERVICE_BEARER"  # noqa: S105 - the nam
 TIMEOUT_S: Final = 5
 """Seconds; the client itself gives up much earlier, but Python may start slowly."""
 
-_OURS: Final = ("otel_errcompact/hosts/", "/v1/hooks/", "otel-errcompact/hooks/errcompact-shell")
-"""What stands in every entry of ours, of whatever version, and in none of others."""
+CLIENT_SIGN: Final = "otel_errcompact/hosts/client/"
+"""What stands in every entry of ours that starts a program."""
+
+_OURS: Final = (CLIENT_SIGN, TOKEN_VARIABLE, "otel-errcompact/hooks/errcompact-shell")
+"""What stands in every entry of ours, of whatever version, and in none of others: URLs of others may be like ours."""
 
 _TOOL_EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "claude-code": ("PreToolUse", "PostToolUseFailure"),

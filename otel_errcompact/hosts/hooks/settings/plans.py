@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks.settings import editing, files, receipts
-from otel_errcompact.hosts.hooks.settings.entries import is_ours, list_entries
+from otel_errcompact.hosts.hooks.settings.entries import CLIENT_SIGN, is_ours, list_entries
 from otel_errcompact.hosts.hooks.settings.places import OWN_FILES, receipts_folder, settings_file
 from otel_errcompact.hosts.hooks.settings.shell_prefix import delete_prefix, prefix_path, write_prefix
 from otel_errcompact.runtime.records import dataclass
@@ -78,8 +78,7 @@ def plan_install(host: str, caller: Caller, environ: Mapping[str, str], project:
     receipt = _find_receipt(host, path, environ)
     if host in OWN_FILES:
         after = _render_own(host, caller)
-        base = before if before is not None and receipt is None and not _is_own(before) else None
-        return Plan(host=host, path=path, before=before, after=after, base=base)
+        return Plan(host=host, path=path, before=before, after=after, base=_find_own_base(before, receipt))
     entries = list_entries(host, caller)
     base = _find_base(path, before, receipt)
     added = _add(base, entries, str(path))
@@ -105,7 +104,7 @@ def plan_uninstall(host: str, environ: Mapping[str, str], project: Path | None =
     before = files.read(path)
     receipt = _find_receipt(host, path, environ)
     if host in OWN_FILES:
-        after = before if before is not None and not _is_own(before) else _find_own_base(before, receipt)
+        after = _find_own_base(before, receipt)
     else:
         after = _find_base(path, before, receipt)
     return Plan(host=host, path=path, before=before, after=after)
@@ -115,10 +114,16 @@ def install(plan: Plan, environ: Mapping[str, str]) -> None:
     """
     Do what a plan says, and keep how to undo it.
 
+    A shell prefix that the settings name is written in any case: without it no command of the host would start.
+
     Raises:
         ConfigurationError: The file cannot be written, or was changed in the meantime.
     """
-    if plan.after is None or not plan.changes:
+    if plan.after is None:
+        return
+    if not plan.changes:
+        if _names_prefix(plan.host, plan.after, environ):
+            write_prefix(environ)
         return
     file = receipts.receipt_file(receipts_folder(environ), plan.host, plan.path)
     older = receipts.load(file)
@@ -203,8 +208,9 @@ def _find_base(path: Path, before: bytes | None, receipt: Receipt | None) -> byt
 
 
 def _find_own_base(before: bytes | None, receipt: Receipt | None) -> bytes | None:
-    reverted = receipt.revert(before) if before is not None and receipt is not None else None
-    return reverted if receipt is not None and receipt.existed else None
+    if before is None or not _is_own(before):
+        return before
+    return receipt.revert(before) if receipt is not None and receipt.existed else None
 
 
 def _add(base: bytes | None, entries: tuple[Entry, ...], name: str) -> Added:
@@ -230,7 +236,7 @@ def _render_own(host: str, caller: Caller) -> bytes:
 
 
 def _is_own(content: bytes) -> bool:
-    return b"otel_errcompact/hosts/" in content
+    return CLIENT_SIGN.encode() in content
 
 
 def _decode(content: bytes, name: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +26,9 @@ from otel_errcompact.hosts.hooks.settings.plans import (
 from otel_errcompact.hosts.json_text import JsonText
 from tests.hosts.hooks.settings.settings_texts import texts
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 EVERY = pytest.mark.parametrize("host", HOSTS)
 SHARED = pytest.mark.parametrize("host", [host for host in HOSTS if host not in OWN_FILES])
 FEWER = settings(max_examples=settings.default.max_examples // 3)
@@ -39,6 +44,18 @@ def put_in(host: str, environ: dict[str, str], caller: Caller = CALLER) -> None:
 
 def take_out(host: str, environ: dict[str, str]) -> None:
     uninstall(plan_uninstall(host, environ), environ)
+
+
+@contextmanager
+def installed(host: str, text: str) -> Iterator[tuple[dict[str, str], Path]]:
+    """A home in which a settings file had this text before the installation; its variables, and the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        environ = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state"}
+        path = settings_file(host, environ)
+        path.parent.mkdir()
+        path.write_bytes(text.encode())
+        put_in(host, environ)
+        yield environ, path
 
 
 def everything(home: Path) -> dict[str, bytes | None]:
@@ -80,12 +97,7 @@ def test_all_hosts_leave_an_empty_home_in_any_order(home: Path) -> None:
 @FEWER
 def test_any_settings_file_is_the_same_again(host: str, text: str) -> None:
     """Comments, indentation, line ends, a byte order mark, hooks of others, the end of the file."""
-    with tempfile.TemporaryDirectory() as folder:
-        environ = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state"}
-        path = settings_file(host, environ)
-        path.parent.mkdir()
-        path.write_bytes(text.encode())
-        put_in(host, environ)
+    with installed(host, text) as (environ, path):
         after = path.read_bytes().decode()
         before, now = JsonText(text), JsonText(after)
         for name, value in before.root.value.items():  # type: ignore[attr-defined]  # an object
@@ -102,12 +114,7 @@ def test_any_settings_file_is_the_same_again(host: str, text: str) -> None:
 @FEWER
 def test_a_file_that_others_have_changed_keeps_what_they_wrote(host: str, text: str) -> None:
     """Exactly our entries go: what is left says the same as before, with what was written since."""
-    with tempfile.TemporaryDirectory() as folder:
-        environ = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state"}
-        path = settings_file(host, environ)
-        path.parent.mkdir()
-        path.write_bytes(text.encode())
-        put_in(host, environ)
+    with installed(host, text) as (environ, path):
         changed = JsonText(path.read_bytes().decode()).set(("theirs",), "since")
         path.write_bytes(changed.text.encode())
         take_out(host, environ)
@@ -122,13 +129,8 @@ def test_a_file_that_others_have_changed_keeps_what_they_wrote(host: str, text: 
 @FEWER
 def test_without_a_receipt_our_entries_go_all_the_same(host: str, text: str) -> None:
     """The state folder was deleted: others' hooks stay, empty lists of ours do not."""
-    with tempfile.TemporaryDirectory() as folder:
-        environ = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state"}
-        path = settings_file(host, environ)
-        path.parent.mkdir()
-        path.write_bytes(text.encode())
-        put_in(host, environ)
-        for receipt in (Path(folder) / "state" / "otel-errcompact" / "hooks").glob("*.json"):
+    with installed(host, text) as (environ, path):
+        for receipt in Path(environ["XDG_STATE_HOME"], "otel-errcompact", "hooks").glob("*.json"):
             receipt.unlink()
         take_out(host, environ)
         assert "otel_errcompact" not in path.read_text(encoding="utf-8")
@@ -216,17 +218,48 @@ def test_a_change_in_the_meantime_is_not_lost(home: Path) -> None:
     assert path.read_text() == '{"model": "opus"}'
 
 
-def test_a_foreign_file_of_our_name_is_brought_back(home: Path) -> None:
-    """Nobody should have one; who does gets it back."""
+@pytest.mark.parametrize("host", sorted(OWN_FILES))
+@pytest.mark.parametrize("callers", [[CALLER], [OLDER, CALLER]])
+def test_a_foreign_file_of_our_name_is_brought_back(host: str, callers: list[Caller], home: Path) -> None:
+    """Nobody should have one; who does gets it back, also after a second release has been installed over the first."""
     environ = dict(os.environ)
-    path = settings_file("opencode", environ)
+    path = settings_file(host, environ)
     path.parent.mkdir(parents=True)
     path.write_text("export const Mine = async () => ({})\n")
     before = everything(home)
-    put_in("opencode", environ)
-    assert "otel_errcompact/hosts/" in path.read_text()
-    take_out("opencode", environ)
+    for caller in callers:
+        put_in(host, environ, caller)
+        assert caller.client in path.read_text()
+    take_out(host, environ)
     assert everything(home) == before
+
+
+def test_a_foreign_file_in_place_of_ours_is_brought_back(home: Path) -> None:
+    """Ours was deleted by hand, and another one of its name has come since."""
+    environ = dict(os.environ)
+    path = settings_file("copilot", environ)
+    put_in("copilot", environ)
+    path.write_text('{"version": 1, "hooks": {}}\n')
+    put_in("copilot", environ)
+    take_out("copilot", environ)
+    assert path.read_text() == '{"version": 1, "hooks": {}}\n'
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        {"type": "http", "url": "https://audit.example.com/v1/hooks/claude-code"},
+        {"type": "command", "command": "ruff check otel_errcompact/hosts/"},
+    ],
+)
+def test_hooks_of_others_that_look_like_ours_stay(theirs: dict[str, str]) -> None:
+    """A path on another machine, and somebody who works on this package."""
+    text = json.dumps({"hooks": {"PreToolUse": [{"hooks": [theirs]}]}})
+    with installed("claude-code", text) as (environ, path):
+        assert len(commands("claude-code", path.read_text())) == 7
+        path.write_text(JsonText(path.read_text()).set(("model",), "opus").text)
+        take_out("claude-code", environ)
+        assert json.loads(path.read_text()) == {**json.loads(text), "model": "opus"}
 
 
 def test_a_shell_prefix_of_others_is_left_alone(home: Path) -> None:
@@ -248,6 +281,16 @@ def test_the_shell_prefix_is_a_program_that_goes_with_the_hooks(home: Path) -> N
     assert os.access(prefix, os.X_OK)
     take_out("claude-code", environ)
     assert everything(home) == {}
+
+
+def test_a_shell_prefix_that_was_deleted_is_written_again(home: Path) -> None:
+    """The settings name it: without it the host could run no command at all."""
+    environ = dict(os.environ)
+    prefix = home / ".local/state/otel-errcompact/hooks/errcompact-shell"
+    put_in("claude-code", environ, Caller(shell_prefix=str(prefix)))
+    prefix.unlink()
+    put_in("claude-code", environ, Caller(shell_prefix=str(prefix)))
+    assert os.access(prefix, os.X_OK)
 
 
 def test_receipts_are_private(home: Path) -> None:
