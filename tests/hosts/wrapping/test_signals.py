@@ -138,3 +138,16 @@ def test_mistakes_are_explained_and_run_nothing(host: Host) -> None:
         assert ended.status == 2
         assert ended.error.startswith(b"errcompact: exec: ")
     assert not (host.work / "ran").exists()
+
+
+@pytest.mark.parametrize("hold", ["0", "60"])
+def test_a_host_that_reads_no_more_and_ends_the_command_ends_us(host: Host, hold: str) -> None:
+    """It waits for our end with the pipe full, as it could for that of the command."""
+    with host.start(*host.wrap("yes", options=("--hold", hold)), stdout=subprocess.PIPE) as running:
+        assert running.stdout.read(2) == b"y\n"
+        time.sleep(0.5)
+        running.terminate()
+        try:
+            assert running.wait(timeout=60) == -signal.SIGTERM
+        finally:
+            running.kill()
