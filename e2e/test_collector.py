@@ -303,8 +303,8 @@ def test_exact_components() -> None:
     names = {line.split()[-1] for line in listed.splitlines() if line.strip().startswith("- name:")}
 
     assert names == {
-        "batch", "delta_to_cumulative", "file_storage", "filter", "forward", "health_check", "load_balancing", "memory_limiter", "otlp",
-        "otlp_http", "span_metrics", "tail_sampling", "transform", "zpages",
+        "batch", "delta_to_cumulative", "file_storage", "filter", "forward", "health_check", "load_balancing",
+        "memory_limiter", "otlp", "otlp_http", "span_metrics", "tail_sampling", "transform", "zpages",
     }  # fmt: skip
 
 

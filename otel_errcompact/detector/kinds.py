@@ -132,7 +132,8 @@ _PHRASES_OF_WAITING: Final = (
     r"(?:service|server)(?: is)?(?: currently| temporarily)? unavailable\b", r"currently unable to handle\b",
     r"overloaded\b", r"over capacity\b", r"server is (?:too )?busy\b", r"bad gateway\b", r"upstream connect error\b",
     r"(?:try|retry) again (?:later|in (?:a|an|[0-9]))", r"(?:try|retry) (?:later|after [0-9]|in [0-9])",
-    r"not (?:yet )?ready\b(?! to)", r"still (?:pending|running|starting|initiali[sz]ing|processing|building|provisioning|loading)\b",
+    r"not (?:yet )?ready\b(?! to)",
+    r"still (?:pending|running|starting|initiali[sz]ing|processing|building|provisioning|loading)\b",
     r"(?:warming|starting|booting|spinning) up\b", r"is (?:starting|initiali[sz]ing|provisioning|pending)\b",
     (
         r"(?:build|deploy|deployment|rollout|restart|operation|job|task|backup|restore|provisioning|update|upgrade)"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.engine.state import RunState
     from otel_errcompact.errors import RawError
+    from otel_errcompact.escalator.escalation import ActionName
     from otel_errcompact.history.history import Recorded
     from otel_errcompact.history.repeats import RepeatedCall
     from otel_errcompact.history.stores.memory import MemoryLimits

@@ -225,7 +225,7 @@ def test_where_nobody_stops_the_agent_no_digest_speaks_of_a_stop(ledger: Ledger)
 
 
 def test_a_report_of_who_stops_nothing_takes_nothing_from_who_does(ledger: Ledger) -> None:
-    """The hooks and the shell prefix of one host report one run, in either order, and either may come after a restart."""
+    """The hooks and the shell prefix of one host report one run, in either order, also after a restart."""
     for first in (True, False):
         runs, run = LedgerRuns(ledger=ledger), f"s{first}"
         for stoppable in (first, not first):
