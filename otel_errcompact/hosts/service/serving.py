@@ -18,7 +18,7 @@ from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.hosts.runs import LedgerRuns
 from otel_errcompact.hosts.service.activity import Activity
 from otel_errcompact.hosts.service.lifecycle import find_running, stop_running, take_over
-from otel_errcompact.hosts.service.places import prepare_folder
+from otel_errcompact.hosts.service.places import SERVICE_PACKAGES, prepare_folder
 from otel_errcompact.hosts.service.processes import start_mark
 from otel_errcompact.hosts.service.sockets import LOOPBACK, bind_path, bind_port, read_token
 from otel_errcompact.hosts.telemetry.hooked import HookedRuns
@@ -158,7 +158,7 @@ def require_extra() -> None:
         MissingExtraError: It is not.
     """
     try:
-        for name in ("fastapi", "uvicorn"):
+        for name in SERVICE_PACKAGES:
             import_module(name)
     except ImportError as error:
         raise MissingExtraError("the local service", "serve") from error
