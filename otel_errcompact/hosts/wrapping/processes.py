@@ -19,6 +19,7 @@ LOST: Final = 1
 NOT_FOUND: Final = 127
 NOT_EXECUTABLE: Final = 126
 _SIGNALS_AS_STATUS: Final = 128
+_NO_NAME: Final = "no program has this name"
 _SHELL: Final = "/bin/sh"
 _FIRST_BYTES: Final = 128
 """The bytes in which a zero byte shows that a file is no script, as shells see it."""
@@ -72,6 +73,8 @@ def start(command: Sequence[str], streams: Sequence[Stream], environ: Mapping[st
     mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
     def spawn(words: Sequence[str]) -> int:
+        if not words[0]:
+            raise FileNotFoundError(errno.ENOENT, _NO_NAME)
         return os.posix_spawnp(
             words[0],
             list(words),
@@ -175,7 +178,7 @@ def shell_status(status: int) -> int:
 
 def _execute(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     # `os.execvpe` goes on to a program of the same name where the first is a script that names no interpreter.
-    problem: OSError = FileNotFoundError(errno.ENOENT, "not found")
+    problem: OSError = FileNotFoundError(errno.ENOENT, _NO_NAME)
     for path in _list_places(command[0]):
         try:
             os.execve(path, list(command), environ)  # noqa: S606 - the command itself
@@ -187,6 +190,8 @@ def _execute(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
 
 
 def _list_places(name: str) -> list[str]:
+    if not name:
+        return []
     return [name] if "/" in name else [f"{folder or '.'}/{name}" for folder in os.get_exec_path()]
 
 

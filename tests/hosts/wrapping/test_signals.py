@@ -127,6 +127,14 @@ def test_a_command_that_is_not_there_has_the_status_of_a_shell(host: Host) -> No
     assert (plain.status, plain.error) == (126, b"errcompact exec: ./plain: Permission denied\n")
 
 
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_an_empty_name_is_that_of_no_command(host: Host, enabled: str) -> None:
+    """As of a variable that is not set."""
+    ended = host.run(*host.wrap(""), OTEL_ERRCOMPACT_ENABLED=enabled)
+    assert (ended.status, ended.output) == (127, b"")
+    assert ended.error == b"errcompact exec: : command not found\n"
+
+
 def test_mistakes_are_explained_and_run_nothing(host: Host) -> None:
     """The status is that of wrong usage, as of every command of ours."""
     for words in (
