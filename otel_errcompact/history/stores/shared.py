@@ -314,7 +314,9 @@ class SharedStore(Generic[S]):
             self._catch_up()
             parts = self._read_newer(run_id, known)
             self._absence.end(0)
-            if parts is None or (parts.version < max(known, 1) and self._is_open_here(run_id)):
+            if parts is None or (known and parts.version == known):
+                return
+            if parts.version < max(known, 1) and self._is_open_here(run_id):
                 return  # what the backend has lost is written with the next change
             if not parts.version:
                 self._forget(run_id)

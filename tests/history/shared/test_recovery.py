@@ -230,6 +230,25 @@ def test_a_run_that_cannot_be_read_keeps_no_other_run_away(
     ]
 
 
+def test_missed_changes_of_a_run_that_cannot_be_read_stay_here(
+    address: str, join: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of other runs are made again behind them."""
+    ledger = join(address)
+    store, lossy = losing(ledger)
+    lossy.loses = ["begin question"] * 2
+    for run_id in ("r", "s"):
+        ledger.observe(run_id, raw(REFUSED))
+    monkeypatch.setattr("otel_errcompact.engine.stored.SCHEMA", 2)
+    newer = join(address)
+    newer.observe("r", raw(MISSING))
+    monkeypatch.setattr("otel_errcompact.engine.stored.SCHEMA", 1)
+    store.catch_up()
+    assert (len(store._absence.missed), join(address).report("s").occurrences) == (0, 1)
+    assert [found.cause for found in ledger.report("r").classes] == ["connection refused"]
+    assert newer.report("r").occurrences == 1
+
+
 def test_the_texts_of_missed_changes_are_bounded(
     tmp_path: Path, join: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
 ) -> None:
