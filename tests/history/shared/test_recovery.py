@@ -230,6 +230,20 @@ def test_a_run_that_cannot_be_read_keeps_no_other_run_away(
     ]
 
 
+def test_a_run_whose_id_no_backend_can_hold_is_counted_here_alone(
+    address: str, join: Callable[..., Ledger], caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that was made of a broken file name: nothing is raised into the application."""
+    ledger = join(address)
+    ledger.open("r\udc80")
+    assert [ledger.observe("r\udc80", raw(REFUSED)).count for _ in range(2)] == [1, 2]
+    assert (ledger.report("r\udc80").occurrences, ledger.end("r\udc80").occurrences) == (2, 2)
+    (message,) = said(caplog)
+    assert message.startswith("run r\\udc80 of the store cannot be read (")
+    assert ledger.observe("s", raw(REFUSED)).count == 1
+    assert join(address).report("s").occurrences == 1
+
+
 def test_missed_changes_of_a_run_that_cannot_be_read_stay_here(
     address: str, join: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
 ) -> None:
