@@ -457,7 +457,9 @@ class Ledger:
         tick at which the agent asked for the call. A record of a refusal has the call's fingerprint and the tick at
         which it was refused.
         """
-        if not self.may_refuse(run_id):
+        # Most calls have not failed: for these no run is locked.
+        known = self.store.peek(run_id)
+        if find_refused(known, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call) is None:
             return ""
         with self.store.find(run_id) as state:
             refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call)

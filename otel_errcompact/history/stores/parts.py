@@ -36,7 +36,8 @@ class UnreadableRunError(Exception):
     """
 
     def __init__(self, run_id: str, why: str) -> None:
-        super().__init__(f"run {run_id} of the store cannot be read ({why})")
+        shown = run_id.encode("utf-8", "backslashreplace").decode("utf-8")
+        super().__init__(f"run {shown} of the store cannot be read ({why})")
         self.run_id = run_id
 
 

@@ -207,9 +207,9 @@ class SharedStore(Generic[S]):
                     return "nowhere"
             with self._local.edit(run_id, create or self._create) as state:
                 self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
-        except UnreadableRunError as error:
+        except (UnreadableRunError, UnicodeEncodeError) as error:
             self._backend.cancel(run_id)
-            self._absence.say_unreadable(error)
+            self._say_unreadable(run_id, error)
             return "unreadable"
         except StoreAwayError as error:
             self._backend.cancel(run_id)
@@ -314,7 +314,9 @@ class SharedStore(Generic[S]):
             self._catch_up()
             parts = self._read_newer(run_id, known)
             self._absence.end(0)
-            if parts is None or (parts.version < max(known, 1) and self._is_open_here(run_id)):
+            if parts is None or (known and parts.version == known):
+                return
+            if parts.version < max(known, 1) and self._is_open_here(run_id):
                 return  # what the backend has lost is written with the next change
             if not parts.version:
                 self._forget(run_id)
@@ -322,10 +324,15 @@ class SharedStore(Generic[S]):
             with self._local.edit(run_id, self._create) as state:
                 self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
             self._local.account(state)
-        except UnreadableRunError as error:
-            self._absence.say_unreadable(error)
+        except (UnreadableRunError, UnicodeEncodeError) as error:
+            self._say_unreadable(run_id, error)
         except StoreAwayError as error:
             self._absence.begin(error)
+
+    def _say_unreadable(self, run_id: str, error: UnreadableRunError | UnicodeEncodeError) -> None:
+        if isinstance(error, UnicodeEncodeError):  # an id with halves of characters, which no backend can hold
+            error = UnreadableRunError(run_id, str(error))
+        self._absence.say_unreadable(error)
 
     def _read_newer(self, run_id: str, known: int) -> Parts | None:
         if known and not self._backend.may_have_changed(run_id, known):

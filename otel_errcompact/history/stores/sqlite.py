@@ -31,10 +31,8 @@ MIGRATIONS: Final = (
 )
 """What leads from each form of the file to the next; `PRAGMA user_version` is how many of them a file has behind it."""
 
-WRITE_RUN: Final = """
-INSERT INTO runs VALUES (?, ?, ?)
-ON CONFLICT (run_id) DO UPDATE SET version = excluded.version, used_s = excluded.used_s
-"""
+ADD_RUN: Final = "INSERT INTO runs (version, used_s, run_id) VALUES (?, ?, ?) ON CONFLICT (run_id) DO NOTHING"
+CHANGE_RUN: Final = "UPDATE runs SET version = ?, used_s = ? WHERE run_id = ? AND version = ?"
 WRITE_PART: Final = """
 INSERT INTO parts VALUES (?, ?, ?, ?)
 ON CONFLICT (run_id, name) DO UPDATE SET version = excluded.version, body = excluded.body
@@ -79,6 +77,8 @@ class SqliteBackend:
 
     def begin(self, run_id: str, known: int) -> Parts:
         """Open a change, which locks the run until it ends."""
+        if self._connection is not None and self._files != self._identify():
+            self.close()  # other files are there by now, and what is written into these nobody reads
         connection = self._connect()
         try:
             if connection.in_transaction:  # an interrupt has left it open
@@ -100,9 +100,15 @@ class SqliteBackend:
         connection = self._connect()
         now = self._clock()
         try:
-            self._check(connection, run_id)
+            self._lock_file(connection)
             version = max(self._base + 1, int(now * 1_000_000))
-            connection.execute(WRITE_RUN, (run_id, version, int(now)))
+            known = (version, int(now), run_id)
+            added = (
+                connection.execute(CHANGE_RUN, (*known, self._base))
+                if self._base
+                else connection.execute(ADD_RUN, known)
+            )
+            self._check(run_id, added.rowcount == 1)
             written = [(run_id, name, version, body) for name, body in parts.items() if body is not None]
             connection.executemany(WRITE_PART, written)
             gone = [(run_id, name) for name, body in parts.items() if body is None]
@@ -133,7 +139,8 @@ class SqliteBackend:
         """Forget the run within its change, and end the change."""
         connection = self._connect()
         try:
-            self._check(connection, run_id)
+            self._lock_file(connection)
+            self._check(run_id, _version_of(connection, run_id) == self._base)
             _remove(connection, run_id)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -147,6 +154,8 @@ class SqliteBackend:
         try:
             if connection.in_transaction:
                 return _read(connection, run_id, known)
+            if known and _version_of(connection, run_id) == known:
+                return Parts(known, {})
             connection.execute("BEGIN")  # both statements see one state of the file
             try:
                 return _read(connection, run_id, known)
@@ -201,19 +210,19 @@ class SqliteBackend:
         if locks is not None:
             locks.close()
 
-    def _check(self, connection: sqlite3.Connection, run_id: str) -> None:
-        # Where the lock of the run has not held, as its file was removed, what was read may be old.
+    def _lock_file(self, connection: sqlite3.Connection) -> None:
         if not connection.in_transaction:
             self._lock(connection)
-        if _version_of(connection, run_id) != self._base:
+
+    def _check(self, run_id: str, is_as_read: bool) -> None:
+        # Where the lock of the run has not held, as its file was removed, what was read may be old.
+        if not is_as_read:
             self.cancel(run_id)
             raise LostChangeError(f"run {run_id} was changed in the middle of a change")
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is not None:
-            if self._files == self._identify():
-                return self._connection
-            self.close()  # other files are there by now, and what is written into these nobody reads
+            return self._connection
         connection: sqlite3.Connection | None = None
         try:
             _make_private(self._path)
@@ -233,7 +242,7 @@ class SqliteBackend:
 
     def _identify(self) -> tuple[object, ...]:
         # With its log, which stays while a connection is open.
-        return _identify(self._path), _identify(self._path.with_name(f"{self._path.name}-wal"))
+        return _identify(str(self._path)), _identify(f"{self._path}-wal")
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         self._retry(lambda: connection.execute("PRAGMA journal_mode = WAL"))
@@ -303,9 +312,9 @@ def _version_of(connection: sqlite3.Connection, run_id: str) -> int:
     return row[0] if row is not None else 0
 
 
-def _identify(path: Path) -> tuple[int, int] | None:
+def _identify(path: str) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - for each change
     except OSError:
         return None
     return found.st_dev, found.st_ino

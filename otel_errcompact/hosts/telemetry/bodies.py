@@ -245,13 +245,8 @@ def _convert_ids(content: dict[str, Any]) -> None:
 
 
 def _exemplars(metric: dict[str, Any]) -> list[Any]:
-    data: Any = (metric.get(name) for name in _METRIC_DATA)
-    points = (
-        point
-        for each in data
-        if isinstance(each, dict)
-        for point in _member(cast("dict[str, Any]", each), "dataPoints")
-    )
+    data = (cast("dict[str, Any]", metric[name]) for name in _METRIC_DATA if name in metric)
+    points = (point for each in data for point in _member(each, "dataPoints"))
     return [exemplar for point in points for exemplar in _member(point, "exemplars")]
 
 

@@ -246,7 +246,7 @@ class GrpcDestination:
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     # It would follow as GET, without the body, and whatever is there would answer that all is well.
-    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> None: ...
+    def redirect_request(self, *_: Any, **__: Any) -> None: ...
 
 
 def _says_when(error: Any) -> bool:

@@ -230,6 +230,39 @@ def test_a_run_that_cannot_be_read_keeps_no_other_run_away(
     ]
 
 
+def test_a_run_whose_id_no_backend_can_hold_is_counted_here_alone(
+    address: str, join: Callable[..., Ledger], caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that was made of a broken file name: nothing is raised into the application."""
+    ledger = join(address)
+    ledger.open("r\udc80")
+    assert [ledger.observe("r\udc80", raw(REFUSED)).count for _ in range(2)] == [1, 2]
+    assert (ledger.report("r\udc80").occurrences, ledger.end("r\udc80").occurrences) == (2, 2)
+    (message,) = said(caplog)
+    assert message.startswith("run r\\udc80 of the store cannot be read (")
+    assert ledger.observe("s", raw(REFUSED)).count == 1
+    assert join(address).report("s").occurrences == 1
+
+
+def test_missed_changes_of_a_run_that_cannot_be_read_stay_here(
+    address: str, join: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of other runs are made again behind them."""
+    ledger = join(address)
+    store, lossy = losing(ledger)
+    lossy.loses = ["begin question"] * 2
+    for run_id in ("r", "s"):
+        ledger.observe(run_id, raw(REFUSED))
+    monkeypatch.setattr("otel_errcompact.engine.stored.SCHEMA", 2)
+    newer = join(address)
+    newer.observe("r", raw(MISSING))
+    monkeypatch.setattr("otel_errcompact.engine.stored.SCHEMA", 1)
+    store.catch_up()
+    assert (len(store._absence.missed), join(address).report("s").occurrences) == (0, 1)
+    assert [found.cause for found in ledger.report("r").classes] == ["connection refused"]
+    assert newer.report("r").occurrences == 1
+
+
 def test_the_texts_of_missed_changes_are_bounded(
     tmp_path: Path, join: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
 ) -> None:
