@@ -471,3 +471,27 @@ def test_the_page_of_several_files(join: Callable[..., Process]) -> None:
     assert play([first.path, second.path], collector, on_problem=pytest.fail) == 0
     totals = collector.page().totals
     assert (totals.files, totals.runs, totals.failures) == (2, 2, 4)
+
+
+def test_many_ended_runs_do_not_tear_an_open_one(
+    join: Callable[..., Process], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that is larger than what is kept, runs that have ended go first; of several files the first read."""
+    process, written = join(), join("written")
+    runs = {"open": process.open("open")}
+    process.fails(runs["open"])
+    for number in range(6):
+        run = runs[f"ended-{number}"] = process.open(f"ended-{number}")
+        process.fails(run, query=number)
+        process.close(run)
+    process.fails(runs["open"], query=1)
+    process.close(runs["open"])
+    other = written.open("of another file")
+    written.fails(other)
+    written.close(other)
+    monkeypatch.setattr("otel_errcompact.lab.transcripts.run_lives.MAX_LINES", 16)
+    for paths in ((process.path,), (process.path, written.path)):
+        played = read_back(*paths)
+        assert sorted(each.run_id for each in played) == sorted([*runs, *(["of another file"] * (len(paths) - 1))])
+        assert all(each.lacks == "" for each in played)
+        assert next(each for each in played if each.run_id == "open").failures == 2
