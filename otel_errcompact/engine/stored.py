@@ -35,7 +35,7 @@ CLASS: Final = "class:"
 FACTS: Final = "facts:"
 """With the key of a class behind each: its counts, and what most occurrences leave as it is."""
 
-_PLAIN_SETTINGS: Final = ("agent", "mode", "attended", "asks", "stoppable", "failed", "guidance")
+_PLAIN_SETTINGS: Final = ("life", "agent", "mode", "attended", "asks", "stoppable", "failed", "guidance")
 _NUMBERS: Final = ("handled", "after_escalation", "raw_tokens", "sent_tokens", "digest_tokens", "escalated_at")
 _COUNTS_OF_CLASS: Final = (
     "key", "short", "first_seen_ns", "last_seen_ns", "count", "resolved", "escalated", "unlifted", "uncounted", "tick",
@@ -139,6 +139,8 @@ def _dump_settings(state: RunState) -> dict[str, object]:
 def _load_settings(state: RunState, read: dict[str, Any]) -> None:
     if read["schema"] > SCHEMA:
         raise ValueError(f"the run is in form {read['schema']} of a newer otel-errcompact; this one reads {SCHEMA}")
+    if state.life != read["life"]:
+        state.begun = False  # listeners know of another run of its id
     for name in _PLAIN_SETTINGS:
         setattr(state, name, read[name])
     state.thresholds = Thresholds(**read["thresholds"])
