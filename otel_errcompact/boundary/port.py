@@ -89,6 +89,7 @@ class Port:
         exit_code: int | None = None,
         directory: str = "",
         says_success: bool = False,
+        is_recorded: bool = False,
     ) -> Call:
         """
         Count a call that the framework has executed, and return it.
@@ -106,6 +107,8 @@ class Port:
             exit_code: The exit status of a command; what it returned is judged by it too.
             directory: The working directory of the call, where its arguments do not tell.
             says_success: Whether the framework itself says that it succeeded, so that more is needed to doubt it.
+            is_recorded: Whether other telemetry holds the failure, that of the current span if there is one: no span
+                or log record of ours is made.
         """
         call = Call(
             self._scope,
@@ -117,7 +120,7 @@ class Port:
             gated=False,
         )
         call.exit_code = exit_code
-        call.conclude(error, result, says_success=says_success)
+        call.conclude(error, result, says_success=says_success, is_recorded=is_recorded)
         return call
 
     def settle_call(self, call_id: str) -> None:

@@ -146,7 +146,9 @@ class LedgerRuns:
             self._announced.add(call)
         return refusal
 
-    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
+    def conclude(
+        self, call: HostCall, result: HostResult, *, is_read: bool = True, is_recorded: bool = False
+    ) -> Answer:
         """
         Judge and count what a call returned, once per call id.
 
@@ -156,6 +158,7 @@ class LedgerRuns:
             call: The call.
             result: What it returned.
             is_read: Whether the agent reads the answer; else what a human has answered is kept for one that it reads.
+            is_recorded: Whether telemetry of its host holds the call, so that a failure needs no span of ours.
         """
         call = self._announced.find(call)
         hosted = self._of(call.run_id, call.agent)
@@ -176,9 +179,10 @@ class LedgerRuns:
             exit_code=result.exit_code,
             directory=call.directory,
             says_success=result.failed is False,
+            is_recorded=is_recorded,
         )
         port.ask_handler()
-        return self._answer(made, port.take_guidance() if is_read else "")
+        return self._answer(made, port.take_guidance() if is_read else "", is_read=is_read)
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""
@@ -263,10 +267,10 @@ class LedgerRuns:
             return ""
         return f"NOT EXECUTED: {explain_stop(verdict.escalation, verdict.reason)}"
 
-    def _answer(self, call: Call, guidance: str) -> Answer:
+    def _answer(self, call: Call, guidance: str, *, is_read: bool) -> Answer:
         if not call.failed:
             return Answer(outcome="ignored" if call.is_ignored else "success", guidance=guidance)
-        text = call.text if call.compacted else ""
+        text = call.text if call.compacted and is_read else ""  # it holds, once, what a human has answered
         counted = call.failure
         if counted is None:  # it quotes a digest of this run: the inner call was counted
             return Answer(outcome="counted", text=text, guidance=guidance)

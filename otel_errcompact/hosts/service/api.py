@@ -36,6 +36,8 @@ from otel_errcompact.otel import semconv
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from fastapi.telemetry import TelemetryConfig
+
     from otel_errcompact.engine.observations import Verdict
     from otel_errcompact.hosts.calls import Answer, HostRuns
     from otel_errcompact.hosts.runs import LedgerRuns
@@ -51,6 +53,9 @@ UNREAD: Final = "return=minimal"
 _NO_JSON: Final = "json_invalid"
 _UNKNOWN_FIELD: Final = "extra_forbidden"
 """What pydantic calls two mistakes."""
+
+_NO_TELEMETRY: Final[TelemetryConfig] = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""What the service sends is about the agents' calls; releases of FastAPI without telemetry of their own ignore it."""
 
 _DESCRIPTION: Final = """\
 Counts the tool calls of agents in any language. Report each call once, with its outcome: the answer to a failure is the
@@ -93,6 +98,7 @@ def create_app(runs: LedgerRuns, health: Mapping[str, object], hooked: HostRuns 
         openapi_url="/v1/openapi.json",
         responses=_PROBLEMS,
         generate_unique_id_function=lambda route: route.name,
+        telemetry=_NO_TELEMETRY,
     )
     app.add_exception_handler(RequestValidationError, _explain)
     app.add_exception_handler(StarletteHTTPException, _refuse)

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 _logger: Final = logging.getLogger(semconv.SCOPE)
 
+NAME: Final = "errcompact-service"
+"""What the service is called in telemetry, unless `OTEL_SERVICE_NAME` gives it another name."""
+
 _LOOK_S: Final = 1.0
 _LOOKS: Final = 4
 """How often in the idle time it is looked at, at least."""
@@ -104,7 +107,8 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     # The last step before it answers: who meets the socket without an answer waits in vain.
     listeners.append(bind_path(places.socket))
     places.starting.unlink(missing_ok=True)
-    say(f"listening on {places.socket}" + (f" and http://{LOOPBACK}:{port}, token in {places.token}" if port else ""))
+    at_port = f" and http://{LOOPBACK}:{port}, token in {places.token}" if port else ""
+    say(f"listening on {places.socket}{at_port}{f'; {telemetry}' if telemetry is not None else ''}")
     server = _make_server(app)
     watch = _Watch(places.socket, runs)
     for number in (signal.SIGTERM, signal.SIGINT):  # the server takes them over, and raises them again at its end
@@ -165,16 +169,17 @@ def require_extra() -> None:
 
 
 def _receive_telemetry(runs: LedgerRuns, hooked: HookedRuns, activity: Activity) -> TelemetryServer:
+    from otel_errcompact.hosts.telemetry.counting import ServiceRuns
     from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 
-    return TelemetryServer(runs, is_hooked=hooked.reports, on_request=activity.note)
+    return TelemetryServer(ServiceRuns(runs), is_hooked=hooked.reports, on_request=activity.note)
 
 
 def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, HookedRuns, Activity]:
     from otel_errcompact.hosts.service.api import create_app
     from otel_errcompact.hosts.service.edge import Edge
 
-    installation = install(options=_read_options(settings))
+    installation = install(options=_read_options(settings), service_name=NAME)
     runs = LedgerRuns(ledger=installation.ledger)
     health = {
         "version": otel_errcompact.__version__,

@@ -1,4 +1,4 @@
-"""Count the calls that telemetry reports, where no service holds the runs."""
+"""Count the calls that telemetry reports, with or without the service."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.hosts.calls import HostCall, HostResult
+    from otel_errcompact.hosts.runs import LedgerRuns
 
 IDLE_S: Final = 1_800.0
 """Seconds without a call after which a run has ended."""
@@ -35,6 +36,24 @@ class Concluding(Protocol):
     def conclude(self, call: HostCall, result: HostResult) -> Answer:
         """Judge and count what a call has returned."""
         ...
+
+
+class ServiceRuns:
+    """
+    Counts reported calls in the runs of the local service.
+
+    No agent reads what a report is answered, and each call has a span or log record of its host's.
+
+    Args:
+        runs: The runs of the service.
+    """
+
+    def __init__(self, runs: LedgerRuns) -> None:
+        self._runs = runs
+
+    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+        """Judge and count a result, once for each call id."""
+        return self._runs.conclude(call, result, is_read=False, is_recorded=True)
 
 
 class ReportedRuns:
