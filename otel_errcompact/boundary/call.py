@@ -184,6 +184,7 @@ class Call:
         error: BaseException | str | None,
         result: object,
         *,
+        error_type: str = "",
         says_success: bool = False,
         is_recorded: bool = False,
     ) -> None:
@@ -193,6 +194,7 @@ class Call:
         Args:
             error: What it failed with: the exception, or the text of an answer that is an error.
             result: What it returned, if it did not fail.
+            error_type: What the framework calls the error of such a text, if it has a name for it.
             says_success: Whether the framework itself says that it succeeded, so that more is needed to doubt it.
             is_recorded: Whether other telemetry holds it, that of the current span if there is one, and none of ours
                 is to be made.
@@ -207,7 +209,7 @@ class Call:
                     error, tool=self.tool, arguments=self.arguments, flagged=True, exit_code=exit_code
                 )
                 if judged.outcome == "failure":
-                    self.fail(error)
+                    self.fail(error, type=error_type)
                 self._conclude(None, control=judged.outcome == "ignored")
             else:
                 self._conclude(error, control=error is not None and self.scope.is_control_flow(error))

@@ -53,6 +53,9 @@ class HostResult:
     exit_code: int | None = None
     """The exit status of a command; None if unknown."""
 
+    type: str = ""
+    """What the host calls the error, for a text that names no type; empty if it says nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:

@@ -174,6 +174,7 @@ class LedgerRuns:
             arguments=call.arguments,
             call_id=call.call_id,
             error=(result.text or _describe(result)) if failed else None,
+            error_type=result.type,
             result=None if failed else result.text,
             began=hosted.find_tick(call),
             exit_code=result.exit_code,

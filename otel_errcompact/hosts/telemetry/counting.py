@@ -135,6 +135,7 @@ def _build(call: HostCall, result: HostResult, detected: str) -> RawError:
     known = SpanRef(trace_id=context.trace_id, span_id=context.span_id, sampled=context.trace_flags.sampled)
     return RawError(
         text=result.text,
+        type=result.type,
         exit_code=result.exit_code,
         detected=detected,
         tool=call.tool,
