@@ -191,7 +191,7 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
     hooked = HookedRuns(runs)
     app: FastAPI = create_app(runs, health, hooked)
     activity = Activity()
-    return Edge(app, activity, token), runs, hooked, activity
+    return Edge(app, activity, token, settings.places.token), runs, hooked, activity
 
 
 def _read_options(settings: ServiceSettings) -> Options:
