@@ -108,7 +108,8 @@ class SharedRuns:
         self.known = known
         self.asked: list[tuple[HostCall, HostResult]] = []
 
-    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
+        del is_read
         self.asked.append((call, result))
         return Answer(outcome="counted") if call.call_id == self.known else Answer(outcome="failure", key="ab", count=1)
 
