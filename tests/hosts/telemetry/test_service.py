@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
 
+pytest.importorskip("grpc", reason="the extra otlp is not installed")
+
 # The standard ports may be taken on this machine.
 PROGRAM = """
 from otel_errcompact.hosts.telemetry.serving import TelemetryServer

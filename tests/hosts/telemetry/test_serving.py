@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import otel_errcompact.hosts.telemetry.serving as serving_module
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.telemetry.app import telemetry_app
@@ -341,6 +342,26 @@ def test_the_program_says_what_an_open_address_needs(tmp_path: Path) -> None:
         "other machines can reach 0.0.0.0, and no token is asked for; give --token-file FILE with a token that senders "
         "bring, or --without-token where only a private network reaches it"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "token"),
+    [
+        pytest.param([], None, id="neither"),
+        pytest.param(["--without-token"], "", id="none is wanted"),
+        pytest.param(["--token-file", "token"], "secret", id="a file"),
+    ],
+)
+def test_the_command_line_says_which_token(
+    options: list[str], token: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address that others can reach needs one of the two options."""
+    asked: list[str | None] = []
+    monkeypatch.chdir(tmp_path)
+    Path("token").write_text("secret\n", encoding="utf-8")
+    monkeypatch.setattr(serving_module, "serve", lambda *_, token, say: asked.append(token))
+    serving_module.main(options)
+    assert asked == [token]
 
 
 def test_the_program_alone_counts_passes_on_and_exports_its_metrics(tmp_path: Path) -> None:
