@@ -103,10 +103,7 @@ def plan_uninstall(host: str, environ: Mapping[str, str], project: Path | None =
     path = settings_file(host, environ, project)
     before = files.read(path)
     receipt = _find_receipt(host, path, environ)
-    if host in OWN_FILES:
-        after = _find_own_base(before, receipt)
-    else:
-        after = _find_base(path, before, receipt)
+    after = _find_own_base(before, receipt) if host in OWN_FILES else _find_base(path, before, receipt)
     return Plan(host=host, path=path, before=before, after=after)
 
 
