@@ -112,7 +112,7 @@ def _advise(problems: Mapping[str, str], environ: Mapping[str, str]) -> tuple[st
             "try again when the machine has less to do: a hook waits 0.3 seconds for the service, and then says nothing"
         )
         steps.append("'errcompact hooks status' says whether the service runs, and which release has written the hooks")
-        steps.append("'errcompact serve --replace' starts the service anew")
+        steps.append("'errcompact serve --replace' restarts the service")
     return tuple(steps)
 
 

@@ -139,7 +139,7 @@ def doctor(
     They are called as the host would call them. Prints a line for each of seven things that hooks do: whether it held
     ('yes'), did not ('NO'), or is not possible in this host ('-'); where something did not hold also what was in the
     way, and what to do. The exit status is 1 then. The host itself is not started: whether it trusts the hooks, and has
-    been started anew since they were installed, is not seen.
+    been restarted since they were installed, is not seen.
     """
     from otel_errcompact.lab.cli.hook_doctor import print_diagnosis
 

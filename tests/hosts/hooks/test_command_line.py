@@ -141,14 +141,14 @@ def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
         "replace  yes  the agent reads a digest in place of the output of a command that failed",
         "add      yes  the agent reads how often the command has failed",
         "refuse   NO   a command that had failed twice is executed a third time: the hook answered nothing",
-        f"stop     NO   a run that was halted goes on: {no_hook}",
-        "turn     NO   whether calls side by side count as one cannot be seen while no call is refused",
+        f"stop     NO   a halted run would continue: {no_hook}",
+        "turn     NO   could not be tried: it shows in what is refused, and no call was refused",
         "ids      yes  a call that was reported twice counted once",
         "",
         "3 of 7 did not hold:",
         f"- {path} has no hook of ours for the event PreToolUse",
         "What to do:",
-        "- 'errcompact hooks install codex' writes the hooks anew",
+        "- run 'errcompact hooks install codex': it writes the hooks again",
     ]
     assert run(place, "install", "codex", "--yes").returncode == 0
     assert run(place, "doctor", "codex").returncode == 0
@@ -174,7 +174,35 @@ def test_the_doctor_says_why_a_url_is_of_no_use(place: Place) -> None:
     found = json.loads(done.stdout)
     assert done.returncode == 1
     assert found["problems"][0].startswith("nothing answers at http://127.0.0.1:9/v1/hooks/claude-code")
-    assert found["steps"] == ["'errcompact serve --port 9' starts the service there"]
+    assert found["steps"] == ["run 'errcompact serve --port 9': it starts the service there"]
+
+
+def test_the_doctor_says_that_a_shell_prefix_is_gone(place: Place) -> None:
+    """The settings name it, so that the host can run no command: more than a digest is missing."""
+    place.start("--store", "memory")
+    run(place, "install", "claude-code", "--yes")
+    (prefix,) = place.folder.rglob("errcompact-shell")
+    prefix.unlink()
+    found = json.loads(run(place, "doctor", "claude-code", "--json").stdout)
+    assert [each["evidence"] for each in found["findings"] if each["held"] == "no"] == [
+        "behind the shell prefix no command runs"
+    ]
+    assert found["problems"] == [f"the program {prefix} cannot be started: No such file or directory"]
+    assert found["steps"] == ["run 'errcompact hooks install claude-code': it writes the shell prefix again"]
+    assert run(place, "install", "claude-code", "--yes").returncode == 0
+    assert run(place, "doctor", "claude-code").returncode == 0
+
+
+def test_the_doctor_starts_no_program_that_a_plugin_does_not_name(place: Place) -> None:
+    """Its line was changed by hand; what is left of the command would be OpenCode itself."""
+    run(place, "install", "opencode", "--yes")
+    path = place.folder / ".config" / "opencode" / "plugin" / "errcompact.js"
+    path.write_text(path.read_text().replace("const CALLER = [", "const CALLER = [/* mine */"))
+    done = run(place, "doctor", "opencode")
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"errcompact: {path} does not say which program to call; run 'errcompact hooks install opencode' again\n",
+    )
 
 
 def test_a_host_reads_nothing_of_a_service_that_is_away(place: Place) -> None:

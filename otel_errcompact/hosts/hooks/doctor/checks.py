@@ -9,6 +9,7 @@ from otel_errcompact.engine.observations import Verdict
 from otel_errcompact.hosts.calls import Answer
 from otel_errcompact.hosts.hooks.dispatch import answer
 from otel_errcompact.hosts.hooks.doctor.scenes import OUTPUT, Scene
+from otel_errcompact.hosts.hooks.doctor.sending import SendingError
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -94,11 +95,16 @@ def diagnose(
     impossible = {name: reason for (of, name), reason in _CANNOT.items() if of == host}
     if wrap is not None:
         del impossible["replace"]
-        found["replace"] = _check_wrapper(wrap(new_session()))
+        found["replace"] = _check_wrapper(wrap, new_session(), send)
     return tuple(_finding(name, *found[name], impossible.get(name)) for name in CAPABILITIES)
 
 
-def _check_wrapper(printed: str) -> tuple[Held, str]:
+def _check_wrapper(wrap: Callable[[str], str], session: str, send: Way) -> tuple[Held, str]:
+    try:
+        printed = wrap(session)
+    except SendingError as error:
+        send.problems[str(error)] = error.remedy
+        return "no", "behind the shell prefix no command runs"
     if "KeyError" in printed and OUTPUT not in printed:
         return "yes", "the agent reads a digest in place of the output of a command that failed, by the shell prefix"
     return "no", f"behind the shell prefix the agent reads the raw output of a command that failed: {_show(printed)}"
@@ -123,7 +129,7 @@ def _fail(scene: Scene, number: int, send: Way) -> Mapping[str, object]:
 
 def _check_turn(scene: Scene, send: Way, *, refuses: bool) -> tuple[Held, str]:
     if not refuses:  # by refusals it is seen what counts
-        return "no", "whether calls side by side count as one cannot be seen while no call is refused"
+        return "no", "could not be tried: it shows in what is refused, and no call was refused"
     send(scene.before(1))
     send(scene.before(2))
     send(scene.after(1))
@@ -133,8 +139,8 @@ def _check_turn(scene: Scene, send: Way, *, refuses: bool) -> tuple[Held, str]:
     third = send(scene.before(3))
     return _judge(
         "NOT EXECUTED" not in _texts_of(third),
-        "two calls that failed side by side counted as one failure in a row",
-        "two calls that failed side by side counted as two failures in a row",
+        "two parallel calls that failed counted as one failed turn",
+        "two parallel calls that failed counted as two failed turns",
         third,
     )
 
@@ -158,16 +164,16 @@ def _check_stop(host: str, send: Way, *, answers: bool) -> tuple[Held, str]:
     event = {"claude-code": scene.batch(1), "gemini": scene.after(1)}.get(host, scene.before(1))
     said = answer(host, event.fields, runs)
     if not answers:
-        return "no", "a run that was halted goes on: the hooks answer nothing at all"
+        return "no", "a halted run would continue: the hooks answer nothing at all"
     if not send.has(event.name):
-        return "no", f"a run that was halted goes on: no hook is installed for the event {event.name}"
+        return "no", f"a halted run would continue: no hook is installed for the event {event.name}"
     if host in {"claude-code", "gemini"}:
         is_ended = said.get("continue") is False and _REASON in str(said.get("stopReason"))
-        return _judge(is_ended, "a run that was halted ends, with the reason", "a run that was halted goes on", said)
+        return _judge(is_ended, "a halted run ends, with the reason", "a halted run would continue", said)
     return _judge(
         _REASON in _texts_of(said),
-        "of a run that was halted every call is refused, with the reason",
-        "the calls of a run that was halted are executed",
+        "every call of a halted run is refused, with the reason",
+        "the calls of a halted run would be executed",
         said,
     )
 

@@ -57,7 +57,7 @@ class Way:
             return {}
         try:
             return self._call(event)
-        except _SendingError as error:
+        except SendingError as error:
             self.problems[str(error)] = error.remedy
             return {}
 
@@ -66,7 +66,9 @@ class Way:
         return self._events is None or event in self._events
 
 
-class _SendingError(Exception):
+class SendingError(Exception):
+    """A program of ours could not be tried: why, and what helps."""
+
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(problem)
         self.remedy = remedy
@@ -82,7 +84,7 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
         project: The repository's root; the user's own settings if None.
 
     Raises:
-        ConfigurationError: No hooks are installed.
+        ConfigurationError: No hooks are installed, or they do not say which program they call.
     """
     entries = installed_entries(host, environ, project)
     path = settings_file(host, environ, project)
@@ -90,10 +92,11 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
     install = f"errcompact hooks install {host}{where}"
     if not entries:
         raise ConfigurationError(f"{path} has no hooks of ours; run '{install}' first")
-    renew = f"'{install}' writes the hooks anew"
+    renew = f"run '{install}': it writes the hooks again"
     if host == "opencode":
-        found = re.search(r"^const CALLER = (\[.*\])$", str(entries[0]), re.MULTILINE)
-        words = cast("list[str]", json.loads(found[1])) if found is not None else []
+        words = _read_caller(str(entries[0]))
+        if not words:
+            raise ConfigurationError(f"{path} does not say which program to call; run '{install}' again")
         return Way(lambda event: _run([*words, host], event, environ, renew))
     handlers = _find_handlers(JsonText(path.read_text(encoding="utf-8"), str(path)))
     return Way(
@@ -101,6 +104,14 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
         missing=(f"{path} has no hook of ours for the event {{event}}", renew),
         events=frozenset(handlers),
     )
+
+
+def _read_caller(plugin: str) -> list[str]:
+    found = re.search(r"^const CALLER = (\[.*\])$", plugin, re.MULTILINE)
+    try:
+        return cast("list[str]", json.loads(found[1])) if found is not None else []
+    except ValueError:
+        return []
 
 
 def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Callable[[str], str] | None:
@@ -112,7 +123,8 @@ def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Cal
         project: The repository's root; the user's own settings if None.
 
     Returns:
-        It takes the session and returns what is printed; None where no prefix of ours is installed.
+        It takes the session and returns what is printed, or raises `SendingError`; None where no prefix of ours is
+        installed.
     """
     path = settings_file("claude-code", environ, project)
     content = read(path)
@@ -129,11 +141,24 @@ def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Cal
             done = subprocess.run(  # noqa: S603 - what the host itself would start
                 [prefix, script], env=named, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return f"{prefix}: {error}"
+        except OSError as error:
+            raise _cannot_start(prefix, error, _RESTORE) from error
+        except subprocess.TimeoutExpired as error:
+            raise _has_not_ended(prefix, _RESTORE) from error
         return (done.stdout + done.stderr).decode("utf-8", "replace")
 
     return run
+
+
+_RESTORE: Final = "run 'errcompact hooks install claude-code': it writes the shell prefix again"
+
+
+def _cannot_start(program: str, error: OSError, remedy: str) -> SendingError:
+    return SendingError(f"the program {program} cannot be started: {error.strerror}", remedy)
+
+
+def _has_not_ended(program: str, remedy: str) -> SendingError:
+    return SendingError(f"the program {program} has not ended within {LIMIT_S} seconds", remedy)
 
 
 def _find_handlers(document: JsonText) -> Mapping[str, Mapping[str, object]]:
@@ -163,13 +188,13 @@ def _run(words: list[str], event: Event, environ: Mapping[str, str], renew: str)
             words, input=body, capture_output=True, env=dict(environ), timeout=LIMIT_S, check=False
         )
     except OSError as error:
-        raise _SendingError(f"the hook's program {words[0]} cannot be started: {error.strerror}", renew) from error
+        raise _cannot_start(words[0], error, renew) from error
     except subprocess.TimeoutExpired as error:
-        raise _SendingError(f"the hook's program has not ended within {LIMIT_S} seconds", renew) from error
+        raise _has_not_ended(words[0], renew) from error
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         said = f": {lines[-1]}" if lines else ""
-        raise _SendingError(f"the hook's program has failed with exit status {done.returncode}{said}", renew)
+        raise SendingError(f"the program {words[0]} has failed with exit status {done.returncode}{said}", renew)
     return _parse(done.stdout)
 
 
@@ -183,11 +208,11 @@ def _post(url: str, event: Event, token: str) -> Mapping[str, object]:
         with urlopen(request, timeout=LIMIT_S) as reply:  # noqa: S310 - as above
             return _parse(reply.read())
     except HTTPError as error:
-        raise _SendingError(_describe_refusal(url, error.code, token), _SET_TOKEN) from error
+        raise SendingError(_describe_refusal(url, error.code, token), _SET_TOKEN) from error
     except (URLError, OSError, ValueError) as error:
         port = url.partition("://")[2].partition("/")[0].rpartition(":")[2]
-        raise _SendingError(
-            f"nothing answers at {url}", f"'errcompact serve --port {port}' starts the service there"
+        raise SendingError(
+            f"nothing answers at {url}", f"run 'errcompact serve --port {port}': it starts the service there"
         ) from error
 
 

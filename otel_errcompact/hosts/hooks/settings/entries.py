@@ -41,10 +41,12 @@ _TOOL_EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
 _OTHER_EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "claude-code": ("PostToolBatch", "UserPromptSubmit", "SessionStart", "SubagentStop", "SessionEnd"),
     "codex": ("UserPromptSubmit", "SessionStart", "SubagentStop", "SessionEnd"),
-    "copilot": ("userPromptSubmitted", "sessionEnd"),
+    "copilot": ("sessionStart", "userPromptSubmitted", "sessionEnd"),
     "cursor": ("beforeSubmitPrompt", "sessionEnd"),
     "gemini": ("BeforeAgent", "SessionStart", "SessionEnd"),
 }
+"""The start of a session starts the service, which needs seconds: so it answers at the first failure."""
+
 _BY_COMMAND_ALONE: Final = frozenset({"SessionStart", "SessionEnd"})
 """Events that start the service, or come when there is no time: never by HTTP."""
 

@@ -311,3 +311,19 @@ def test_http_is_for_events_that_have_the_time() -> None:
     }
     assert {event for event, kind in kinds.items() if kind == "command"} == {"SessionStart", "SessionEnd"}
     assert kinds["PreToolUse"] == "http"
+
+
+@pytest.mark.parametrize(
+    ("host", "event"),
+    [
+        ("claude-code", "SessionStart"),
+        ("codex", "SessionStart"),
+        ("copilot", "sessionStart"),
+        ("gemini", "SessionStart"),
+    ],
+)
+def test_the_start_of_a_session_starts_the_service(host: str, event: str) -> None:
+    """It needs seconds until it answers; the first prompt may be seconds later, and the first failure again."""
+    from otel_errcompact.hosts.hooks.settings.entries import list_entries
+
+    assert ("hooks", event) in [entry.path for entry in list_entries(host, Caller())]

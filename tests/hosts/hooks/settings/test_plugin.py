@@ -105,6 +105,19 @@ def test_without_a_service_nothing_changes(place: Place) -> None:
     assert all("error" not in each and each["ms"] < SLACK_MS for each in said)
 
 
+def test_the_service_starts_with_the_host(place: Place) -> None:
+    """Before the first prompt: it needs seconds until it answers, and the first failure may come sooner."""
+    assert play(place) == []
+    place.wait_until_it_answers()
+
+
+def test_a_program_that_cannot_be_started_breaks_no_session(place: Place) -> None:
+    """A system may refuse it at once, before there is a process that could report an error."""
+    refused = Caller(client="/opt/otel_errcompact/hosts/client/" + "x" * 200_000)
+    said = play(place, *call(1), caller=refused)
+    assert said[1]["output"] == call(1)[1][2]
+
+
 def test_a_service_that_hangs_costs_its_limit_twice(place: Place) -> None:
     """A busy machine is late once; after the second time it is not asked again for a while."""
     with socket.socket(socket.AF_UNIX) as listener:
@@ -121,7 +134,7 @@ def test_a_service_that_hangs_costs_its_limit_twice(place: Place) -> None:
 
         thread = threading.Thread(target=accept, daemon=True)
         thread.start()
-        said = play(place, *call(1), *call(2))
+        said = play(place, *call(1), *call(2), caller=Caller(python=str(place.folder / "gone")))
         assert len(asked) == 2
         listener.shutdown(socket.SHUT_RDWR)
         thread.join(60)

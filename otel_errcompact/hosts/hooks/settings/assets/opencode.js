@@ -26,9 +26,9 @@ const findSocket = () => {
     // As if there were none.
   }
   const onMac = process.platform === "darwin"
-  const named_state = !onMac && state && isAbsolute(state) ? state : undefined
+  const namedState = !onMac && state && isAbsolute(state) ? state : undefined
   const home = process.env.HOME || homedir()
-  const folder = named_state ?? join(home, onMac ? "Library/Application Support" : ".local/state")
+  const folder = namedState ?? join(home, onMac ? "Library/Application Support" : ".local/state")
   return join(folder, "otel-errcompact", "service", "errcompact.sock")
 }
 
@@ -40,11 +40,16 @@ let startedAt = -Infinity
 const start = () => {
   if (CALLER.length === 0 || Date.now() - startedAt < PAUSE_MS) return
   startedAt = Date.now()
-  const child = spawn(CALLER[0], [...CALLER.slice(1), "opencode"], { detached: true, stdio: ["pipe", "ignore", "ignore"] })
-  child.on("error", () => {})
-  child.stdin.on("error", () => {})
-  child.stdin.end("{}")
-  child.unref()
+  try {
+    const options = { detached: true, stdio: ["pipe", "ignore", "ignore"] }
+    const child = spawn(CALLER[0], [...CALLER.slice(1), "opencode"], options)
+    child.on("error", () => {})
+    child.stdin.on("error", () => {})
+    child.stdin.end("{}")
+    child.unref()
+  } catch {
+    // The machine has no place for another process.
+  }
 }
 
 // Ask the service; an empty object where it is away or slow.
@@ -101,6 +106,8 @@ export const Errcompact = async ({ directory }) => {
   const parents = new Map()
   const refused = new Set()
   const remember = (known) => known.size > MAX_REMEMBERED && known.delete(known.keys().next().value)
+  // It needs seconds: so it answers at the first failure.
+  start()
   const of = (sessionID) => ({ sessionID, parentID: parents.get(sessionID), directory })
 
   return {
