@@ -321,6 +321,14 @@ def test_a_report_starts_an_away_service(place: Place) -> None:
     assert posting.post_success(run="r", tool="sql", socket_path=place.socket, limit_s=PATIENCE_S) is not None
 
 
+def test_a_report_of_a_program_without_an_interpreter_raises_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python runs inside another program, or was replaced by an update: the service cannot be started."""
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python3")
+    assert posting.post_success(run="r", tool="sql", socket_path=place.socket) is None
+
+
 @pytest.mark.parametrize("answer", [b"", b"nothing", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1\r\n\r\n{}"])
 def test_an_answer_that_is_none_is_none(place: Place, answer: bytes) -> None:
     """Something else may listen there."""
