@@ -28,7 +28,7 @@ IDLE_S: Final = 1_800.0
 class Concluding(Protocol):
     """Judges and counts what calls have returned, as `HostRuns` does."""
 
-    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
         """Judge and count what a call has returned."""
         ...
 
@@ -57,8 +57,9 @@ class ReportedRuns:
         self._seen: OrderedDict[str, float] = OrderedDict()
         """When each run was reported last, the longest ago first."""
 
-    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
         """Judge and count what a new call has returned."""
+        del is_read  # no agent reads an answer of these runs
         self._end_left(call.run_id)
         judged = classify_result(
             result.text, tool=call.tool, arguments=call.arguments, flagged=result.failed, exit_code=result.exit_code
