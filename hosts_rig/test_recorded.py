@@ -36,7 +36,7 @@ def fields(value: Any, path: str = "") -> set[str]:
     return {path}
 
 
-def test_hooks_are_handed_what_was_recorded(host, fresh):
+def test_hooks_are_handed_what_was_recorded(host: Host, fresh: Recorded) -> None:
     """The same events, as often, with the same fields; otherwise `python -m hosts_rig record` shows what changed."""
     files = sorted((FOLDER / host.name).glob("*.json"))
     recorded = [(file.stem.split("-", 1)[1], json.loads(file.read_text(encoding="utf-8"))) for file in files]
@@ -44,7 +44,7 @@ def test_hooks_are_handed_what_was_recorded(host, fresh):
     assert shapes(fresh.events) == shapes(recorded)
 
 
-def test_without_our_hooks_the_model_reads_the_raw_output(host, fresh):
+def test_without_our_hooks_the_model_reads_the_raw_output(host: Host, fresh: Recorded) -> None:
     """The stand-in hands its calls to the real tools, and their results come back to it."""
     model = fresh.session.model
     assert fresh.session.status == 0, fresh.session.errors
@@ -54,7 +54,7 @@ def test_without_our_hooks_the_model_reads_the_raw_output(host, fresh):
     assert not any("errcompact" in text for text in read)
 
 
-def test_a_sub_agent_makes_calls_of_its_own(fresh):
+def test_a_sub_agent_makes_calls_of_its_own(fresh: Recorded) -> None:
     """Its model is asked twice: for its call, and for what it says about the result."""
     assert len(fresh.session.model.delegated) == 2
     assert "KeyError: 'lines'" in json.dumps(fresh.session.model.delegated[1])

@@ -128,7 +128,9 @@ def swap(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-def test_three_identical_failures_lead_to_digest_notice_and_refusal(host, place, service, play):
+def test_three_identical_failures_lead_to_digest_notice_and_refusal(
+    host: Host, place: Place, service: Service, play: Played
+) -> None:
     """The first is a digest, the second has a notice, the third is refused and does not run."""
     session = play([*(do(host.shell(MARKED)) for _ in range(3)), CLOSING])
     first, second, third = (session.model.turn(number) for number in (1, 2, 3))
@@ -140,7 +142,9 @@ def test_three_identical_failures_lead_to_digest_notice_and_refusal(host, place,
     assert session.status == 0
 
 
-def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(host, place, service, play):
+def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(
+    host: Host, place: Place, service: Service, play: Played
+) -> None:
     """After six attempts nothing runs any more, not even what would succeed; where the host can, the run ends."""
     again = [do(host.shell(MARKED)) for _ in range(6)]
     session = play([*again, do(host.shell(f"echo y > late.txt; {FINE}")), CLOSING])
@@ -153,7 +157,7 @@ def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(host, place, 
         assert "NOT EXECUTED: this run is stopped" in session.model.turn(7)
 
 
-def test_a_success_is_read_as_the_host_writes_it(host, place, service, play):
+def test_a_success_is_read_as_the_host_writes_it(host: Host, place: Place, service: Service, play: Played) -> None:
     """Byte for byte, but for what differs from run to run anyway."""
     script = [do(host.shell(FINE)), do(host.read(str(place.work / "stock.py"))), CLOSING]
     without, with_hooks = play(script, hooks=False), play(script)
@@ -166,7 +170,9 @@ def steady(text: str) -> str:
     return re.sub(r"(Chunk ID: |Wall time: |PGID: |tokens>)[0-9a-f.]+", r"\1", text)
 
 
-def test_the_cause_at_the_end_of_a_long_output_is_read(host, place, service, play):
+def test_the_cause_at_the_end_of_a_long_output_is_read(
+    host: Host, place: Place, service: Service, play: Played
+) -> None:
     """Of 130 kB the digest keeps the line that says why."""
     # Of two pipes a busy host reads one before the other, and cuts what then stands in the middle.
     read = play([do(host.shell(f"{REPORT} 2>&1")), CLOSING]).model.turn(1)
@@ -176,7 +182,7 @@ def test_the_cause_at_the_end_of_a_long_output_is_read(host, place, service, pla
     assert len(read) < SHORT
 
 
-def test_an_error_of_an_mcp_server_is_counted(host, place, service, play):
+def test_an_error_of_an_mcp_server_is_counted(host: Host, place: Place, service: Service, play: Played) -> None:
     """Three different orders that cannot be reserved are one class."""
     session = play([*(do(host.reserve(order)) for order in (1, 2, 3)), CLOSING])
     last = session.model.turn(3)
@@ -188,14 +194,16 @@ def test_an_error_of_an_mcp_server_is_counted(host, place, service, play):
     assert "again (x3" in json.dumps(session.model.requests)
 
 
-def test_two_parallel_calls_fail_for_themselves(host, place, service, play):
+def test_two_parallel_calls_fail_for_themselves(host: Host, place: Place, service: Service, play: Played) -> None:
     """Each has its own class, and both are read in the same request."""
     session = play([do(host.shell(ORDERS), host.shell(STOCK)), do(host.shell(ORDERS), host.shell(STOCK)), CLOSING])
     for place_in_turn, key in ((0, "#ee2a"), (1, "#1e12")):
         assert f"{key} again (x2" in session.model.turn(2, place_in_turn)
 
 
-def test_what_the_model_asks_for_in_one_message_fails_once(host, place, service, play):
+def test_what_the_model_asks_for_in_one_message_fails_once(
+    host: Host, place: Place, service: Service, play: Played
+) -> None:
     """Of two identical calls it has read neither result when it asks for them: only the next message repeats."""
     twice = do(host.shell(MARKED), host.shell(MARKED))
     session = play([twice, do(host.shell(MARKED)), do(host.shell(MARKED)), CLOSING])
@@ -207,7 +215,9 @@ def test_what_the_model_asks_for_in_one_message_fails_once(host, place, service,
     assert (place.work / "ran.txt").read_text() == "x\n" * 3
 
 
-def test_a_service_that_is_killed_is_not_missed_and_counts_on(host, place, service, play):
+def test_a_service_that_is_killed_is_not_missed_and_counts_on(
+    host: Host, place: Place, service: Service, play: Played
+) -> None:
     """The host continues and reports nothing; after a restart the service has the earlier counts."""
     failing = host.shell(MARKED)
     session = play([do(failing), do(failing, before=service.kill), do(failing, before=service.start), CLOSING])
@@ -218,7 +228,7 @@ def test_a_service_that_is_killed_is_not_missed_and_counts_on(host, place, servi
     assert session.status == 0
 
 
-def test_a_session_without_a_service_is_as_without_hooks(host, place, play):
+def test_a_session_without_a_service_is_as_without_hooks(host: Host, place: Place, play: Played) -> None:
     """No word of ours, no failure of the host, and every call runs."""
     session = play([do(host.shell(MARKED)), do(host.shell(FINE)), CLOSING])
     Service(place).stop()
@@ -228,7 +238,7 @@ def test_a_session_without_a_service_is_as_without_hooks(host, place, play):
     assert session.status == 0
 
 
-def test_a_sub_agent_is_a_run_of_its_own(host, place, service, play):
+def test_a_sub_agent_is_a_run_of_its_own(host: Host, place: Place, service: Service, play: Played) -> None:
     """What its parent was refused, it may try."""
     delegate = do(host.delegate(f"{DELEGATED} look why orders.py fails."))
     wait = (do(call) for call in host.wait())
@@ -241,13 +251,13 @@ def test_a_sub_agent_is_a_run_of_its_own(host, place, service, play):
     assert "again (x3" not in inner
 
 
-def test_uninstalled_the_home_is_as_before(host, place):
+def test_uninstalled_the_home_is_as_before(host: Host, place: Place) -> None:
     """Byte for byte, with no file or folder more or less."""
     host.prepare(place, "http://127.0.0.1:9")
     check_uninstalled(host, place)
 
 
-def test_uninstalled_an_empty_home_is_empty(host, place):
+def test_uninstalled_an_empty_home_is_empty(host: Host, place: Place) -> None:
     """Also where the host has no settings yet."""
     check_uninstalled(host, place)
 

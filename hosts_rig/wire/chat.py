@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import json
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from hosts_rig.wire import Result, as_text, events
+from hosts_rig.wire.messages import opening, shows_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hosts_rig.script import Turn
 
+__all__ = ["PATHS", "opening", "render", "results", "shows_tools"]
+
 PATHS = ("/chat/completions",)
-
-
-def shows_tools(request: Mapping[str, Any]) -> bool:
-    """
-    Whether the request comes from the agent, not from a helper that finds a title.
-    """
-    return bool(request.get("tools"))
-
-
-def opening(request: Mapping[str, Any]) -> str:
-    """
-    What the conversation begins with, before the model's first message.
-    """
-    first = takewhile(lambda message: message["role"] != "assistant", request["messages"])
-    return "\n".join(as_text(message["content"]) for message in first)
 
 
 def results(request: Mapping[str, Any]) -> Iterator[Result]:

@@ -69,7 +69,8 @@ def _stream(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> Iterato
     yield {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
     for index, block in enumerate(blocks):
         if block["type"] == "text":
-            begin, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": block["text"]}
+            begin = {**block, "text": ""}
+            delta = {"type": "text_delta", "text": block["text"]}
         else:
             begin = {**block, "input": {}}
             delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}

@@ -7,21 +7,17 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from hosts_rig.wire import Result, as_text, events
+from hosts_rig.wire.messages import shows_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hosts_rig.script import Turn
 
+__all__ = ["PATHS", "opening", "render", "results", "shows_tools"]
+
 PATHS = ("/responses",)
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
-
-
-def shows_tools(request: Mapping[str, Any]) -> bool:
-    """
-    Whether the request comes from the agent, not from a helper that finds a title.
-    """
-    return bool(request.get("tools"))
 
 
 def opening(request: Mapping[str, Any]) -> str:

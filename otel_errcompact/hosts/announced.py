@@ -66,7 +66,8 @@ def _put(table: _Table, key: _Key, call: HostCall) -> None:
 
 def _take(table: _Table, key: _Key, call_id: str = "") -> HostCall | None:
     calls = table.get(key) or ()
-    found = next((each for each in calls if call_id in {"", each.call_id}), None)
+    # The newest: an older one may never have been made, as where another hook has refused it.
+    found = next((each for each in reversed(calls) if call_id in {"", each.call_id}), None)
     if found is None:
         return None
     left = tuple(each for each in calls if each is not found)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -110,7 +111,8 @@ def start(socket_path: Path | None = None) -> None:
     # A program of its own forks: to fork one with threads is not safe.
     command = [sys.executable, "-I", "-S", str(_DETACHED), place]
     nothing = subprocess.DEVNULL
-    subprocess.run(command, stdin=nothing, stdout=nothing, stderr=nothing, check=False)  # noqa: S603 - our own
+    with suppress(OSError):
+        subprocess.run(command, stdin=nothing, stdout=nothing, stderr=nothing, check=False)  # noqa: S603 - our own
 
 
 def post(

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.engine.ladder import explain_stop
-from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.calls import HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import (
-    arguments_of,
     as_record,
     content_of,
     name_of,
     output_for,
+    read_call,
     records_of,
     text_of,
 )
@@ -29,7 +29,7 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from otel_errcompact.hosts.calls import HostRuns
+    from otel_errcompact.hosts.calls import HostCall, HostRuns
 
     Event = Mapping[str, object]
     Output = dict[str, object]
@@ -163,18 +163,8 @@ def _on_sub_agent_end(event: Event, runs: HostRuns) -> Output:
 
 
 def _read_call(event: Event, called: Event) -> HostCall | None:
-    tool, call_id = name_of(called, "tool_name"), name_of(called, "tool_use_id")
-    if not tool or not call_id:
-        return None
-    return HostCall(
-        run_id=_run_id(event),
-        tool=tool,
-        arguments=arguments_of(called, "tool_input"),
-        call_id=call_id,
-        agent=name_of(event, "agent_type") or HOST,
-        directory=text_of(event, "cwd"),
-        says_turns=True,
-    )
+    call = read_call({**event, **called}, host=HOST, run_id=_run_id(event))
+    return replace(call, says_turns=True) if call is not None and call.call_id else None
 
 
 def _run_id(event: Event) -> str:

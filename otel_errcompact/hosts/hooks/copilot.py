@@ -10,21 +10,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.calls import HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import arguments_of, name_of, record_of, text_of
+from otel_errcompact.hosts.hooks.payloads import CallFields, name_of, read_call, record_of, text_of
 from otel_errcompact.hosts.hooks.saved_output import read_saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact.hosts.calls import HostRuns
+    from otel_errcompact.hosts.calls import HostCall, HostRuns
 
     Event = Mapping[str, object]
     Output = dict[str, object]
 
 HOST: Final = "copilot"
+_CALL: Final = CallFields(
+    tool=("toolName", "tool_name"),
+    arguments=("toolArgs", "tool_input", "toolInput"),
+    call_id=("toolCallId", "tool_use_id"),
+    agent=("agentType",),
+    directory=("cwd", "workingDirectory"),
+)
 
 _RESULT: Final = ("toolResult", "tool_result")
 _TEXT: Final = ("textResultForLlm", "text_result_for_llm")
@@ -106,17 +113,7 @@ def _name_in(result: Event, names: tuple[str, ...]) -> str:
 
 
 def _read_call(event: Event) -> HostCall | None:
-    tool = name_of(event, "toolName", "tool_name")
-    if not tool:
-        return None
-    return HostCall(
-        run_id=_run_id(event),
-        tool=tool,
-        arguments=arguments_of(event, "toolArgs", "tool_input", "toolInput"),
-        call_id=name_of(event, "toolCallId", "tool_use_id"),
-        agent=name_of(event, "agentType") or HOST,
-        directory=text_of(event, "cwd", "workingDirectory"),
-    )
+    return read_call(event, host=HOST, run_id=_run_id(event), fields=_CALL)
 
 
 def _run_id(event: Event) -> str:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.calls import HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import arguments_of, content_of, name_of, number_of, text_of
+from otel_errcompact.hosts.hooks.payloads import CallFields, content_of, name_of, number_of, read_call, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact.hosts.calls import HostRuns
+    from otel_errcompact.hosts.calls import HostCall, HostRuns
 
     Event = Mapping[str, object]
     Output = dict[str, object]
 
 HOST: Final = "cursor"
+_CALL: Final = CallFields(agent=("subagent_type",))
 MAX_CONTEXT: Final = 10_000
 """Characters of added context; Cursor drops one that is longer."""
 
@@ -76,17 +77,7 @@ def _on_end(event: Event, runs: HostRuns) -> Output:
 
 
 def _read_call(event: Event) -> HostCall | None:
-    tool = name_of(event, "tool_name")
-    if not tool:
-        return None
-    return HostCall(
-        run_id=_run_id(event),
-        tool=tool,
-        arguments=arguments_of(event, "tool_input"),
-        call_id=name_of(event, "tool_use_id"),
-        agent=name_of(event, "subagent_type") or HOST,
-        directory=text_of(event, "cwd"),
-    )
+    return read_call(event, host=HOST, run_id=_run_id(event), fields=_CALL)
 
 
 def _run_id(event: Event) -> str:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.calls import HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, refuse, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import (
-    arguments_of,
     as_record,
     content_of,
     name_of,
     output_for,
+    read_call,
     record_of,
     records_of,
     text_of,
@@ -27,7 +27,7 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact.hosts.calls import HostRuns
+    from otel_errcompact.hosts.calls import HostCall, HostRuns
 
     Event = Mapping[str, object]
     Output = dict[str, object]
@@ -112,16 +112,7 @@ def _on_end(event: Event, runs: HostRuns) -> Output:
 
 
 def _read_call(event: Event) -> HostCall | None:
-    tool = name_of(event, "tool_name")
-    if not tool:
-        return None
-    return HostCall(
-        run_id=name_of(event, "session_id"),
-        tool=tool,
-        arguments=arguments_of(event, "tool_input"),
-        agent=HOST,
-        directory=text_of(event, "cwd"),
-    )
+    return read_call(event, host=HOST, run_id=name_of(event, "session_id"))
 
 
 _RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.calls import HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import arguments_of, name_of, number_of, record_of, text_of
+from otel_errcompact.hosts.hooks.payloads import CallFields, name_of, number_of, read_call, record_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact.hosts.calls import HostRuns
+    from otel_errcompact.hosts.calls import HostCall, HostRuns
 
     Event = Mapping[str, object]
     Output = dict[str, object]
 
 HOST: Final = "opencode"
+_CALL: Final = CallFields(
+    tool=("tool",), arguments=("args",), call_id=("callID",), agent=("agent",), directory=("directory",)
+)
 
 _DECLINED: Final = (
     "The user rejected permission",
@@ -84,17 +87,7 @@ def _on_end(event: Event, runs: HostRuns) -> Output:
 
 
 def _read_call(event: Event) -> HostCall | None:
-    tool = name_of(event, "tool")
-    if not tool:
-        return None
-    return HostCall(
-        run_id=_run_id(event),
-        tool=tool,
-        arguments=arguments_of(event, "args"),
-        call_id=name_of(event, "callID"),
-        agent=name_of(event, "agent") or HOST,
-        directory=text_of(event, "directory"),
-    )
+    return read_call(event, host=HOST, run_id=_run_id(event), fields=_CALL)
 
 
 def _run_id(event: Event) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.boundary.arguments import as_text
+from otel_errcompact.hosts.calls import HostCall
 from otel_errcompact.hosts.hooks.decorations import without_remarks
 
 if TYPE_CHECKING:
@@ -15,6 +16,44 @@ MAX_NAME: Final = 200
 """Characters of a name or id; a longer one is none."""
 
 _NOTHING: Final[Mapping[str, object]] = {}
+
+
+class CallFields(NamedTuple):
+    """The fields of a call, by default as in Claude Code."""
+
+    tool: tuple[str, ...] = ("tool_name",)
+    arguments: tuple[str, ...] = ("tool_input",)
+    call_id: tuple[str, ...] = ("tool_use_id",)
+    agent: tuple[str, ...] = ("agent_type",)
+    directory: tuple[str, ...] = ("cwd",)
+
+
+_AS_IN_CLAUDE_CODE: Final = CallFields()
+
+
+def read_call(
+    event: Mapping[str, object], *, host: str, run_id: str, fields: CallFields = _AS_IN_CLAUDE_CODE
+) -> HostCall | None:
+    """
+    Return the call that an event is about; None without.
+
+    Args:
+        event: The event.
+        host: The host's name, which stands for an agent without one.
+        run_id: The session; of a sub-agent `session/agent`.
+        fields: Where the parts of a call stand in it.
+    """
+    tool = name_of(event, *fields.tool)
+    if not tool:
+        return None
+    return HostCall(
+        run_id=run_id,
+        tool=tool,
+        arguments=arguments_of(event, *fields.arguments),
+        call_id=name_of(event, *fields.call_id),
+        agent=name_of(event, *fields.agent) or host,
+        directory=text_of(event, *fields.directory),
+    )
 
 
 def output_for(hook: str, **fields: str) -> dict[str, object]:

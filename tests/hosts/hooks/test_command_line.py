@@ -174,7 +174,7 @@ def test_the_doctor_says_why_a_url_is_of_no_use(place: Place) -> None:
     found = json.loads(done.stdout)
     assert done.returncode == 1
     assert found["problems"][0].startswith("nothing answers at http://127.0.0.1:9/v1/hooks/claude-code")
-    assert found["steps"] == ["run 'errcompact serve --port 9': it starts the service there"]
+    assert found["steps"] == ["run 'errcompact serve --port 9 --replace': it starts the service there"]
 
 
 def test_the_doctor_says_that_a_shell_prefix_is_gone(place: Place) -> None:

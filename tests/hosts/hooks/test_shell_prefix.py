@@ -75,6 +75,17 @@ def test_the_hook_reports_first(runs: LedgerRuns, given: dict[str, Any], line: s
         assert session.counts() == {session.agent: number}
 
 
+def test_a_call_that_was_never_made_is_not_taken_for_the_next_one(runs: LedgerRuns) -> None:
+    """Another hook has refused the first, after ours had let it pass: no report of it comes."""
+    session = Session(runs, {"command": FAILING}, FAILING)
+    session.begin(1)
+    session.begin(2)
+    wrapped = session.wrap()
+    assert (wrapped.outcome, wrapped.count) == ("failure", 1)
+    assert session.end(2) == {}
+    assert session.counts() == {session.agent: 1}
+
+
 def test_a_late_report_takes_no_call_that_is_under_way_for_its_own(runs: LedgerRuns) -> None:
     """Session and sub-agent execute the same command; each is counted once, whichever report comes when."""
     session = Session(runs, {"command": FAILING}, FAILING)

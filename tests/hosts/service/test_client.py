@@ -109,6 +109,16 @@ def test_an_away_service_is_started_and_not_waited_for(place: Place) -> None:
         assert Path(f"/proc/{running.pid}/cwd").readlink() == place.folder
 
 
+def test_a_service_is_started_on_the_port_that_other_hooks_call(place: Place) -> None:
+    """Without it they would call in vain, and the service that listens there could not start beside this one."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-I", "-S", str(HOOK), "claude-code", "SessionStart", str(port)]
+    subprocess.run(command, env=place.environ, input=b"{}", check=True, capture_output=True)
+    assert place.wait_until_it_answers().port == port
+
+
 def test_a_started_service_inherits_nothing(place: Place) -> None:
     """A pipe that its host has left open would stay open as long as the service runs, and hosts wait for its end."""
     reader, writer = os.pipe()
@@ -309,6 +319,14 @@ def test_a_report_starts_an_away_service(place: Place) -> None:
     assert posting.post_success(run="r", tool="sql", socket_path=place.socket) is None
     place.wait_until_it_answers()
     assert posting.post_success(run="r", tool="sql", socket_path=place.socket, limit_s=PATIENCE_S) is not None
+
+
+def test_a_report_of_a_program_without_an_interpreter_raises_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python runs inside another program, or was replaced by an update: the service cannot be started."""
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python3")
+    assert posting.post_success(run="r", tool="sql", socket_path=place.socket) is None
 
 
 @pytest.mark.parametrize("answer", [b"", b"nothing", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1\r\n\r\n{}"])

@@ -212,7 +212,7 @@ def _post(url: str, event: Event, token: str) -> Mapping[str, object]:
     except (URLError, OSError, ValueError) as error:
         port = url.partition("://")[2].partition("/")[0].rpartition(":")[2]
         raise SendingError(
-            f"nothing answers at {url}", f"run 'errcompact serve --port {port}': it starts the service there"
+            f"nothing answers at {url}", f"run 'errcompact serve --port {port} --replace': it starts the service there"
         ) from error
 
 

@@ -108,6 +108,7 @@ def _make_handler(host: str, event: str, caller: Caller) -> dict[str, object]:
     if host == "claude-code":
         if caller.port is not None and event not in _BY_COMMAND_ALONE:
             return _make_http_handler(host, caller.port)
+        words += [] if caller.port is None else [str(caller.port)]
         return {"type": "command", "command": caller.python, "args": words, "timeout": TIMEOUT_S}
     # A program that is gone must not end with a status: Copilot would refuse every call.
     command = f"{shlex.join([caller.python, *words])} 2>/dev/null || true"

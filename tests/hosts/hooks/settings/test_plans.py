@@ -305,12 +305,13 @@ def test_http_is_for_events_that_have_the_time() -> None:
     """The first event starts the service, which no URL can."""
     from otel_errcompact.hosts.hooks.settings.entries import list_entries
 
-    kinds = {
-        entry.path[1]: entry.value["hooks"][0]["type"]  # type: ignore[index]
+    handlers = {
+        entry.path[1]: entry.value["hooks"][0]  # type: ignore[index]
         for entry in list_entries("claude-code", Caller(port=4823))
     }
-    assert {event for event, kind in kinds.items() if kind == "command"} == {"SessionStart", "SessionEnd"}
-    assert kinds["PreToolUse"] == "http"
+    commands = {event: found["args"][-3:] for event, found in handlers.items() if found["type"] == "command"}
+    assert commands == {event: ["claude-code", event, "4823"] for event in ("SessionStart", "SessionEnd")}
+    assert handlers["PreToolUse"]["url"] == "http://127.0.0.1:4823/v1/hooks/claude-code"
 
 
 @pytest.mark.parametrize(
