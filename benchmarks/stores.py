@@ -22,6 +22,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
+from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.history.stores.address import open_backend
@@ -35,6 +36,8 @@ TEXT = """Traceback (most recent call last):
     return prices[sku]
 KeyError: 'tea'
 """
+ARGUMENTS = '{"sku": "tea"}'
+OPERATION = operation_of("load", ARGUMENTS)
 PROCESSES = 8
 EVERY = 5
 """After so many failures the call succeeds, as calls of an agent do."""
@@ -73,11 +76,12 @@ def open_ledger(address: str, run_id: str) -> Ledger:
 def fail(ledger: Ledger, run_id: str, number: int) -> None:
     """Take one step of an agent."""
     began = ledger.next_tick()
-    ledger.observe(
-        run_id, RawError(text=TEXT, tool="load", arguments='{"sku": "tea"}', began=began, time_ns=number + 1)
+    failure = RawError(
+        text=TEXT, tool="load", operation=OPERATION, arguments=ARGUMENTS, began=began, time_ns=number + 1
     )
+    ledger.observe(run_id, failure)
     if number % EVERY == EVERY - 1:
-        ledger.succeed(run_id, "load", arguments='{"sku": "tea"}')
+        ledger.succeed(run_id, "load", operation=OPERATION, arguments=ARGUMENTS)
 
 
 def measure_one(addresses: dict[str, str], rounds: int) -> None:

@@ -42,7 +42,7 @@ HOST_LIMIT = re.compile(r'("timeout(?:Sec)?": )5(000)?\b')
 SHORT = 1_500
 """Characters; a long output has 40 kB where it is not replaced."""
 
-AGAIN = "#ee2a again (x2, 2 in a row; 2 identical calls failed and no other has succeeded"
+AGAIN = "#ee2a again (x2, 2 in a row; 2 identical calls failed and no call has succeeded since"
 REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
 
 

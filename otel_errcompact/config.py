@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.escalator.thresholds import Mode, Thresholds
-from otel_errcompact.history.stores.address import MEMORY, PATTERN
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.history.stores.address import MEMORY, read_address
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.runtime.models import FrozenModel, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 PREFIX: Final = "OTEL_ERRCOMPACT_"
 
@@ -31,6 +32,8 @@ ExceptionSignal = Literal["events", "logs", "logs/dup"]
 _STANDARD: Final = {f"{PREFIX}TELEMETRY_EXCEPTION_SIGNAL": "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN"}
 """Options that OpenTelemetry has a variable for."""
 
+_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {f"{PREFIX}STORE": read_address}
+"""What checks more of a variable than the type of its value; in code the value is checked where it is used."""
 
 _LISTS: Final = (frozenset, tuple)
 """Types of options whose variables hold several values, separated by commas."""
@@ -184,7 +187,7 @@ class Options(FrozenModel):
     without a handler. An asynchronous handler is cancelled; a synchronous one keeps its own thread until it returns.
     """
 
-    store: str = setting(default=MEMORY, pattern=PATTERN)
+    store: str = MEMORY
     """
     Where the state of runs is: `memory` of this process, or shared with others: `sqlite:///path` with those of this
     machine, `redis://host:port/0` with those of many (extra `redis`). Raw errors are in neither.
@@ -381,19 +384,29 @@ def _parse(model: type[FrozenModel], name: str, variable: str, text: str) -> Any
     """Return the value of one field, or None with a warning."""
     from pydantic import ValidationError
 
+    from otel_errcompact.redaction.redact import redact
+
     default = model.model_fields[name].default
     value: Any = text
     if isinstance(default, _LISTS):
         parts = [part.strip() for part in text.split(",") if part.strip()]
         value = frozenset(parts) if isinstance(default, frozenset) else tuple(parts)
     try:
-        return getattr(model.model_validate({name: value}), name)
+        value = getattr(model.model_validate({name: value}), name)
+        if check := _CHECKS.get(variable):
+            check(value)
     except ValidationError as error:
         problem = error.errors()[0]["msg"]
-        warnings.warn(
-            f"{variable}={text!r} is ignored ({problem}); the default {default!r} is used", RuntimeWarning, stacklevel=4
-        )
-        return None
+    except ConfigurationError as error:
+        problem = str(error)
+    else:
+        return value
+    warnings.warn(
+        f"{variable}={redact(text)!r} is ignored ({problem}); the default {default!r} is used",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+    return None
 
 
 def _list_variables(model: type[FrozenModel], prefix: str) -> list[tuple[str, str]]:

@@ -183,6 +183,7 @@ def describe_end(report: RunReport) -> Attributes:
         semconv.AFTER_ESCALATION: report.after_escalation,
         semconv.CLASS_COUNT: len(report.classes),
         semconv.ESCALATION_COUNT: len(report.escalations),
+        semconv.RECOVERED_COUNT: sum(found.status == "RECOVERED" for found in report.classes),
         semconv.TOKENS_RAW: report.raw_tokens,
         semconv.TOKENS_SENT: report.sent_tokens,
         semconv.TOKENS_DIGEST: report.digest_tokens,

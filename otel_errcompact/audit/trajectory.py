@@ -42,6 +42,9 @@ _REMAINS: Final = ": the trajectory's files are smaller"
 MAX_RECORDS: Final = 4_096
 """Raw errors under way, whose lines are written and of which nothing else is known yet."""
 
+MAX_LIVES: Final = 10_000
+"""Runs in a shared store whose lines name which run of their id they are about."""
+
 
 class TrajectoryFile(Listener):
     """
@@ -89,6 +92,7 @@ class TrajectoryFile(Listener):
         self._ledger_id = format_span_id(self._ids.generate_span_id())
         self._numbers = itertools.count(1)
         self._records: BoundedTable[int, int] = BoundedTable(MAX_RECORDS)
+        self._lives: BoundedTable[str, str] = BoundedTable(MAX_LIVES)
         self._lock = ReentrantLock()
         guard = guard or Guard()
         self._raws = LineFile(self.path, options, guard)
@@ -118,6 +122,8 @@ class TrajectoryFile(Listener):
 
     def on_begin(self, begun: BegunRun) -> None:
         """Write the settings of a run."""
+        if begun.life:
+            self._lives.put(begun.run_id, begun.life)
         self._write_life(semconv.RUN_BEGIN, life.describe_settings(begun))
 
     def on_changed(self, begun: BegunRun) -> None:
@@ -164,6 +170,7 @@ class TrajectoryFile(Listener):
         """Write the end of a run that has had a failure."""
         if report.occurrences or report.handled:
             self._write_life(semconv.RUN_END, life.describe_end(report))
+        self._lives.pop(report.run_id)
 
     def _record_of(self, raw: RawError) -> int:
         return self._records.pop(id(raw)) or 0
@@ -177,6 +184,8 @@ class TrajectoryFile(Listener):
         if self._options.redact:
             attributes = {name: otlp_json.redact_value(value) for name, value in attributes.items()}
         attributes[semconv.LEDGER_ID] = self._ledger_id
+        if (shared := self._lives.get(str(attributes[semconv.RUN_ID]))) is not None:
+            attributes[semconv.LIFE_ID] = shared
         record = otlp_json.write_log_record(
             event,
             attributes,

@@ -94,6 +94,7 @@ class Call:
         self.is_ignored = False
         """Whether the call was neither a failure nor a success, as one that its user has declined."""
         self._is_executed_elsewhere = False
+        self._is_recorded_elsewhere = False
         self._says_success = False
         self._guidance = ""
         self._opened_at = 0
@@ -178,17 +179,29 @@ class Call:
             messages=seen.messages,
         )
 
-    def conclude(self, error: BaseException | str | None, result: object, *, says_success: bool = False) -> None:
+    def conclude(
+        self,
+        error: BaseException | str | None,
+        result: object,
+        *,
+        error_type: str = "",
+        says_success: bool = False,
+        is_recorded: bool = False,
+    ) -> None:
         """
         Settle a call that was executed elsewhere, on its open span.
 
         Args:
             error: What it failed with: the exception, or the text of an answer that is an error.
             result: What it returned, if it did not fail.
+            error_type: What the framework calls the error of such a text, if it has a name for it.
             says_success: Whether the framework itself says that it succeeded, so that more is needed to doubt it.
+            is_recorded: Whether other telemetry holds it, that of the current span if there is one, and none of ours
+                is to be made.
         """
         with self.scope.at_boundary:
             self._is_executed_elsewhere, self._says_success = True, says_success
+            self._is_recorded_elsewhere = is_recorded
             self.result = result
             if not isinstance(error, BaseException) and isinstance(error, str):
                 exit_code = as_exit_code(self.exit_code, self.scope.guard)
@@ -196,7 +209,7 @@ class Call:
                     error, tool=self.tool, arguments=self.arguments, flagged=True, exit_code=exit_code
                 )
                 if judged.outcome == "failure":
-                    self.fail(error)
+                    self.fail(error, type=error_type)
                 self._conclude(None, control=judged.outcome == "ignored")
             else:
                 self._conclude(error, control=error is not None and self.scope.is_control_flow(error))
@@ -347,7 +360,7 @@ class Call:
         self.is_ignored = control and self._error is None
         if not mine:
             self.scope.settle_call(self.call_id)
-            if self._error is not None and self._span is trace.INVALID_SPAN:
+            if self._error is not None and self._span is trace.INVALID_SPAN and not self._is_recorded_elsewhere:
                 mine, self._span = True, self._start_span()
                 self._error = replace(self._error, span=span_ref(self._span))
         try:
@@ -368,7 +381,8 @@ class Call:
         finally:
             if self._error is not None:
                 key, kind = (self._counted.key, self._counted.type) if self._counted else ("", "")
-                self.scope.recorder.record(self._span, self._error, key, kind)
+                if not self._is_recorded_elsewhere:
+                    self.scope.recorder.record(self._span, self._error, key, kind)
                 self._error = self._error.without_exception()  # a call may be kept for long
             if mine:
                 self._span.end()
@@ -411,7 +425,9 @@ class Call:
         messages: Mapping[int, str] | None = None,
         detected: str = "",
     ) -> RawError:
-        if self._is_executed_elsewhere:
+        if self._is_recorded_elsewhere:
+            self._span = trace.get_current_span()
+        elif self._is_executed_elsewhere:
             self._span = find_tool_span(self.tool, self.call_id)
         return RawError(
             text=text,

@@ -88,11 +88,13 @@ class Port:
         arguments: Arguments = None,
         call_id: str = "",
         error: BaseException | str | None = None,
+        error_type: str = "",
         result: object = None,
         began: int = 0,
         exit_code: int | None = None,
         directory: str = "",
         says_success: bool = False,
+        is_recorded: bool = False,
     ) -> Call:
         """
         Count a call that the framework has executed, and return it.
@@ -105,11 +107,14 @@ class Port:
             arguments: The call's arguments.
             call_id: The id of the call.
             error: What it failed with: the exception, or the text of an answer that is an error.
+            error_type: What the framework calls the error of such a text; a type that the text names goes before it.
             result: What it returned, if it did not fail.
             began: The tick at which the agent asked for it; that of the turn, or unknown, if 0.
             exit_code: The exit status of a command; what it returned is judged by it too.
             directory: The working directory of the call, where its arguments do not tell.
             says_success: Whether the framework itself says that it succeeded, so that more is needed to doubt it.
+            is_recorded: Whether other telemetry holds the failure, that of the current span if there is one: no span
+                or log record of ours is made.
         """
         call = Call(
             self._scope,
@@ -121,7 +126,7 @@ class Port:
             gated=False,
         )
         call.exit_code = exit_code
-        call.conclude(error, result, says_success=says_success)
+        call.conclude(error, result, error_type=error_type, says_success=says_success, is_recorded=is_recorded)
         return call
 
     def settle_call(self, call_id: str) -> None:

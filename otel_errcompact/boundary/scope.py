@@ -104,7 +104,8 @@ class RunScope:
         self.turn_began = 0
         """The tick at which the newest turn began; 0 before the first."""
         self._settings: Final = settings
-        self._stoppable: Final = stoppable
+        self.stoppable = stoppable
+        """Whether the run has an agent that can be stopped."""
         self._gate: Final = Gate(self.ledger, self.run_id, settings.get("on_escalation"), self._take)
         self._span: Span = trace.INVALID_SPAN
         self._sequence: Final = itertools.count(1)
@@ -146,8 +147,13 @@ class RunScope:
                 thresholds=self._settings.get("thresholds"),
                 mode=self._settings.get("mode"),
                 asks=self._settings.get("on_escalation") is not None,
-                stoppable=self._stoppable,
+                stoppable=self.stoppable,
             )
+
+    def let_stop(self) -> None:
+        """Note that the run's agent can be stopped from now on."""
+        self.stoppable = True
+        self.open()
 
     def name_agent(self, agent: str) -> None:
         """Name the agent of a run that began without it."""

@@ -132,6 +132,13 @@ _PHRASES_OF_WAITING: Final = (
     r"(?:service|server)(?: is)?(?: currently| temporarily)? unavailable\b", r"currently unable to handle\b",
     r"overloaded\b", r"over capacity\b", r"server is (?:too )?busy\b", r"bad gateway\b", r"upstream connect error\b",
     r"(?:try|retry) again (?:later|in (?:a|an|[0-9]))", r"(?:try|retry) (?:later|after [0-9]|in [0-9])",
+    r"not (?:yet )?ready\b(?! to)",
+    r"still (?:pending|running|starting|initiali[sz]ing|processing|building|provisioning|loading)\b",
+    r"(?:warming|starting|booting|spinning) up\b", r"is (?:starting|initiali[sz]ing|provisioning|pending)\b",
+    (
+        r"(?:build|deploy|deployment|rollout|restart|operation|job|task|backup|restore|provisioning|update|upgrade)"
+        r"(?: is)?(?: already| still| currently)? in progress\b"
+    ),
     r"signal: killed\b", r"oomkilled\b", r"statuscode\.(?:unavailable|deadline_exceeded)",
 )  # fmt: skip
 """
@@ -148,7 +155,8 @@ _WORDS_OF_WAITING: Final = (
     "ebusy", "errno ", "winerror ", "temporar", "lock", "busy", "held by", "another", "serialize",
     "restarting", "too many", "rate limit", "rate-limit", "ratelimit", "rate exceeded", "request rate", "throttled",
     "exhausted", "unavailable", "unable to handle", "overload", "over capacity", "gateway", "upstream", "again",
-    "try later", "try after", "try in", "killed",
+    "try later", "try after", "try in", "killed", "ready", "still ", "ing up", "is starting", "is initiali",
+    "is provisioning", "is pending", "in progress",
 )  # fmt: skip
 """Strings in small letters of which each such phrase holds one: to look for them costs little."""
 

@@ -77,7 +77,10 @@ def find_news(key: str, facts: Facts, shown: Shown) -> tuple[News, Shown]:
     is_again = not known.unseen((facts.cause, *lines))
     details = of_class.details.add(shown.lines.seen(lines_of(before)))
     left_out = {line for line, _ in facts.evidence if _is_left_out(line, known, details)}
-    fresh = {*details.unseen(shown.lines.unseen(lines)), *_find_changed(lines, before)} - left_out
+    # A code that was read before the last failure is news after another one.
+    said = set(map(template_of, lines_of(before)))
+    back = {line for line in facts.details if template_of(line) not in said}
+    fresh = {*details.unseen(shown.lines.unseen(lines)), *_find_changed(lines, before), *back} - left_out
     of_class = replace(of_class, facts=facts, details=details.add(fresh), failed=known.add((facts.cause, *lines)))
     news = News(
         values=(*_find_moves(facts, before), *_find_new_values(facts, before)),

@@ -22,11 +22,17 @@ class Situation:
     repeats: int = 0
     """Turns in which the identical call failed or was refused while nothing succeeded."""
 
+    executed: int = 0
+    """Those of them in which it was executed and failed, transient failures excluded."""
+
     action: ActionName | None = None
     """The answer to the escalation; None where there is no escalation, or no answer yet."""
 
     loop_halt: int = 0
     """The number of identical calls at which the run is halted; 0 where it is not."""
+
+    stopped_by: ActionName | None = None
+    """The answer that had stopped the run before this failure; None if it goes on."""
 
     rejected: bool = False
     """Whether nothing was executed."""

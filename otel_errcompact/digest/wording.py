@@ -76,6 +76,9 @@ def mark_repeat(error_class: ErrorClass, situation: Situation, *, is_again: bool
 
 def write_notice(situation: Situation) -> str:
     """Return the notice of a threshold or a loop, if any."""
+    if situation.stopped_by is not None:
+        stands = "waits for a human" if situation.stopped_by == "pause" else "is stopped"
+        return f"the run {stands}: make no further calls"
     decision = situation.decision
     if decision.level == "escalate":
         counted = _COUNTED[decision.threshold].format(count=decision.count)
@@ -85,7 +88,8 @@ def write_notice(situation: Situation) -> str:
     advice = _advice(situation)
     if situation.repeats > 1:
         stop = f", at {situation.loop_halt} the run is stopped" if situation.loop_halt else ""
-        return f"{situation.repeats} identical calls failed and no other has succeeded{stop}: {advice}"
+        how = "failed or were refused" if 0 < situation.executed < situation.repeats else "failed"
+        return f"{situation.repeats} identical calls {how} and no call has succeeded since{stop}: {advice}"
     left = decision.limit - decision.count
     return f"escalates at {decision.limit}: {advice}" if left == 1 else advice
 
@@ -101,7 +105,9 @@ def _consequence(situation: Situation) -> str:
         return "the operator is asked"
     if situation.action == "halt":
         return "the run is stopped"
-    return f"recorded for the operators, the run goes on; {_advice(situation)}"
+    # Of the failures of a whole run this one may be the first of its kind.
+    advice = "" if situation.decision.threshold == "total" else f"; {_advice(situation)}"
+    return f"recorded for the operators, the run goes on{advice}"
 
 
 def write_warning(situation: Situation) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.engine.state import RunState
     from otel_errcompact.errors import RawError
+    from otel_errcompact.escalator.escalation import ActionName
     from otel_errcompact.history.history import Recorded
     from otel_errcompact.history.repeats import RepeatedCall
     from otel_errcompact.history.stores.memory import MemoryLimits
@@ -68,6 +69,7 @@ class FailureCounter:
             started: When the compaction began, by the timer.
         """
         stopped = state.escalation is not None
+        stopped_by = state.answer.action if stopped and state.answer is not None else None
         tick = self._next_tick() if record.tick is None else record.tick
         agent = raw.agent or state.agent
         state.agent = state.agent or raw.agent
@@ -81,7 +83,7 @@ class FailureCounter:
         rows = Rows(rejected=record.kind.rejected, streak=recorded.attempts, repeated=repeated, history=state.history)
         step = self._ladder.climb(state, error_class, rows, began=raw.began or tick, tick=tick, span=raw.span)
         # Where the library only observes, the agent reads the raw error.
-        text = raw.text if state.mode == "observe" else self._render(state, raw, recorded, repeated, step)
+        text = raw.text if state.mode == "observe" else self._render(state, raw, recorded, repeated, step, stopped_by)
         raw_tokens, digest_tokens = map(self._pipeline.count_tokens, (raw.text, text))
         sent_tokens = raw_tokens if raw.exception is None else self._pipeline.count_tokens(raw.sent)
         state.raw_tokens += raw_tokens
@@ -112,15 +114,23 @@ class FailureCounter:
         return observation, step
 
     def _render(
-        self, state: RunState, raw: RawError, recorded: Recorded, repeated: RepeatedCall | None, step: Step
+        self,
+        state: RunState,
+        raw: RawError,
+        recorded: Recorded,
+        repeated: RepeatedCall | None,
+        step: Step,
+        stopped_by: ActionName | None,
     ) -> str:
         error_class = recorded.error_class
         situation = Situation(
             decision=step.decision,
             streak=recorded.attempts.count,
             repeats=repeated.attempts.count if repeated is not None else 0,
+            executed=repeated.failed if repeated is not None else 0,
             action=step.answered.action if step.answered is not None else None,
             loop_halt=state.loop_halt,
+            stopped_by=stopped_by,
             rejected=error_class.kind.rejected,
             transient=error_class.kind.transient,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -121,18 +122,21 @@ class Ledger:
         """
 
         def set_up(state: RunState) -> None:
+            # Who opens it besides, and cannot stop the agent, takes nothing from those that can.
+            state.stoppable = stoppable or (state.attended and state.stoppable)
             state.attended = True
             state.agent = agent or state.agent
             state.thresholds = thresholds or state.thresholds
             state.mode = mode or state.mode
-            state.stoppable = stoppable
             state.join(asks=asks)
 
         with self.store.edit(run_id, self._create) as state:
             self.store.repeat_later(run_id, set_up)
             set_up(state)
             changed = state.settings(self.next_tick()) if state.begun else None
+            begun = self._begin(state)
         self.store.account(state)
+        self._notify_begun(begun)
         if changed is not None:
             self._listeners.notify(lambda listener: listener.on_changed(changed))
 
@@ -186,8 +190,10 @@ class Ledger:
         if state is None:
             state = self._create(run_id)
             state.failed = failed
-        if state.answer is None and not others_remain:
-            self._notify_answered(self._ladder.answer(state, "unhandled", "the run ended before it was answered"))
+        if not others_remain:
+            self._notify_begun(self._begin(state))
+            if state.answer is None:
+                self._notify_answered(self._ladder.answer(state, "unhandled", "the run ended before it was answered"))
         report, verdict = state.report(), state.verdict()
         ended = EndedRun(report=report, verdict=verdict, digest=self._digest(state), raw=state.find_raw)
         if not others_remain:
@@ -231,6 +237,7 @@ class Ledger:
         created = RunState(run_id=run_id, agent="", thresholds=options.thresholds, mode=options.mode, history=history)
         if self.store.is_shared:  # what another process has counted, the agent of this one has not read
             created.shown = ALL_FORGOTTEN
+            created.life = uuid.uuid4().hex[:16]
         return created
 
     def _report_evicted(self, state: RunState) -> None:
@@ -256,6 +263,7 @@ class Ledger:
             record: Its class, kind and tick, where it was counted before.
             whole: Whether the text is for an agent that may have been shown nothing else of the run.
         """
+        raw = self._redact(raw)
         self._listeners.notify_raw(run_id, raw)
         observation = self._observe(run_id, raw, record, whole=whole)
         self._postponed.run()
@@ -268,8 +276,6 @@ class Ledger:
             # A signal handler or a finaliser, in the middle of this run's counts: counted when they are whole again.
             self._postponed.add(run_id, lambda: self._observe(run_id, raw, record))
             return self._counter.count(self._create(run_id), raw, record, started)[0]
-        if self.store.is_shared:
-            raw = self._redact(raw)
         with self.store.edit(run_id, self._create) as state:
             begun = self._begin(state, raw)
             observation, step = self._counter.count(state, raw, record, started)
@@ -290,12 +296,17 @@ class Ledger:
     def _count_again_later(self, observation: Observation, record: FailureRecord) -> None:
         kept, tick = observation.raw.without_exception(), observation.tick
         self.store.repeat_later(
-            observation.run_id, lambda state: self._counter.count(state, kept, replace(record, tick=tick), 0)
+            observation.run_id,
+            lambda state: self._counter.count(state, kept, replace(record, tick=tick), 0),
+            characters=len(kept.text),
         )
 
     def _redact(self, raw: RawError) -> RawError:
+        # Before anybody is told of it: what is kept of a failure and what is counted are one object, of one operation.
+        if not self.store.is_shared:
+            return raw
         operation = redact_operation(raw.operation)
-        return raw if operation is raw.operation else replace(raw, operation=operation)
+        return raw if operation == raw.operation else replace(raw, operation=operation)
 
     def handled(self, run_id: str, raw: RawError) -> None:
         """
@@ -303,6 +314,7 @@ class Ledger:
 
         Operators see it, the agent does not.
         """
+        raw = self._redact(raw)
         self._listeners.notify_raw(run_id, raw)
         found = self._pipeline.classify(raw)
         agent = raw.agent
@@ -374,7 +386,9 @@ class Ledger:
             success = replace(success, began=success.began or state.history.tick)
             self.store.repeat_later(run_id, lambda state: _count_success(state, success))
             resolved = _count_success(state, success)
+            begun = self._begin(state)
             tick = self.next_tick()
+        self._notify_begun(begun)
         if self._listeners.want_successes:
             self._listeners.notify_success(replace(success, tick=tick))
         if resolved:
@@ -454,18 +468,22 @@ class Ledger:
         tick at which the agent asked for the call. A record of a refusal has the call's fingerprint and the tick at
         which it was refused.
         """
-        if not self.may_refuse(run_id):
+        # Most calls have not failed: for these no run is locked.
+        known = self.store.peek(run_id)
+        if find_refused(known, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call) is None:
             return ""
         with self.store.find(run_id) as state:
             refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call)
             if state is None or refused is None:
                 return ""
+            begun = self._begin(state)
             counted = functools.partial(
                 refused.count, ladder=self._ladder, began=began, tick=tick or self.next_tick(), now_ns=now_ns
             )
             self.store.repeat_later(run_id, counted)
             refusal, step = counted(state)
             text = refused.render(state, self.options.digest)
+        self._notify_begun(begun)
         self._listeners.notify(lambda listener: listener.on_refused(refusal))
         self._notify_step(step)
         return text
@@ -557,10 +575,7 @@ class Ledger:
             action: What was done.
             message: The message with it.
         """
-        with self.store.find(run_id) as state:
-            self.store.repeat_later(run_id, lambda state: self._ladder.answer(state, action, message))
-            answered = None if state is None else self._ladder.answer(state, action, message)
-        self._notify_answered(answered)
+        self._settle(run_id, lambda state: self._ladder.answer(state, action, message))
 
     def answer_by_default(self, run_id: str, message: str) -> None:
         """
@@ -572,9 +587,16 @@ class Ledger:
             run_id: The run's id.
             message: Why no handler has answered.
         """
+        self._settle(run_id, lambda state: self._ladder.answer_by_default(state, message))
+
+    def _settle(self, run_id: str, answer: Callable[[RunState], AnsweredEscalation | None]) -> None:
+        begun: BegunRun | None = None
+        answered: AnsweredEscalation | None = None
         with self.store.find(run_id) as state:
-            self.store.repeat_later(run_id, lambda state: self._ladder.answer_by_default(state, message))
-            answered = None if state is None else self._ladder.answer_by_default(state, message)
+            self.store.repeat_later(run_id, answer)
+            if state is not None:
+                begun, answered = self._begin(state), answer(state)
+        self._notify_begun(begun)
         self._notify_answered(answered)
 
     def resume(self, run_id: str, message: str = "") -> None:
@@ -585,24 +607,33 @@ class Ledger:
             run_id: The run's id.
             message: The human's message.
         """
+        begun: BegunRun | None = None
         resumed: Resumed | None = None
+        answered: AnsweredEscalation | None = None
         with self.store.find(run_id) as state:
             self.store.repeat_later(run_id, lambda state: self._ladder.resume(state, message))
-            answered = None if state is None else self._ladder.resume(state, message)
-            if state is not None and answered is None and state.begun:
-                resumed = Resumed(run_id=run_id, agent=state.agent, message=message, tick=self.next_tick())
+            if state is not None:
+                begun, answered = self._begin(state), self._ladder.resume(state, message)
+                if answered is None and state.begun:
+                    resumed = Resumed(run_id=run_id, agent=state.agent, message=message, tick=self.next_tick())
+        self._notify_begun(begun)
         self._notify_answered(answered)
         if resumed is not None:
             self._listeners.notify(lambda listener: listener.on_resumed(resumed))
 
     # Listeners.
 
-    def _begin(self, state: RunState, raw: RawError) -> BegunRun | None:
-        """Return the settings of a run at its first failure."""
-        if state.begun:
+    def _begin(self, state: RunState, raw: RawError | None = None) -> BegunRun | None:
+        """
+        Return the settings of a run that listeners here do not know.
+
+        They hear of it with its first failure, or, where that was another process's, before anything else of it.
+        """
+        if state.begun or (raw is None and not state.has_failed):
             return None
         state.begun = True
-        return state.settings(self.next_tick(), agent=state.agent or raw.agent, time_ns=raw.time_ns)
+        agent, time_ns = (raw.agent, raw.time_ns) if raw is not None else ("", 0)
+        return state.settings(self.next_tick(), agent=state.agent or agent, time_ns=time_ns)
 
     def _notify_begun(self, begun: BegunRun | None) -> None:
         if begun is not None:

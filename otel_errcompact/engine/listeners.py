@@ -42,7 +42,8 @@ class Listener:
         """
         Receive a run at its first failure.
 
-        A run without failures is only ended.
+        A run without failures is only ended. Of a run that other processes have too, each process hears of it at its
+        own first failure, or when it joins or changes a run that has failed elsewhere.
         """
 
     def on_changed(self, begun: BegunRun) -> None:

@@ -209,3 +209,5 @@ class BegunRun:
     """When its first failure was met, in the ledger's sequence."""
 
     time_ns: int = 0
+    life: str = ""
+    """Which run of its id, the same in all processes that share it; empty where none can."""

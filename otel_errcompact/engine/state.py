@@ -30,6 +30,9 @@ class RunState(FailureMemory):
     run_id: str
     agent: str
     thresholds: Thresholds
+    life: str = ""
+    """Which run of its id, the same in all processes that share it; empty where none can."""
+
     mode: Mode = "enforce"
     handled: int = 0
     after_escalation: int = 0
@@ -56,7 +59,7 @@ class RunState(FailureMemory):
     """Whether the run has an agent that can be stopped; a server has none."""
 
     begun: bool = False
-    """Whether listeners of this process know of the run, which they do from its first failure here on."""
+    """Whether listeners of this process know of the run, which they do from what they hear first of it."""
 
     members: set[str] = field(default_factory=set[str])
     """Names of the processes that have opened the run and not left it."""
@@ -86,6 +89,11 @@ class RunState(FailureMemory):
     def is_open_here(self) -> bool:
         """Whether this process has opened the run and not left it."""
         return THIS_PROCESS.name in self.members
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether something has failed in the run, in whichever process."""
+        return bool(self.history.total or self.handled)
 
     @property
     def newest_tick(self) -> int:
@@ -127,12 +135,15 @@ class RunState(FailureMemory):
         Return whether this process is to ask about the open escalation.
 
         It is if no other one does, has ended, or has been silent for too long. Without a handler it leaves the
-        question to those that have one.
+        question to those that have one. Where the answer has come meanwhile, nothing is claimed: a late claim would
+        keep others from asking about the next escalation.
 
         Args:
             has_handler: Whether this process has a handler.
             now_ns: The time in nanoseconds since the epoch.
         """
+        if self.verdict().standing != "pending":
+            return True
         me = THIS_PROCESS.name
         if not has_handler and any(name != me and not has_ended(name) for name in self.askers):
             return False
@@ -218,6 +229,7 @@ class RunState(FailureMemory):
             stoppable=self.stoppable,
             tick=tick,
             time_ns=time_ns,
+            life=self.life,
         )
 
     def verdict(self) -> Verdict:

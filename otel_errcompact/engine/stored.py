@@ -8,7 +8,7 @@ are not redacted.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.errors import NOWHERE, Evidence, Facts, Location, Operation, SpanRef
@@ -35,7 +35,7 @@ CLASS: Final = "class:"
 FACTS: Final = "facts:"
 """With the key of a class behind each: its counts, and what most occurrences leave as it is."""
 
-_PLAIN_SETTINGS: Final = ("agent", "mode", "attended", "asks", "stoppable", "failed", "guidance")
+_PLAIN_SETTINGS: Final = ("life", "agent", "mode", "attended", "asks", "stoppable", "failed", "guidance")
 _NUMBERS: Final = ("handled", "after_escalation", "raw_tokens", "sent_tokens", "digest_tokens", "escalated_at")
 _COUNTS_OF_CLASS: Final = (
     "key", "short", "first_seen_ns", "last_seen_ns", "count", "resolved", "escalated", "unlifted", "uncounted", "tick",
@@ -103,8 +103,9 @@ class RunCodec:
         for name, number in zip(_NUMBERS, numbers, strict=True):
             setattr(state, name, number)
         marks[COUNTS] = counts
+        written = _written_classes(marks)
         for key, found in read.items():
-            marks[CLASS + key], marks[FACTS + key] = _mark_class(found), found.facts
+            written[key] = _mark_class(found)
         return True
 
 
@@ -138,6 +139,8 @@ def _dump_settings(state: RunState) -> dict[str, object]:
 def _load_settings(state: RunState, read: dict[str, Any]) -> None:
     if read["schema"] > SCHEMA:
         raise ValueError(f"the run is in form {read['schema']} of a newer otel-errcompact; this one reads {SCHEMA}")
+    if state.life != read["life"]:
+        state.begun = False  # listeners know of another run of its id
     for name in _PLAIN_SETTINGS:
         setattr(state, name, read[name])
     state.thresholds = Thresholds(**read["thresholds"])
@@ -208,25 +211,37 @@ def _load_answered(read: dict[str, Any] | None) -> AnsweredEscalation | None:
 # Classes.
 
 
-def _mark_class(found: ErrorClass) -> object:
-    return found, found.revision
+class _Mark(NamedTuple):
+    """What was written or read of a class last."""
+
+    found: ErrorClass
+    revision: int
+    facts: Facts
+
+
+def _mark_class(found: ErrorClass) -> _Mark:
+    return _Mark(found, found.revision, found.facts)
+
+
+def _written_classes(marks: dict[str, object]) -> dict[str, _Mark]:
+    return cast("dict[str, _Mark]", marks.setdefault(CLASS, {}))
 
 
 def _dump_classes(state: RunState, marks: dict[str, object], parts: dict[str, str | None]) -> bool:
-    before = len(parts)
+    before, written = len(parts), _written_classes(marks)
     for found in state.history:
         key = found.key
-        if marks.get(CLASS + key) == (mark := _mark_class(found)):
+        mark = written.get(key)
+        if mark is not None and mark.found is found and mark.revision == found.revision:
             continue
-        marks[CLASS + key] = mark
+        written[key] = _mark_class(found)
         parts[CLASS + key] = _write(_dump_class(found))
-        if marks.get(FACTS + key) is not found.facts:  # failures of one text share their facts
-            marks[FACTS + key] = found.facts
+        if mark is None or mark.facts is not found.facts:  # failures of one text share their facts
             parts[FACTS + key] = _write({**_plain(found, _PLAIN_CLASS), "facts": _dump_facts(found.facts)})
-    gone = [name for name in marks if name.startswith(CLASS) and state.history.get(name.removeprefix(CLASS)) is None]
-    for name in (each for key in gone for each in (key, FACTS + key.removeprefix(CLASS))):
-        del marks[name]
-        parts[name] = None
+    if len(written) > len(state.history):
+        for key in [key for key in written if state.history.get(key) is None]:
+            del written[key]
+            parts[CLASS + key] = parts[FACTS + key] = None
     return len(parts) > before
 
 

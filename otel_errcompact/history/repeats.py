@@ -61,13 +61,19 @@ class RepeatedCall:
 
     def dump(self) -> list[object]:
         """Return the call as JSON has it."""
-        return [self.key, self.failed_at_ns, self.attempts.dump(), self.failures.dump()]
+        attempts, failures = self.attempts.dump(), self.failures.dump()
+        return [self.key, self.failed_at_ns, attempts, None if failures == attempts else failures]
 
     @classmethod
     def load(cls, dumped: Sequence[Any]) -> RepeatedCall:
         """Return the call that `dump` has written."""
         key, failed_at, attempts, failures = dumped
-        return cls(key=key, failed_at_ns=failed_at, attempts=Attempts.load(attempts), failures=Attempts.load(failures))
+        return cls(
+            key=key,
+            failed_at_ns=failed_at,
+            attempts=Attempts.load(attempts),
+            failures=Attempts.load(attempts if failures is None else failures),
+        )
 
 
 class RepeatedCalls:

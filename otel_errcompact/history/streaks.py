@@ -133,7 +133,7 @@ class Attempts:
 
     def dump(self) -> list[object]:
         """Return the row as JSON has it."""
-        return [self.count, self._last, self._forgotten, self._escalated, self._halted, *map(list, self._attempts)]
+        return [self.count, self._last, self._forgotten, self._escalated, self._halted, *self._attempts]
 
     @classmethod
     def load(cls, dumped: Sequence[Any]) -> Attempts:

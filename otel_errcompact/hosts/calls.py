@@ -36,6 +36,9 @@ class HostCall:
     turn: str = ""
     """The host's id of the model's message that asked for it; empty where only `begin_turn` is known."""
 
+    stoppable: bool = True
+    """Whether whoever reports it asks before a call, or obeys the verdict; a wrapper of commands does neither."""
+
     says_turns: bool = False
     """Whether its host says by `begin_turn` when a turn begins; the first one begins with the first call."""
 
@@ -52,6 +55,9 @@ class HostResult:
 
     exit_code: int | None = None
     """The exit status of a command; None if unknown."""
+
+    type: str = ""
+    """What the host calls the error, for a text that names no type; empty if it says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,8 +43,9 @@ _NO_TEXT: Final = "the call has failed without a text"
 
 
 class _Hosted:
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, scope: RunScope) -> None:
+        self.scope = scope
+        self.run = Run(scope)
         self.lock = ReentrantLock()
         self.concluded: BoundedTable[str, bool] = BoundedTable(MAX_CALLS)
         self.began: BoundedTable[str, tuple[int, ...]] = BoundedTable(MAX_CALLS)
@@ -130,7 +131,7 @@ class LedgerRuns:
 
         Two hooks that ask about one call id get one answer, and count it once.
         """
-        hosted = self._of(call.run_id, call.agent)
+        hosted = self._of(call.run_id, call.agent, stoppable=True)
         if call.call_id and (known := hosted.refused.get(call.call_id)):
             return known
         began = hosted.begin(call)
@@ -146,7 +147,9 @@ class LedgerRuns:
             self._announced.add(call)
         return refusal
 
-    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
+    def conclude(
+        self, call: HostCall, result: HostResult, *, is_read: bool = True, is_recorded: bool = False
+    ) -> Answer:
         """
         Judge and count what a call returned, once per call id.
 
@@ -156,9 +159,10 @@ class LedgerRuns:
             call: The call.
             result: What it returned.
             is_read: Whether the agent reads the answer; else what a human has answered is kept for one that it reads.
+            is_recorded: Whether telemetry of its host holds the call, so that a failure needs no span of ours.
         """
         call = self._announced.find(call)
-        hosted = self._of(call.run_id, call.agent)
+        hosted = self._of(call.run_id, call.agent, stoppable=call.stoppable)
         port = hosted.run.port
         if not hosted.claim(call.call_id):
             return Answer(outcome="counted", guidance=port.take_guidance() if is_read else "")
@@ -171,11 +175,13 @@ class LedgerRuns:
             arguments=call.arguments,
             call_id=call.call_id,
             error=(result.text or _describe(result)) if failed else None,
+            error_type=result.type,
             result=None if failed else result.text,
             began=hosted.find_tick(call),
             exit_code=result.exit_code,
             directory=call.directory,
             says_success=result.failed is False,
+            is_recorded=is_recorded,
         )
         port.ask_handler()
         return self._answer(made, port.take_guidance() if is_read else "", is_read=is_read)
@@ -221,7 +227,7 @@ class LedgerRuns:
         """End a run in any case and return its final account."""
         with self._lock:
             hosted = self._hosted.pop(run_id, None)
-        run = hosted.run if hosted is not None else self._open(run_id)
+        run = hosted.run if hosted is not None else Run(self._open(run_id))
         run.port.close()
         return run.report()
 
@@ -245,24 +251,26 @@ class LedgerRuns:
         """Return the newest raw error of the class with this key prefix."""
         return self.ledger.raw(run_id, key)
 
-    def _of(self, run_id: str, agent: str = "") -> _Hosted:
+    def _of(self, run_id: str, agent: str = "", *, stoppable: bool = False) -> _Hosted:
         with self._lock:
             hosted = self._hosted.get(run_id)
             if hosted is None:
-                hosted = self._hosted[run_id] = _Hosted(self._open(run_id, agent))
+                hosted = self._hosted[run_id] = _Hosted(self._open(run_id, agent, stoppable=stoppable))
                 # What is forgotten here stays counted: its state is in the store, which has bounds of its own.
                 if len(self._hosted) > MAX_RUNS:
                     self._hosted.popitem(last=False)
+            elif stoppable and not hosted.scope.stoppable:
+                hosted.scope.let_stop()
             self._hosted.move_to_end(run_id)
             if agent and not hosted.run.agent:  # it began with a turn, which does not say whose it is
                 hosted.run.port.name_agent(agent)
             return hosted
 
-    def _open(self, run_id: str, agent: str = "") -> Run:
+    def _open(self, run_id: str, agent: str = "", *, stoppable: bool = False) -> RunScope:
         settings: RunSettings = {**self._settings, "agent": agent or self._settings.get("agent", "")}
-        run = Run(RunScope(run_id, **settings))
-        run.port.open()
-        return run
+        scope = RunScope(run_id, stoppable=stoppable, **settings)
+        scope.open()
+        return scope
 
     def _refuse_stopped(self, run_id: str) -> str:
         verdict = self.verdict(run_id)
@@ -273,8 +281,7 @@ class LedgerRuns:
     def _answer(self, call: Call, guidance: str, *, is_read: bool) -> Answer:
         if not call.failed:
             return Answer(outcome="ignored" if call.is_ignored else "success", guidance=guidance)
-        # The text of a call takes what a human has answered with it.
-        text = call.text if call.compacted and is_read else ""
+        text = call.text if call.compacted and is_read else ""  # it holds, once, what a human has answered
         counted = call.failure
         if counted is None:  # it quotes a digest of this run: the inner call was counted
             return Answer(outcome="counted", text=text, guidance=guidance)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(semconv.SCOPE)
 
 _PROCESS: Final = str(uuid.uuid4())
+_UNNAMED: Final = "unknown_service"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,6 +102,16 @@ class Installation:
                 atexit.unregister(self.trajectory.close)
 
 
+class _Providers(NamedTuple):
+    """
+    The providers that an application gives.
+    """
+
+    tracers: TracerProvider | None
+    meters: MeterProvider | None
+    loggers: LoggerProvider | None
+
+
 class _Listening(NamedTuple):
     """
     The providers and options of a ledger's listeners.
@@ -125,6 +136,7 @@ def install(
     options: Options | None = None,
     ledger: Ledger | None = None,
     model: ModelExtractor | None = None,
+    service_name: str = "",
     automatic: bool = False,
 ) -> Installation:
     """
@@ -143,6 +155,7 @@ def install(
         options: All options; read from the environment if None.
         ledger: Where failures become numbers; the process's own if None.
         model: Reads prose that no parser understands; a `ledger` brings its own.
+        service_name: The service's name on providers that are made here, where no standard variable gives one.
         automatic: Whether auto-instrumentation calls: make no provider, and give way to an `install` with arguments.
 
     Raises:
@@ -164,27 +177,22 @@ def install(
         if known is not None:
             _logger.info("already installed on %r", known.tracer_provider)
             return known
-        added = _install_on(tracer_provider, meter_provider, logger_provider, options, ledger, automatic=automatic)
+        given_providers = _Providers(tracer_provider, meter_provider, logger_provider)
+        added = _install_on(given_providers, options, ledger, service_name, automatic=automatic)
         _installed.append(added)
         return added
 
 
 def _install_on(
-    tracer_provider: TracerProvider | None,
-    meter_provider: MeterProvider | None,
-    logger_provider: LoggerProvider | None,
-    options: Options,
-    ledger: Ledger,
-    *,
-    automatic: bool,
+    given: _Providers, options: Options, ledger: Ledger, service_name: str, *, automatic: bool
 ) -> Installation:
     # Metrics first: at exit the last provider made is shut down first, and its end still changes metrics.
-    meters = meter_provider or (metrics.get_meter_provider() if automatic else _global_meter_provider())
-    created = tracer_provider is None and not automatic and _set_global_tracer_provider()
-    listening = _Listening(meters, logger_provider, options, ledger)
-    if created and logger_provider is None:
-        _set_global_logger_provider(ledger)
-    tracers = tracer_provider or trace.get_tracer_provider()
+    meters = given.meters or (metrics.get_meter_provider() if automatic else _global_meter_provider(service_name))
+    created = given.tracers is None and not automatic and _set_global_tracer_provider(service_name)
+    listening = _Listening(meters, given.loggers, options, ledger)
+    if created and given.loggers is None:
+        _set_global_logger_provider(ledger, service_name)
+    tracers = given.tracers or trace.get_tracer_provider()
     return _add(tracers, listening, export=created, automatic=automatic)
 
 
@@ -254,19 +262,24 @@ def _ledger_for(options: Options | None, model: ModelExtractor | None = None) ->
     return made
 
 
-def _resource() -> Resource:
+def _resource(service_name: str) -> Resource:
     """
     Return what providers made here add to the SDK's resource.
+
+    The SDK calls a service without a name after its interpreter, as it calls every other one.
 
     Newer SDKs give each process an id. Without one, the counters of two processes of a service are one series to
     Prometheus, which then jumps between them.
     """
     known = Resource.create()
     instance = known.attributes.get(semconv.SERVICE_INSTANCE_ID) or _PROCESS
-    return known.merge(Resource({semconv.COUNTED: "true", semconv.SERVICE_INSTANCE_ID: instance}))
+    added = {semconv.COUNTED: "true", semconv.SERVICE_INSTANCE_ID: instance}
+    if service_name and str(known.attributes.get(semconv.SERVICE_NAME, _UNNAMED)).startswith(_UNNAMED):
+        added[semconv.SERVICE_NAME] = service_name
+    return known.merge(Resource(added))
 
 
-def _global_meter_provider() -> MeterProvider:
+def _global_meter_provider(service_name: str) -> MeterProvider:
     """
     Return the global meter provider, made here only with an exporter.
 
@@ -277,19 +290,19 @@ def _global_meter_provider() -> MeterProvider:
         return provider
     from otel_errcompact.otel.export.metric_reader import MetricReader
 
-    metrics.set_meter_provider(SdkMeterProvider([MetricReader(exporter)], resource=_resource()))
+    metrics.set_meter_provider(SdkMeterProvider([MetricReader(exporter)], resource=_resource(service_name)))
     return metrics.get_meter_provider()
 
 
-def _set_global_tracer_provider() -> bool:
+def _set_global_tracer_provider(service_name: str) -> bool:
     """Set a global tracer provider if none exists; return whether it did."""
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return False
-    trace.set_tracer_provider(SdkTracerProvider(resource=_resource()))
+    trace.set_tracer_provider(SdkTracerProvider(resource=_resource(service_name)))
     return True
 
 
-def _set_global_logger_provider(ledger: Ledger) -> None:
+def _set_global_logger_provider(ledger: Ledger, service_name: str) -> None:
     """
     Set a global logger provider if none exists and it can export.
 
@@ -300,7 +313,7 @@ def _set_global_logger_provider(ledger: Ledger) -> None:
     from otel_errcompact.otel.export.queue import MAX_BYTES
     from otel_errcompact.otel.export.resending import MAX_LOG_BYTES, log_processor
 
-    loggers = SdkLoggerProvider(resource=_resource())
+    loggers = SdkLoggerProvider(resource=_resource(service_name))
     signal = ledger.options.telemetry.exception_signal
     loggers.add_log_record_processor(
         log_processor(exporter, ledger.guard, MAX_LOG_BYTES if signal == "events" else MAX_BYTES)

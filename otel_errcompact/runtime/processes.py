@@ -56,8 +56,11 @@ def has_ended(name: str) -> bool:
 
 
 def _machine() -> str:
-    # Containers on one machine have process ids of their own, and mostly a host name of their own.
-    return socket.gethostname().replace("/", "_") or "localhost"
+    # Containers on one machine have process ids of their own, and not always a host name of their own.
+    name = socket.gethostname().replace("/", "_") or "localhost"
+    with suppress(OSError):
+        return f"{name}:{Path('/proc/self/ns/pid').stat().st_ino}"
+    return name
 
 
 def _find_start(process: int) -> str:

@@ -378,19 +378,17 @@ def _at_random(run: otel_errcompact.Run, seed: int) -> None:
                 _outcome(call, chance.choice(("fail", "fail", "work")), chance.choice(TEXTS))
 
 
-steps = st.lists(
-    st.one_of(
-        st.tuples(st.just("fail"), st.sampled_from(COMMANDS), st.sampled_from(TEXTS)),
-        st.tuples(st.just("raise"), st.sampled_from(COMMANDS), st.sampled_from(("a", "b"))),
-        st.tuples(st.just("work"), st.sampled_from(COMMANDS), st.just("")),
-        st.tuples(st.just("exit"), st.sampled_from(COMMANDS), st.sampled_from(("0", "1", "127"))),
-        st.tuples(st.just("turn"), st.just(""), st.just("")),
-        st.tuples(st.just("resume"), st.just(""), st.sampled_from(("", "go on"))),
-        st.tuples(st.just("handled"), st.just(""), st.just("")),
-        st.tuples(st.just("insist"), st.sampled_from(COMMANDS), st.sampled_from(TEXTS)),
-    ),
-    max_size=25,
+step = st.one_of(
+    st.tuples(st.just("fail"), st.sampled_from(COMMANDS), st.sampled_from(TEXTS)),
+    st.tuples(st.just("raise"), st.sampled_from(COMMANDS), st.sampled_from(("a", "b"))),
+    st.tuples(st.just("work"), st.sampled_from(COMMANDS), st.just("")),
+    st.tuples(st.just("exit"), st.sampled_from(COMMANDS), st.sampled_from(("0", "1", "127"))),
+    st.tuples(st.just("turn"), st.just(""), st.just("")),
+    st.tuples(st.just("resume"), st.just(""), st.sampled_from(("", "go on"))),
+    st.tuples(st.just("handled"), st.just(""), st.just("")),
+    st.tuples(st.just("insist"), st.sampled_from(COMMANDS), st.sampled_from(TEXTS)),
 )
+steps = st.lists(step, max_size=25)
 answers = st.lists(st.sampled_from((Continue("try b"), Continue(), Pause("wait"), Halt("no"))), max_size=4)
 limits = st.builds(
     Thresholds,

@@ -80,6 +80,12 @@ TRACE = 'Traceback (most recent call last):\n  File "/app/tool.py", line 7, in l
         (f"{TRACE}psycopg2.errors.DeadlockDetected: deadlock detected", None),
         (f"{TRACE}BlockingIOError: [Errno 11] Resource temporarily unavailable", None),
         ("Error: Error acquiring the state lock", None),
+        # What is under way
+        ("pod web-1 is Pending, not ready yet", None),
+        ("deployment in progress: 2 of 5 replicas updated", None),
+        ("An operation is already in progress for stack shop", None),
+        ("index is still building", None),
+        ("the model is warming up", None),
     ],
 )  # fmt: skip
 def test_waiting_helps(text: str, exit_code: int | None) -> None:
@@ -168,6 +174,9 @@ def test_nothing_was_executed(text: str, tool: str, exit_code: int | None) -> No
         ("Error: getaddrinfo ENOTFOUND db.example.invalid", "bash", 1),
         (f"{TRACE}OSError: [Errno 98] Address already in use", "serve", None),
         (f"{TRACE}OSError: [Errno 28] No space left on device", "write", None),
+        ("fatal: a rebase is in progress", "bash", 128),
+        ("Migrations are pending. To resolve this issue, run: bin/rails db:migrate", "bash", 1),
+        ("the record is not ready to be signed: field total is empty", "sign", None),
         # Something may have been executed
         ((f"{TRACE}pydantic_core._pydantic_core.ValidationError: 1 validation error for CreateOrder\norder\n  "
          "Field required [type=missing, input_value={}, input_type=dict]"), "create_order", None),

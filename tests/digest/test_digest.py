@@ -115,6 +115,20 @@ def test_new_evidence_in_a_repeat_is_shown() -> None:
     )
 
 
+def test_a_code_that_comes_back_is_shown_again() -> None:
+    """What the agent read last is another one, and it would take that for the cause."""
+    memory = Memory()
+    declined = [facts("card declined", details=(f"code: {code}",)) for code in ("no_funds", "stolen", "no_funds")]
+    texts = [shown(memory, each) for each in (*declined, declined[-1])]
+    assert [text.splitlines()[1:] for text in texts] == [
+        ["  | code: no_funds"],
+        ["  | code: stolen"],
+        ["  | code: no_funds"],
+        [],
+    ]
+    assert "#3f2a again (x3, 3 in a row)" in texts[2]
+
+
 def test_what_varies_by_itself_is_no_evidence() -> None:
     """Ports, ids, times and temporary names say nothing new, neither in the cause nor in a detail."""
     memory = Memory()
@@ -476,8 +490,34 @@ def test_an_escalation_of_a_repeat_stands_with_its_count() -> None:
             Situation(
                 streak=2, repeats=2, loop_halt=6, decision=Decision(level="notice", threshold="loop", count=2, limit=4)
             ),
-            "2 identical calls failed and no other has succeeded, at 6 the run is stopped: try something else",
+            "2 identical calls failed and no call has succeeded since, at 6 the run is stopped: try something else",
             id="identical calls",
+        ),
+        pytest.param(
+            Situation(
+                streak=2, repeats=4, executed=2, decision=Decision(level="notice", threshold="loop", count=2, limit=4)
+            ),
+            "4 identical calls failed or were refused and no call has succeeded since: try something else",
+            id="identical calls, some of them refused, in a run that nobody stops",
+        ),
+        pytest.param(
+            Situation(streak=2, repeats=7, loop_halt=6, stopped_by="halt"),
+            "the run is stopped: make no further calls",
+            id="a run that was stopped before",
+        ),
+        pytest.param(
+            Situation(streak=2, stopped_by="pause"),
+            "the run waits for a human: make no further calls",
+            id="a run that was paused before",
+        ),
+        pytest.param(
+            Situation(
+                streak=2,
+                action="unhandled",
+                decision=Decision(level="escalate", threshold="total", count=30, limit=30),
+            ),
+            "30 failures in this run, ESCALATED at 30: recorded for the operators, the run goes on",
+            id="many failures, of which this may be the first of its kind",
         ),
         pytest.param(
             Situation(streak=2, transient=True, decision=Decision(level="notice", threshold="same", count=2, limit=3)),

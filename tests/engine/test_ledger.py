@@ -302,6 +302,7 @@ def test_an_answer_without_a_breach_does_nothing(ledger: Ledger, journal: Journa
     ledger.open("r")
     ledger.answer("r", Halt())
     ledger.answer("unknown", Halt())
+    ledger.resume("unknown", "go on")
     assert (ledger.verdict("r"), ledger.verdict("unknown"), journal.entries) == (Verdict(), Verdict(), [])
 
 

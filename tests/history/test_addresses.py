@@ -3,12 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
 
 from otel_errcompact.config import Options
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.history.stores.address import open_backend
 from otel_errcompact.history.stores.redis import RedisBackend
 from otel_errcompact.history.stores.sqlite import SqliteBackend
+from otel_errcompact.installation.install import install
 
 
 def test_memory_has_no_backend() -> None:
@@ -51,26 +53,54 @@ def test_the_address_of_a_server(address: str, url: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("address", "problem"),
     [
-        ("mysql://db/0", "store='mysql://db/0' is unknown; give memory, sqlite:///path or redis://host:port/0"),
-        ("sqlite://", "store='sqlite://' is no address of a file; give it as sqlite:///path"),
-        ("sqlite://host/runs.db", "store='sqlite://host/runs.db' is no address of a file; give it as sqlite:///path"),
-        ("sqlite:///x?cache=1", "store='sqlite:///x?cache=1' is no address of a file; give it as sqlite:///path"),
+        ("mysql://db/0", "no such store is known; write memory, sqlite:///path or redis://host:port/0"),
+        ("foo", "no such store is known; write memory, sqlite:///path or redis://host:port/0"),
+        ("redis://db:x/0", "no such store is known; write memory, sqlite:///path or redis://host:port/0"),
+        ("sqlite://", "it names no file; write sqlite:///path, or sqlite:////path from the root"),
+        ("sqlite://host/runs.db", "it names no file; write sqlite:///path, or sqlite:////path from the root"),
+        ("redis://", "it names no server; write redis://host:port/0, or unix:///path of a socket"),
+        ("unix://", "it names no server; write redis://host:port/0, or unix:///path of a socket"),
+        ("sqlite:///x?foo=1&bar", "a file has no option bar, foo; behind ? write expire_days or wait_seconds"),
         (
             "sqlite:///x?expire_days=soon",
-            "store='sqlite:///x?expire_days=soon': expire_days='soon' is no number above 0",
+            "expire_days='soon' is no number above 0; write one, such as expire_days=7",
         ),
-        ("redis://x?wait_seconds=-1", "store='redis://x?wait_seconds=-1': wait_seconds='-1' is no number above 0"),
-        ("redis://x?wait_seconds=inf", "store='redis://x?wait_seconds=inf': wait_seconds='inf' is no number above 0"),
+        ("sqlite:///x?expire_days=", "expire_days='' is no number above 0; write one, such as expire_days=7"),
+        ("redis://x?wait_seconds=-1", "wait_seconds='-1' is no number above 0; write one, such as wait_seconds=5"),
+        ("redis://x?wait_seconds=inf", "wait_seconds='inf' is no number above 0; write one, such as wait_seconds=5"),
     ],
 )
 def test_an_address_that_is_none(address: str, problem: str) -> None:
-    """One sentence that says what, and what to give instead."""
+    """One sentence that says what is wrong and what to write, in code and of a variable, which warns alone."""
     with pytest.raises(ConfigurationError) as raised:
         open_backend(address)
-    assert str(raised.value) == problem
+    assert str(raised.value) == f"store={address!r}: {problem}"
+    with pytest.warns(RuntimeWarning, match=" is ignored ") as warned:
+        assert Options.from_environ({"OTEL_ERRCOMPACT_STORE": address}) == Options()
+    assert [str(each.message) for each in warned] == [
+        f"OTEL_ERRCOMPACT_STORE={address!r} is ignored ({problem}); the default 'memory' is used"
+    ]
 
 
-def test_a_variable_that_is_no_address() -> None:
+def test_no_message_shows_a_password() -> None:
+    """Warnings end in logs."""
+    address = "redis://ann:s3cret@db?wait_seconds=x"
+    with pytest.raises(ConfigurationError, match=r"^store='redis://ann:\[REDACTED:password\]@db\?wait_seconds=x': "):
+        open_backend(address)
+    with pytest.warns(RuntimeWarning, match=r"^OTEL_ERRCOMPACT_STORE='redis://ann:\[REDACTED:password\]@db"):
+        Options.from_environ({"OTEL_ERRCOMPACT_STORE": address})
+
+
+@pytest.mark.parametrize("address", ["sqlite:///r.db?expire_days=x", "sqlite:///r.db?foo=1", "postgres"])
+def test_a_variable_that_is_no_address_does_not_stop_the_program(
+    address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """It warns, and runs are in memory: telemetry must not keep an application from starting."""
-    with pytest.warns(RuntimeWarning, match=r"OTEL_ERRCOMPACT_STORE='postgres' is ignored"):
-        assert Options.from_environ({"OTEL_ERRCOMPACT_STORE": "postgres"}).store == "memory"
+    monkeypatch.setenv("OTEL_ERRCOMPACT_STORE", address)
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(RuntimeWarning, match="is ignored"):
+        installed = install(tracer_provider=TracerProvider())
+    assert not installed.ledger.store.is_shared
+    installed.uninstall()
+    with pytest.raises(ConfigurationError, match=r"^store="):
+        install(tracer_provider=TracerProvider(), options=Options(store=address))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -205,6 +206,46 @@ def test_a_stopped_run_is_refused_until_it_is_resumed(halting: LedgerRuns) -> No
     assert fail(halting, "no such preset").guidance == ""
     halting.end("s")
     assert not halting.knows("s")
+
+
+def test_where_nobody_stops_the_agent_no_digest_speaks_of_a_stop(ledger: Ledger) -> None:
+    """A wrapper of commands refuses nothing, and runs each command that the agent asks for."""
+    runs = LedgerRuns(ledger=ledger)
+    wrapped = replace(make(), stoppable=False)
+    answers = []
+    for _ in range(8):
+        runs.begin_turn("s")
+        answers.append(runs.conclude(wrapped, HostResult(text="no rule to make target", exit_code=2)).text)
+    assert [answer for answer in answers if "stop" in answer] == []
+    assert answers[3].endswith(
+        "4 identical calls, ESCALATED at 4: recorded for the operators, the run goes on; try something else)"
+    )
+    assert answers[7].endswith("8 identical calls failed and no call has succeeded since: try something else)")
+    assert runs.verdict("s").standing == "carry_on"
+
+
+def test_a_report_of_who_stops_nothing_takes_nothing_from_who_does(ledger: Ledger) -> None:
+    """The hooks and the shell prefix of one host report one run, in either order, also after a restart."""
+    for first in (True, False):
+        runs, run = LedgerRuns(ledger=ledger), f"s{first}"
+        for stoppable in (first, not first):
+            call = replace(make(run_id=run), stoppable=stoppable)
+            text = runs.conclude(call, HostResult(text="no rule", exit_code=2)).text
+        assert "2 identical calls failed and no call has succeeded since, at 6 the run is stopped" in text
+        started_again = LedgerRuns(ledger=ledger)
+        started_again.conclude(replace(make(run_id=run), stoppable=False), HostResult(text="no rule", exit_code=2))
+        state = ledger.store.peek(run)
+        assert state is not None
+        assert state.loop_halt == 6
+
+
+def test_what_fails_after_a_stop_reads_that_no_call_shall_follow(halting: LedgerRuns) -> None:
+    """Calls that were under way, and agents that do not look at the verdict."""
+    for _ in range(3):
+        halting.begin_turn("s")
+        fail(halting)
+    halting.begin_turn("s")
+    assert fail(halting).text.endswith("again (x4, 4 in a row; the run is stopped: make no further calls)")
 
 
 def test_a_stopped_session_stops_its_sub_agents(halting: LedgerRuns) -> None:

@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +13,12 @@ from otel_errcompact.runtime.processes import THIS_PROCESS, has_ended
 
 
 def test_this_process_has_not_ended() -> None:
-    """Its name is machine, process id and start time."""
+    """Its name is machine, process id and start time; where ids have a namespace, as in a container, with that."""
     machine, process, _ = THIS_PROCESS.name.split("/")
-    assert (machine, process) == (socket.gethostname(), str(os.getpid()))
+    host, _, namespace = machine.partition(":")
+    assert (host, process) == (socket.gethostname(), str(os.getpid()))
+    if sys.platform == "linux":
+        assert f"pid:[{namespace}]" == str(Path("/proc/self/ns/pid").readlink())
     assert not has_ended(THIS_PROCESS.name)
 
 
@@ -36,9 +40,9 @@ def test_a_process_that_has_ended() -> None:
     assert has_ended(f"{machine}/{process}/1")
 
 
-@pytest.mark.parametrize("name", ["", "nonsense", "elsewhere/1/2", "a/b"])
+@pytest.mark.parametrize("name", ["", "nonsense", "elsewhere/1/2", "a/b", f"{socket.gethostname()}:1/4194305/2"])
 def test_of_others_nothing_is_known(name: str) -> None:
-    """A process of another machine counts as running."""
+    """A process of another machine, or of another container with its name, counts as running."""
     assert not has_ended(name)
 
 
@@ -66,11 +70,12 @@ def test_where_no_start_time_can_be_read(
 
     monkeypatch.setattr(processes, "_find_start", lambda _: "")
     monkeypatch.setattr(os, "kill", kill)
-    assert has_ended(f"{socket.gethostname()}/4194000/") is ended
+    assert has_ended(f"{processes._machine()}/4194000/") is ended
 
 
 def test_windows_ends_processes_by_signal_0(monkeypatch: pytest.MonkeyPatch) -> None:
     """So there a process counts as running."""
     monkeypatch.setattr(processes, "_find_start", lambda _: "")
+    monkeypatch.setattr(processes, "_machine", lambda: "here")
     monkeypatch.setattr(processes.os, "name", "nt")
-    assert not has_ended(f"{socket.gethostname()}/4194000/")
+    assert not has_ended("here/4194000/")

@@ -67,13 +67,14 @@ class Store(Protocol[S]):
         """Return a run's state to read it, or None if unknown."""
         ...
 
-    def repeat_later(self, run_id: str, change: Callable[[S], object]) -> None:
+    def repeat_later(self, run_id: str, change: Callable[[S], object], *, characters: int = 0) -> None:
         """
         Make the change under way again, should others miss it.
 
         Args:
             run_id: The run's id.
             change: Makes the change.
+            characters: How many characters of text it holds.
         """
         ...
 

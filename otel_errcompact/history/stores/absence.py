@@ -8,12 +8,23 @@ from collections import deque
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from otel_errcompact.history.stores import S
+from otel_errcompact.runtime.bounded import BoundedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from otel_errcompact.history.stores.parts import UnreadableRunError
 
 MAX_MISSED: Final = 10_000
-"""Changes that are made again when the backend is back; of more, the oldest stay in this process."""
+MAX_CHARACTERS: Final = 64_000_000
+"""
+Changes, and characters of their texts, that are made again when the backend is back.
+
+Of more, the oldest stay in this process.
+"""
+
+MAX_UNREADABLE: Final = 1_000
+"""Runs of which it is remembered that their state cannot be read, so that it is said once."""
 
 FIRST_WAIT_S: Final = 0.5
 LAST_WAIT_S: Final = 30.0
@@ -35,6 +46,9 @@ class Missed(NamedTuple, Generic[S]):
     stamp: str
     """What the backend may have noted it under, though its answer was lost; empty if it surely has not."""
 
+    characters: int = 0
+    """How many characters of text it holds."""
+
 
 class Absence(Generic[S]):
     """
@@ -50,7 +64,9 @@ class Absence(Generic[S]):
         self._name = name
         self._count = count
         self._clock = clock
-        self.missed: deque[Missed[S]] = deque(maxlen=MAX_MISSED)
+        self.missed: deque[Missed[S]] = deque()
+        self._characters = 0
+        self._unreadable: BoundedTable[str, bool] = BoundedTable(MAX_UNREADABLE)
         self._until: float | None = None
         self._wait_s = FIRST_WAIT_S
 
@@ -86,5 +102,26 @@ class Absence(Generic[S]):
     def add(self, missed: Missed[S] | None) -> None:
         """Count a change that stays in this process, and keep it."""
         self._count()
-        if missed is not None:
-            self.missed.append(missed)
+        if missed is None:
+            return
+        self.missed.append(missed)
+        self._characters += missed.characters
+        while len(self.missed) > MAX_MISSED or self._characters > MAX_CHARACTERS:
+            self._characters -= self.missed.popleft().characters
+
+    def remove(self, made: Iterable[Missed[S]]) -> None:
+        """Forget changes that are not to be made again."""
+        gone = set(map(id, made))
+        self.missed = deque(each for each in self.missed if id(each) not in gone)
+        self._characters = sum(each.characters for each in self.missed)
+
+    def stamp(self, tried: Iterable[Missed[S]], stamp: str) -> None:
+        """Note that the backend may have changes under a new stamp."""
+        changed = set(map(id, tried))
+        self.missed = deque(each._replace(stamp=stamp) if id(each) in changed else each for each in self.missed)
+
+    def say_unreadable(self, error: UnreadableRunError) -> None:
+        """Log, once for each run, that its state cannot be read."""
+        if self._unreadable.get(error.run_id) is None:
+            self._unreadable.put(error.run_id, True)
+            _logger.warning("%s: it is counted in this process alone", error)

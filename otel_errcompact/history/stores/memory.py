@@ -143,7 +143,7 @@ class MemoryStore(Generic[S]):
 
     view = find
 
-    def repeat_later(self, run_id: str, change: Callable[[S], object]) -> None:
+    def repeat_later(self, run_id: str, change: Callable[[S], object], *, characters: int = 0) -> None:
         """Do nothing: no change of these runs can be missed elsewhere."""
 
     def next_tick(self) -> int:

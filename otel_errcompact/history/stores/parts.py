@@ -23,7 +23,22 @@ class StoreAwayError(Exception):
 
 
 class LostChangeError(StoreAwayError):
-    """Another process has taken the run over from a slow change."""
+    """Another process has changed the run in the middle of a change."""
+
+
+class UnreadableRunError(Exception):
+    """
+    The backend has a run whose state cannot be read.
+
+    Args:
+        run_id: The run's id.
+        why: What is wrong with it.
+    """
+
+    def __init__(self, run_id: str, why: str) -> None:
+        shown = run_id.encode("utf-8", "backslashreplace").decode("utf-8")
+        super().__init__(f"run {shown} of the store cannot be read ({why})")
+        self.run_id = run_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +49,11 @@ class Parts:
     """Rises with every change of the run; 0 where the backend does not know it."""
 
     bodies: Mapping[str, str]
-    """The parts that are newer than the version asked about, by name."""
+    """
+    The parts that are newer than the version asked about, by name.
+
+    All parts, where that version is newer than the run's: the backend has lost it, as by a return to a backup.
+    """
 
 
 class Backend(Protocol):
@@ -63,7 +82,7 @@ class Backend(Protocol):
             stamp: The writer's name and the number of its commit, with a blank between.
 
         Raises:
-            LostChangeError: Another process has taken the run over meanwhile; nothing is written.
+            LostChangeError: The run is not what `begin` has returned, or locked by another process; nothing is written.
             StoreAwayError: It is not known whether anything is written.
         """
         ...

@@ -21,7 +21,7 @@ from otel_errcompact.history.stores import S
 from otel_errcompact.history.stores.absence import Absence, Missed
 from otel_errcompact.history.stores.hybrid_clock import HybridClock
 from otel_errcompact.history.stores.memory import MemoryLimits, MemoryStore
-from otel_errcompact.history.stores.parts import LostChangeError, StoreAwayError
+from otel_errcompact.history.stores.parts import LostChangeError, StoreAwayError, UnreadableRunError
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 from otel_errcompact.runtime.records import dataclass
@@ -35,8 +35,16 @@ if TYPE_CHECKING:
 MAX_LOOKS: Final = 500
 """Runs with live streaks that a collection of metrics looks up, since another process may have ended them."""
 
-_Place = Literal["shared", "alone", "nowhere"]
-"""Where a change is made: in the backend, in this process alone, or nowhere, since the run is unknown."""
+BORN: Final = "born"
+"""The part that tells a run from an earlier one of its id; it never changes."""
+
+_Place = Literal["shared", "alone", "unreadable", "nowhere"]
+"""
+Where a change is made.
+
+In the backend; in this process alone, and later in the backend, or never, since the run's state cannot be read there;
+or nowhere, since the run is unknown.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +53,12 @@ class _Copy:
 
     version: int = 0
     """The version of the run in the backend; 0 where all of it has to be read."""
+
+    born: str = ""
+    """What the part `BORN` says."""
+
+    is_new: bool = False
+    """Whether that part is to be written yet."""
 
     marks: dict[str, object] = field(default_factory=dict[str, object])
     """See `Codec`."""
@@ -55,6 +69,7 @@ class _Change(Generic[S]):
     """A change that is under way."""
 
     again: Callable[[S], object] | None = None
+    characters: int = 0
     removes: bool = False
 
 
@@ -114,17 +129,18 @@ class SharedStore(Generic[S]):
         """Return a run's state under its lock; None if unknown."""
         return self._change(run_id, None)
 
-    def repeat_later(self, run_id: str, change: Callable[[S], object]) -> None:
+    def repeat_later(self, run_id: str, change: Callable[[S], object], *, characters: int = 0) -> None:
         """
         Make the change under way again, should the backend miss it.
 
         Args:
             run_id: The run's id.
             change: Makes the change.
+            characters: How many characters of text it holds.
         """
         under_way = self._changes.get(run_id)
         if under_way is not None:
-            under_way.again = change
+            under_way.again, under_way.characters = change, characters
 
     def discard(self, run_id: str, *, unless: Callable[[S], bool] = lambda _: False) -> S | None:
         """
@@ -183,6 +199,7 @@ class SharedStore(Generic[S]):
             self._catch_up()
             copy = self._copies.get(run_id)
             parts = self._backend.begin(run_id, 0 if copy is None else copy.version)
+            self._absence.end(0)
             if parts.version == 0 and not self._is_open_here(run_id):
                 self._forget(run_id)
                 if create is None:
@@ -190,10 +207,17 @@ class SharedStore(Generic[S]):
                     return "nowhere"
             with self._local.edit(run_id, create or self._create) as state:
                 self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
+        except (UnreadableRunError, UnicodeEncodeError) as error:
+            self._backend.cancel(run_id)
+            self._say_unreadable(run_id, error)
+            return "unreadable"
         except StoreAwayError as error:
             self._backend.cancel(run_id)
             self._absence.begin(error)
             return "alone"
+        except BaseException:  # an interrupt: the run stays locked for nobody
+            self._backend.cancel(run_id)
+            raise
         return "shared"
 
     def _conclude(self, state: S, change: _Change[S], place: _Place) -> None:
@@ -201,19 +225,19 @@ class SharedStore(Generic[S]):
         if place == "shared":
             copy = self._copies[run_id]
             try:
-                if change.removes:
+                if change.removes:  # which may be made twice
                     self._backend.remove(run_id)
                 else:
-                    self._write(state, copy)
-            except LostChangeError:
-                copy.version, stamp = 0, self._stamp
+                    stamp = self._next_stamp()
+                    self._write(state, copy, stamp)
             except StoreAwayError as error:
-                copy.version, stamp = 0, self._stamp
-                self._absence.begin(error)
+                copy.version = 0
+                if not isinstance(error, LostChangeError):
+                    self._absence.begin(error)
             else:
                 return
-        again = change.again
-        self._absence.add(None if again is None else Missed(run_id, again, change.removes, stamp))
+        again = None if place == "unreadable" else change.again
+        self._absence.add(None if again is None else Missed(run_id, again, change.removes, stamp, change.characters))
 
     def _abandon(self, run_id: str, place: _Place) -> None:
         # What an exception has left half made is read anew.
@@ -222,34 +246,45 @@ class SharedStore(Generic[S]):
         if (copy := self._copies.get(run_id)) is not None:
             copy.version = 0
 
-    def _write(self, state: S, copy: _Copy) -> None:
+    def _next_stamp(self) -> str:
+        self._commits += 1
+        return f"{self._process} {self._commits}"
+
+    def _write(self, state: S, copy: _Copy, stamp: str) -> None:
         written = self._codec.dump(state, copy.marks)
         if not written:
             self._backend.cancel(state.run_id)
             return
-        self._commits += 1
-        self._stamp = f"{self._process} {self._commits}"
-        copy.version = self._backend.commit(state.run_id, written, self._stamp)
+        if copy.is_new:
+            written[BORN] = copy.born
+        copy.version = self._backend.commit(state.run_id, written, stamp)
+        copy.is_new = False
 
     def _take(self, state: S, copy: _Copy, parts: Parts) -> None:
-        if parts.version == 0:  # new there: all of it is to be written
-            copy.version = 0
+        if parts.version == 0 or self._has_lost(state.run_id, copy, parts):  # all of it is to be written
+            copy.version, copy.born, copy.is_new = 0, uuid.uuid4().hex, True
             copy.marks.clear()
         elif parts.version != copy.version:
-            whole = copy.version == 0
-            if not self._load(state, copy, parts, whole=whole):
+            is_another = parts.bodies.get(BORN, copy.born) != copy.born
+            whole = not 0 < copy.version < parts.version
+            if (is_another and not whole) or not self._load(state, copy, parts, whole=whole):
                 parts = self._backend.read(state.run_id, 0)
                 self._load(state, copy, parts, whole=True)
             copy.version = parts.version
 
+    def _has_lost(self, run_id: str, copy: _Copy, parts: Parts) -> bool:
+        # A backend that has returned to an older state of a run that is open here.
+        return parts.version < copy.version and self._is_open_here(run_id)
+
     def _load(self, state: S, copy: _Copy, parts: Parts, *, whole: bool) -> bool:
         if whole:
             copy.marks.clear()
+            copy.born, copy.is_new = parts.bodies.get(BORN, ""), False
         copy.version = 0  # until it is whole
         try:
             return self._codec.load(state, parts.bodies, copy.marks, whole=whole)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            raise StoreAwayError(f"run {state.run_id} cannot be read: {type(error).__name__}: {error}") from error
+            raise UnreadableRunError(state.run_id, f"{type(error).__name__}: {error}") from error
         finally:
             self._ticks.follow(state.newest_tick)
 
@@ -276,19 +311,33 @@ class SharedStore(Generic[S]):
         copy = self._copies.get(run_id)
         known = 0 if copy is None else copy.version
         try:
-            if self._absence.missed:
-                self._catch_up()
-            if known and not self._backend.may_have_changed(run_id, known):
+            self._catch_up()
+            parts = self._read_newer(run_id, known)
+            self._absence.end(0)
+            if parts is None or (known and parts.version == known):
                 return
-            parts = self._backend.read(run_id, known)
-            if parts.version:
-                with self._local.edit(run_id, self._create) as state:
-                    self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
-                self._local.account(state)
-            elif not self._is_open_here(run_id):
+            if parts.version < max(known, 1) and self._is_open_here(run_id):
+                return  # what the backend has lost is written with the next change
+            if not parts.version:
                 self._forget(run_id)
+                return
+            with self._local.edit(run_id, self._create) as state:
+                self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
+            self._local.account(state)
+        except (UnreadableRunError, UnicodeEncodeError) as error:
+            self._say_unreadable(run_id, error)
         except StoreAwayError as error:
             self._absence.begin(error)
+
+    def _say_unreadable(self, run_id: str, error: UnreadableRunError | UnicodeEncodeError) -> None:
+        if isinstance(error, UnicodeEncodeError):  # an id with halves of characters, which no backend can hold
+            error = UnreadableRunError(run_id, str(error))
+        self._absence.say_unreadable(error)
+
+    def _read_newer(self, run_id: str, known: int) -> Parts | None:
+        if known and not self._backend.may_have_changed(run_id, known):
+            return None
+        return self._backend.read(run_id, known)
 
     def is_held(self, run_id: str) -> bool:  # noqa: ARG002 - a thread changes one at a time
         """
@@ -305,6 +354,7 @@ class SharedStore(Generic[S]):
             if not self._changes and not self._absence.lasts:
                 try:
                     known |= dict.fromkeys(self._backend.run_ids())
+                    self._absence.end(0)
                 except StoreAwayError as error:
                     self._absence.begin(error)
         return tuple(known)
@@ -337,40 +387,52 @@ class SharedStore(Generic[S]):
                     self._absence.begin(error)
 
     def _catch_up(self) -> None:
-        missed = self._absence.missed
-        number = len(missed)
-        while missed:
-            first = missed[0]
-            parts = self._backend.begin(first.run_id, 0)
+        number = len(self._absence.missed)
+        if not number:
+            return
+        while self._absence.missed:
+            run_id = self._absence.missed[0].run_id
+            parts = self._backend.begin(run_id, 0)
             try:
-                self._make_again(first.run_id, parts)
+                made = self._make_again(run_id, parts)
+            except UnreadableRunError as error:
+                self._backend.cancel(run_id)
+                self._absence.say_unreadable(error)
+                made = self._missed_of(run_id)
             except BaseException:
-                self._backend.cancel(first.run_id)
+                self._backend.cancel(run_id)
                 raise
+            self._absence.remove(made)
         self._absence.end(number)
 
-    def _make_again(self, run_id: str, parts: Parts) -> None:
-        missed = self._absence.missed
-        mine = [each for each in missed if each.run_id == run_id]
-        copy = self._copies[run_id] = _Copy()
+    def _missed_of(self, run_id: str) -> list[Missed[S]]:
+        return [each for each in self._absence.missed if each.run_id == run_id]
+
+    def _make_again(self, run_id: str, parts: Parts) -> list[Missed[S]]:
+        mine = self._missed_of(run_id)
         has_all = parts.version == 0 and self._local.peek(run_id) is not None
-        removes = False
+        if not has_all:  # what follows the end of a run is of another one
+            mine = mine[: next((at for at, each in enumerate(mine, 1) if each.removes), None)]
+        copy = self._copies[run_id] = _Copy()
+        removes, stamp = False, self._next_stamp()
+        tried = [each for each in mine if not (each.stamp and self._backend.has_committed(run_id, each.stamp))]
         with self._local.edit(run_id, self._create) as state:
             self._take(state, copy, parts)
-            for each in mine:
-                if each.stamp and self._backend.has_committed(run_id, each.stamp):
-                    continue
+            for each in tried:
                 stays = has_all or each.again(state)
                 removes = each.removes and not stays
             if removes:
                 self._backend.remove(run_id)
             else:
-                self._write(state, copy)
+                try:
+                    self._write(state, copy, stamp)
+                except StoreAwayError:
+                    self._absence.stamp(tried, stamp)  # whether it is written is not known
+                    raise
                 copy.version = 0  # classes are in order once they are read again
         if removes:
             self._forget(run_id)
-        for each in mine:
-            missed.remove(each)
+        return mine
 
     # Copies.
 
@@ -397,7 +459,6 @@ class SharedStore(Generic[S]):
         self._absence = self._make_absence()
         self._process = uuid.uuid4().hex
         self._commits = 0
-        self._stamp = ""
 
 
 def _catch_up_at_exit(reference: weakref.ref[SharedStore[Any]]) -> None:

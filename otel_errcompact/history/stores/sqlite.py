@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.history.stores.file_lock import CAN_LOCK, FileLock
-from otel_errcompact.history.stores.parts import Parts, StoreAwayError
+from otel_errcompact.history.stores.parts import LostChangeError, Parts, StoreAwayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,10 +31,8 @@ MIGRATIONS: Final = (
 )
 """What leads from each form of the file to the next; `PRAGMA user_version` is how many of them a file has behind it."""
 
-WRITE_RUN: Final = """
-INSERT INTO runs VALUES (?, ?, ?)
-ON CONFLICT (run_id) DO UPDATE SET version = excluded.version, used_s = excluded.used_s
-"""
+ADD_RUN: Final = "INSERT INTO runs (version, used_s, run_id) VALUES (?, ?, ?) ON CONFLICT (run_id) DO NOTHING"
+CHANGE_RUN: Final = "UPDATE runs SET version = ?, used_s = ? WHERE run_id = ? AND version = ?"
 WRITE_PART: Final = """
 INSERT INTO parts VALUES (?, ?, ?, ?)
 ON CONFLICT (run_id, name) DO UPDATE SET version = excluded.version, body = excluded.body
@@ -73,32 +71,44 @@ class SqliteBackend:
         self._locks: FileLock | None = None
         self._swept_at = 0.0
         self._checked: dict[str, int] = {}
+        self._files: tuple[object, ...] = ()
+        self._base = 0
+        """The version of the run whose change is open, at its begin."""
 
     def begin(self, run_id: str, known: int) -> Parts:
         """Open a change, which locks the run until it ends."""
+        if self._connection is not None and self._files != self._identify():
+            self.close()  # other files are there by now, and what is written into these nobody reads
         connection = self._connect()
         try:
             if connection.in_transaction:  # an interrupt has left it open
                 connection.rollback()
             if self._locks is None:
                 self._lock(connection)
-                return _read(connection, run_id, known)
-            if not self._locks.acquire(run_id, self._wait_s):
+                parts = _read(connection, run_id, known)
+            elif self._locks.acquire(run_id, self._wait_s):
+                parts = self.read(run_id, known)
+            else:
                 raise StoreAwayError(f"run {run_id} has been locked for {self._wait_s:g} seconds")
-            return self.read(run_id, known)
         except sqlite3.Error as error:
             raise self._leave(error) from error
+        self._base = parts.version
+        return parts
 
     def commit(self, run_id: str, parts: Mapping[str, str | None], stamp: str) -> int:  # noqa: ARG002 - a commit is seen to fail
         """Write parts, end the change and return the run's new version."""
         connection = self._connect()
         now = self._clock()
         try:
-            if not connection.in_transaction:
-                self._lock(connection)
-            row = connection.execute("SELECT version FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-            version = max(row[0] + 1 if row else 1, int(now * 1_000_000))
-            connection.execute(WRITE_RUN, (run_id, version, int(now)))
+            self._lock_file(connection)
+            version = max(self._base + 1, int(now * 1_000_000))
+            known = (version, int(now), run_id)
+            added = (
+                connection.execute(CHANGE_RUN, (*known, self._base))
+                if self._base
+                else connection.execute(ADD_RUN, known)
+            )
+            self._check(run_id, added.rowcount == 1)
             written = [(run_id, name, version, body) for name, body in parts.items() if body is not None]
             connection.executemany(WRITE_PART, written)
             gone = [(run_id, name) for name, body in parts.items() if body is None]
@@ -129,8 +139,8 @@ class SqliteBackend:
         """Forget the run within its change, and end the change."""
         connection = self._connect()
         try:
-            if not connection.in_transaction:
-                self._lock(connection)
+            self._lock_file(connection)
+            self._check(run_id, _version_of(connection, run_id) == self._base)
             _remove(connection, run_id)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -144,6 +154,8 @@ class SqliteBackend:
         try:
             if connection.in_transaction:
                 return _read(connection, run_id, known)
+            if known and _version_of(connection, run_id) == known:
+                return Parts(known, {})
             connection.execute("BEGIN")  # both statements see one state of the file
             try:
                 return _read(connection, run_id, known)
@@ -198,6 +210,16 @@ class SqliteBackend:
         if locks is not None:
             locks.close()
 
+    def _lock_file(self, connection: sqlite3.Connection) -> None:
+        if not connection.in_transaction:
+            self._lock(connection)
+
+    def _check(self, run_id: str, is_as_read: bool) -> None:
+        # Where the lock of the run has not held, as its file was removed, what was read may be old.
+        if not is_as_read:
+            self.cancel(run_id)
+            raise LostChangeError(f"run {run_id} was changed in the middle of a change")
+
     def _connect(self) -> sqlite3.Connection:
         if self._connection is not None:
             return self._connection
@@ -215,8 +237,12 @@ class SqliteBackend:
             if connection is not None:
                 connection.close()
             raise StoreAwayError(str(error)) from error
-        self._connection = connection
+        self._connection, self._files = connection, self._identify()
         return connection
+
+    def _identify(self) -> tuple[object, ...]:
+        # With its log, which stays while a connection is open.
+        return _identify(str(self._path)), _identify(f"{self._path}-wal")
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         self._retry(lambda: connection.execute("PRAGMA journal_mode = WAL"))
@@ -273,13 +299,25 @@ class SqliteBackend:
 
 
 def _read(connection: sqlite3.Connection, run_id: str, known: int) -> Parts:
+    version = _version_of(connection, run_id)
+    if version in {0, known}:
+        return Parts(version, {})
+    newer = known if known < version else 0
+    bodies = connection.execute("SELECT name, body FROM parts WHERE run_id = ? AND version > ?", (run_id, newer))
+    return Parts(version, dict(bodies.fetchall()))
+
+
+def _version_of(connection: sqlite3.Connection, run_id: str) -> int:
     row = connection.execute("SELECT version FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    if row is None:
-        return Parts(0, {})
-    if row[0] == known:
-        return Parts(known, {})
-    bodies = connection.execute("SELECT name, body FROM parts WHERE run_id = ? AND version > ?", (run_id, known))
-    return Parts(row[0], dict(bodies.fetchall()))
+    return row[0] if row is not None else 0
+
+
+def _identify(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - for each change
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _remove(connection: sqlite3.Connection, run_id: str) -> None:

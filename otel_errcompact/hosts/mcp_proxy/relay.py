@@ -22,6 +22,7 @@ from otel_errcompact.hosts.mcp_proxy.messages import (
     write_line,
 )
 from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCall, ToolCalls
+from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ class Relay:
         self._server: Server | None = None
         self._pump: asyncio.Task[None] | None = None
         self._stopping = False
+        self._guard = Guard()
 
     async def run(self, server: Server, stop: asyncio.Event) -> None:
         """
@@ -190,21 +192,23 @@ class Relay:
             self._pending.pop(key_of(params_of(message).get("requestId")), None)
         if not is_request(message):
             return True
-        if self._server is None:
-            await self._open_again(message)
-        if self._server is None:
-            return False
         call: ToolCall | None = None
         if method == "initialize":
             name = mapping_of(params_of(message), "clientInfo").get("name")
             self._client_name = name if isinstance(name, str) else ""
         elif method == "tools/call":
-            begun = await (await self._calls()).begin(message)
-            if not isinstance(begun, ToolCall):
+            calls, begun = await self._calls(), None
+            with self._guard.stage("mcp_begin"):
+                begun = await calls.begin(message)
+            if begun is not None and not isinstance(begun, ToolCall):
                 await self._client.write(write_line([begun]))
                 return False
             call = begun
-        self._pending[key_of(message["id"])] = _Pending(request=message, call=call)
+        pending = _Pending(request=message, call=call)
+        # Nothing is waited for behind this, so that no server ends unseen before the request waits for its answer.
+        if self._server is None and not await self._open_again(pending):
+            return False
+        self._pending[key_of(message["id"])] = pending
         return True
 
     async def _send(self, line: bytes, messages: list[Message]) -> None:
@@ -222,32 +226,39 @@ class Relay:
         self._server = server
         self._pump = asyncio.ensure_future(self._read_server(server))
 
-    async def _open_again(self, message: Message) -> None:
+    async def _open_again(self, pending: _Pending) -> bool:
         await self._wait_for_end()
         try:
-            self._take_up(await self._start())
-            if method_of(message) != "initialize":
-                await self._repeat_handshake()
+            server = await self._start()
+            self._take_up(server)
+            if method_of(pending.request) != "initialize":
+                await self._repeat_handshake(server)
         except OSError as error:
             if self._server is not None:
                 await self._server.stop()
             await self._wait_for_end()
-            await self._answer_lost(_Pending(request=message), f"the MCP server cannot be started again: {error}")
+            await self._answer_lost(pending, f"the MCP server cannot be started again: {error}")
+            return False
+        return True
 
     async def _wait_for_end(self) -> None:
         if self._pump is not None:
             await asyncio.wait({self._pump})
 
-    async def _repeat_handshake(self) -> None:
+    async def _repeat_handshake(self, server: Server) -> None:
         lasting = self._lasting
-        if lasting.handshake is None or self._server is None:
+        if lasting.handshake is None:
             return
-        await self._ask(self._server, lasting.handshake)
+        await self._ask(server, lasting.handshake)
         if lasting.is_initialized:
             note: Message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-            await self._server.write(write_line([note]))
+            with suppress(OSError):  # as in `_ask`
+                await server.write(write_line([note]))
         for request in lasting.requests.values():
-            await self._ask(self._server, request)
+            await self._ask(server, request)
+        if self._server is not server:
+            await self._wait_for_end()
+            raise ConnectionError(f"{server.describe()} when it had shaken hands")
 
     async def _ask(self, server: Server, request: Message) -> None:
         identifier = f"errcompact-{uuid.uuid4().hex}"
@@ -265,6 +276,8 @@ class Relay:
         try:
             async for line in server.read():
                 await self._pass_back(line)
+        except Exception as error:  # noqa: BLE001 - whatever breaks, the client waits for answers
+            self._guard.record_failure("mcp_read", error)
         finally:
             self._server = None
             if not self._stopping:
@@ -296,7 +309,10 @@ class Relay:
         pending = self._pending.pop(key, None)
         if pending is None or pending.call is None:
             return message
-        return await (await self._calls()).conclude(pending.call, message) or message
+        calls, changed = await self._calls(), None
+        with self._guard.stage("mcp_conclude"):
+            changed = await calls.conclude(pending.call, message)
+        return changed or message
 
     async def _calls(self) -> ToolCalls:
         calls = await asyncio.shield(self._making)
@@ -304,15 +320,9 @@ class Relay:
         return calls
 
     async def _answer_lost(self, pending: _Pending, text: str) -> None:
-        request = pending.request
-        if method_of(request) == "tools/call":
-            call = pending.call
-            if call is None:
-                begun = await (await self._calls()).begin(request)
-                if not isinstance(begun, ToolCall):
-                    await self._client.write(write_line([begun]))
-                    return
-                call = begun
-            await self._client.write(write_line([await (await self._calls()).fail(call, text)]))
-        else:
-            await self._client.write(write_line([make_error(request, text)]))
+        answer = make_error(pending.request, text)
+        if pending.call is not None:
+            calls = await self._calls()
+            with self._guard.stage("mcp_fail"):
+                answer = await calls.fail(pending.call, text)
+        await self._client.write(write_line([answer]))

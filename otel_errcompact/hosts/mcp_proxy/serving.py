@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol
+from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.mcp_proxy.process import start_process
@@ -70,11 +71,15 @@ def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | Non
         ConfigurationError: The address is none.
         MissingExtraError: The extra is missing.
     """
-    if not url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"mcp: '{url}' is no address; it begins with http:// or https://")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigurationError(f"mcp: '{url}' is no address; it begins with http:// or https:// and names a host")
     # By its name, since its types are checked where its package is.
     connect: Connect = import_module("otel_errcompact.integrations.links.mcp").connect
-    return asyncio.run(_serve(partial(connect, url, transport=transport, headers=headers or {}), url))
+    return asyncio.run(_serve(partial(connect, url, transport=transport, headers=headers or {}), parts.hostname))
 
 
 async def _serve(start: Callable[[], Awaitable[Server]], name: str) -> int:
@@ -86,7 +91,7 @@ async def _serve(start: Callable[[], Awaitable[Server]], name: str) -> int:
         raise ConfigurationError(f"mcp: '{name}' cannot be started: {error.strerror or error}") from error
     # Loaded while the server begins, which takes as long; until then all but calls of tools passes.
     making = asyncio.ensure_future(asyncio.to_thread(_make_calls))
-    making.add_done_callback(lambda done: stop.set() if done.exception() is not None else None)
+    making.add_done_callback(lambda done: stop.set() if done.cancelled() or done.exception() is not None else None)
     await Relay(StandardStreams(stop), start, making).run(server, stop)
     (await making).end()
     return _BY_SIGNAL + caught[0] if caught else 0

@@ -85,7 +85,8 @@ class ToolCalls:
         error, result = mapping_of(answer, "error"), mapping_of(answer, "result")
         if error:
             text = error.get("message")
-            if error.get("code") in FOR_PROGRAMS or not isinstance(text, str):
+            code = error.get("code")
+            if (isinstance(code, int) and code in FOR_PROGRAMS) or not isinstance(text, str):
                 return None
             digest = await self._digest(call, text)
             return None if digest is None else {**answer, "error": {**error, "message": digest}}
@@ -155,7 +156,7 @@ def _read_text(result: Message) -> str:
 def _says(text: str, structured: object) -> bool:
     try:
         return bool(json.loads(text) == structured)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

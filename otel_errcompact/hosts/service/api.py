@@ -31,10 +31,13 @@ from otel_errcompact.hosts.service.bodies import (
     RunList,
     SuccessBody,
 )
+from otel_errcompact.hosts.service.problems import describe_problem
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
+
+    from fastapi.telemetry import TelemetryConfig
 
     from otel_errcompact.engine.observations import Verdict
     from otel_errcompact.hosts.calls import Answer, HostRuns
@@ -48,9 +51,8 @@ _logger: Final = logging.getLogger(semconv.SCOPE)
 UNREAD: Final = "return=minimal"
 """What the header `Prefer` says of an answer that nobody reads."""
 
-_NO_JSON: Final = "json_invalid"
-_UNKNOWN_FIELD: Final = "extra_forbidden"
-"""What pydantic calls two mistakes."""
+_NO_TELEMETRY: Final[TelemetryConfig] = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""What the service sends is about the agents' calls; releases of FastAPI without telemetry of their own ignore it."""
 
 _DESCRIPTION: Final = """\
 Counts the tool calls of agents in any language. Report each call once, with its outcome: the answer to a failure is the
@@ -93,6 +95,7 @@ def create_app(runs: LedgerRuns, health: Mapping[str, object], hooked: HostRuns 
         openapi_url="/v1/openapi.json",
         responses=_PROBLEMS,
         generate_unique_id_function=lambda route: route.name,
+        telemetry=_NO_TELEMETRY,
     )
     app.add_exception_handler(RequestValidationError, _explain)
     app.add_exception_handler(StarletteHTTPException, _refuse)
@@ -217,6 +220,7 @@ def _read_call(body: CallBody) -> HostCall:
         call_id=body.call_id,
         agent=body.agent,
         directory=body.directory,
+        stoppable=body.stoppable,
         turn="" if body.turn is None else str(body.turn),
     )
 
@@ -264,21 +268,9 @@ def _answer(content: Mapping[str, object], status: int = 200) -> Response:
     return Response(json.dumps(content).encode("ascii"), status_code=status, media_type="application/json")
 
 
-def _problems_of(error: Exception) -> Sequence[Mapping[str, Any]]:
-    return error.errors() if isinstance(error, RequestValidationError) else ()
-
-
 async def _explain(_: Request, error: Exception) -> Response:
-    # A misspelt field is the reason why another one is missing.
-    found = min(_problems_of(error), key=lambda each: each["type"] != _UNKNOWN_FIELD)
-    where = ".".join(map(str, found["loc"]))
-    if found["type"] == _NO_JSON:
-        problem = f"the body is no JSON: {found['ctx']['error']}; send one JSON object"
-    elif found["type"] == _UNKNOWN_FIELD:
-        problem = f"there is no field {where}; GET /v1/openapi.json describes all that there are"
-    else:
-        problem = f"{where}: {found['msg']}; GET /v1/openapi.json describes what it should be"
-    return _answer({"error": problem}, 422)
+    errors, body = (error.errors(), error.body) if isinstance(error, RequestValidationError) else ((), None)
+    return _answer({"error": describe_problem(errors, body)}, 422)
 
 
 async def _refuse(_: Request, error: Exception) -> Response:

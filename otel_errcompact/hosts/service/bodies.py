@@ -35,6 +35,10 @@ class CallBody(BaseModel):
     )
     agent: Text = Field(default="", description="The agent's name, as metrics show it.")
     directory: Text = Field(default="", description="The call's working directory, which is part of what it is.")
+    stoppable: bool = Field(
+        default=True,
+        description="Whether you ask before calls, or stop where the verdict says so; else no digest speaks of a stop.",
+    )
 
 
 class FailureBody(CallBody):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
+    from pathlib import Path
 
     from otel_errcompact.hosts.service.activity import Activity
 
@@ -27,10 +28,7 @@ HEALTH: Final = "/v1/health"
 _TOO_LARGE: Final = (
     f"the body is larger than {MAX_BODY:,} bytes; send the begin and the end of the output, where its cause stands"
 )
-_UNAUTHORIZED: Final = (
-    "this port needs the header 'Authorization: Bearer TOKEN'; the token stands in the file that "
-    "'errcompact serve --help' names"
-)
+_UNAUTHORIZED: Final = "this port needs the header 'Authorization: Bearer TOKEN'; the token is in the file {}"
 
 
 class Edge:
@@ -41,12 +39,14 @@ class Edge:
         app: The application.
         activity: Notes that there was a request.
         token: What requests to the port must bring; those to the socket have passed its folder.
+        token_file: Where it is.
     """
 
-    def __init__(self, app: App, activity: Activity, token: str) -> None:
+    def __init__(self, app: App, activity: Activity, token: str, token_file: Path) -> None:
         self._app = app
         self._activity = activity
         self._token = f"Bearer {token}".encode()
+        self._unauthorized = _UNAUTHORIZED.format(token_file)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -60,7 +60,7 @@ class Edge:
         self._activity.begin()
         try:
             if not _is_local(scope) and not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
-                await _answer(send, 401, _UNAUTHORIZED)
+                await _answer(send, 401, self._unauthorized)
                 return
             body = await _read(headers, receive)
             if body is None:

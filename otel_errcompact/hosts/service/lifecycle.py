@@ -97,7 +97,8 @@ def stop_running(running: Running, socket: Path) -> None:
     Raises:
         ServiceError: Its process is not the one that it says, as in another container.
     """
-    if not end_process(running.pid, running.process):
+    # In another container the id is of no process here, or of another one, and the service answers as before.
+    if not end_process(running.pid, running.process) or find_running(socket) == running:
         raise ServiceError(
             f"the service at {socket} ({running}) runs where this user cannot end it; end it there, "
             "or name another socket with --socket"

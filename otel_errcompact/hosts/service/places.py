@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MAX_PATH: Final = 103
 """Bytes of a socket's path: macOS has 103, Linux four more."""
 
+SERVICE_PACKAGES: Final = ("fastapi", "uvicorn")
+"""What the extra `serve` brings, and the service cannot do without."""
+
 _OTHERS: Final = 0o077
 
 

@@ -18,7 +18,7 @@ from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.hosts.runs import LedgerRuns
 from otel_errcompact.hosts.service.activity import Activity
 from otel_errcompact.hosts.service.lifecycle import find_running, stop_running, take_over
-from otel_errcompact.hosts.service.places import prepare_folder
+from otel_errcompact.hosts.service.places import SERVICE_PACKAGES, prepare_folder
 from otel_errcompact.hosts.service.processes import start_mark
 from otel_errcompact.hosts.service.sockets import LOOPBACK, bind_path, bind_port, read_token
 from otel_errcompact.hosts.telemetry.hooked import HookedRuns
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 
 _logger: Final = logging.getLogger(semconv.SCOPE)
+
+NAME: Final = "errcompact-service"
+"""What the service is called in telemetry, unless `OTEL_SERVICE_NAME` gives it another name."""
 
 _LOOK_S: Final = 1.0
 _LOOKS: Final = 4
@@ -104,16 +107,19 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     # The last step before it answers: who meets the socket without an answer waits in vain.
     listeners.append(bind_path(places.socket))
     places.starting.unlink(missing_ok=True)
-    say(f"listening on {places.socket}" + (f" and http://{LOOPBACK}:{port}, token in {places.token}" if port else ""))
+    at_port = f" and http://{LOOPBACK}:{port}, token in {places.token}" if port else ""
+    say(f"listening on {places.socket}{at_port}{f'; {telemetry}' if telemetry is not None else ''}")
     server = _make_server(app)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _ignore)  # the server raises it again when it has ended
+    watch = _Watch(places.socket, runs)
+    for number in (signal.SIGTERM, signal.SIGINT):  # the server takes them over, and raises them again at its end
+        signal.signal(number, watch.note_signal)
     try:
-        asyncio.run(_run(server, listeners, settings.idle_seconds, activity, _Watch(places.socket, runs)))
+        asyncio.run(_run(server, listeners, settings.idle_seconds, activity, watch))
     finally:
         if telemetry is not None:
             telemetry.close()
-        places.socket.unlink(missing_ok=True)
+        if not watch.is_cut_off():  # else another service may listen there
+            places.socket.unlink(missing_ok=True)
         os.close(lock)
     # Exporters send what they still have when the interpreter ends.
     _logger.info("ended")
@@ -156,23 +162,24 @@ def require_extra() -> None:
         MissingExtraError: It is not.
     """
     try:
-        for name in ("fastapi", "uvicorn"):
+        for name in SERVICE_PACKAGES:
             import_module(name)
     except ImportError as error:
         raise MissingExtraError("the local service", "serve") from error
 
 
 def _receive_telemetry(runs: LedgerRuns, hooked: HookedRuns, activity: Activity) -> TelemetryServer:
+    from otel_errcompact.hosts.telemetry.counting import ServiceRuns
     from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 
-    return TelemetryServer(runs, is_hooked=hooked.reports, on_request=activity.note)
+    return TelemetryServer(ServiceRuns(runs), is_hooked=hooked.reports, on_request=activity.note)
 
 
 def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, HookedRuns, Activity]:
     from otel_errcompact.hosts.service.api import create_app
     from otel_errcompact.hosts.service.edge import Edge
 
-    installation = install(options=_read_options(settings))
+    installation = install(options=_read_options(settings), service_name=NAME)
     runs = LedgerRuns(ledger=installation.ledger)
     health = {
         "version": otel_errcompact.__version__,
@@ -184,7 +191,7 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
     hooked = HookedRuns(runs)
     app: FastAPI = create_app(runs, health, hooked)
     activity = Activity()
-    return Edge(app, activity, token), runs, hooked, activity
+    return Edge(app, activity, token, settings.places.token), runs, hooked, activity
 
 
 def _read_options(settings: ServiceSettings) -> Options:
@@ -212,14 +219,15 @@ def _make_server(app: Any) -> Server:
     return uvicorn.Server(config)
 
 
-def _ignore(_: int, __: object) -> None: ...  # `SIG_IGN` would be inherited
-
-
 class _Watch:
     def __init__(self, socket: Path, runs: LedgerRuns) -> None:
+        self.is_signalled = False
         self._socket = socket
         self._runs = runs
         self._found = _identify(socket)
+
+    def note_signal(self, _: int, __: object) -> None:
+        self.is_signalled = True
 
     def may_end(self) -> bool:
         # In memory alone, the end would forget that a run was stopped.
@@ -255,6 +263,8 @@ async def _run(
             server.should_exit = True
         elif watch.is_cut_off():
             _logger.warning("the socket is gone, so that no client finds this service")
+            server.should_exit = True
+        elif watch.is_signalled:  # before the server has taken signals over
             server.should_exit = True
     with suppress(asyncio.CancelledError):
         await serving

@@ -11,6 +11,7 @@ from otel_errcompact.hosts.telemetry.bodies import (
     KINDS,
     NO_METHOD,
     NOT_FOUND,
+    TIMED_OUT,
     TOO_LARGE,
     UNAUTHORIZED,
     RequestError,
@@ -29,6 +30,11 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 AT_ONCE: Final = 4
 """Requests that are taken at the same time, so that memory has a bound; further ones wait."""
+
+BODY_S: Final = 30.0
+"""Seconds in which a body has to come: a sender that stops in the middle would keep its place for ever."""
+
+WRONG_TOKEN: Final = "the token is missing or wrong; set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>"  # noqa: S105 - a sentence
 
 _PREFIX: Final = "/v1/"
 
@@ -55,9 +61,10 @@ def telemetry_app(
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
             signal = _find_signal(scope)
-            _check_token(headers.get("authorization", ""), token)
+            if not has_token(headers.get("authorization", ""), token):
+                raise RequestError(UNAUTHORIZED, WRONG_TOKEN)  # noqa: TRY301 - one answer for all
             async with admitted:
-                body = await _read(receive, headers, receiver.max_bytes)
+                body = await _read_in_time(receive, headers, receiver.max_bytes)
                 if body is None:
                     return
                 request = Request(signal, body, headers.get("content-type", ""), headers.get("content-encoding", ""))
@@ -82,11 +89,16 @@ def _find_signal(scope: Scope) -> str:
     return signal
 
 
-def _check_token(header: str, token: str) -> None:
-    if token and not hmac.compare_digest(header.encode(), f"Bearer {token}".encode()):
-        raise RequestError(
-            UNAUTHORIZED, "the token is missing or wrong; set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>"
-        )
+def has_token(header: str, token: str) -> bool:
+    """Return whether a header brings the token that is asked for."""
+    return not token or hmac.compare_digest(header.encode(), f"Bearer {token}".encode())
+
+
+async def _read_in_time(receive: Receive, headers: dict[str, str], limit: int) -> bytes | None:
+    try:
+        return await asyncio.wait_for(_read(receive, headers, limit), BODY_S)
+    except TimeoutError as error:
+        raise RequestError(TIMED_OUT, f"the body has not come within {BODY_S:g} seconds; send it at once") from error
 
 
 async def _read(receive: Receive, headers: dict[str, str], limit: int) -> bytes | None:

@@ -34,9 +34,18 @@ JSON: Final = "application/json"
 MAX_BYTES: Final = 32 * 1024 * 1024
 """Bytes of a request at most, as it comes and unpacked."""
 
-BAD_REQUEST, UNAUTHORIZED, NOT_FOUND, NO_METHOD, TOO_LARGE, UNSUPPORTED = 400, 401, 404, 405, 413, 415
+BAD_REQUEST, UNAUTHORIZED, NOT_FOUND, NO_METHOD = 400, 401, 404, 405
+TIMED_OUT, TOO_LARGE, UNSUPPORTED = 408, 413, 415
 
-_CODES: Final = {BAD_REQUEST: 3, UNAUTHORIZED: 16, NOT_FOUND: 5, NO_METHOD: 12, TOO_LARGE: 8, UNSUPPORTED: 3}
+_CODES: Final = {
+    BAD_REQUEST: 3,
+    UNAUTHORIZED: 16,
+    NOT_FOUND: 5,
+    NO_METHOD: 12,
+    TIMED_OUT: 4,
+    TOO_LARGE: 8,
+    UNSUPPORTED: 3,
+}
 """The codes of gRPC for statuses of HTTP."""
 
 _UNPACKED: Final = zlib.MAX_WBITS | 32
@@ -130,16 +139,22 @@ def unpack(body: bytes, encoding: str, limit: int = MAX_BYTES) -> bytes:
         return body
     if encoding not in {"gzip", "deflate"}:
         raise RequestError(UNSUPPORTED, f"the content encoding is {encoding!r}; send gzip, or none")
-    unpacker = zlib.decompressobj(_UNPACKED)
-    try:
-        plain = unpacker.decompress(body, limit)
-    except zlib.error as error:
-        raise RequestError(BAD_REQUEST, f"the body is no {encoding}: {error}") from error
-    if unpacker.unconsumed_tail:
-        raise RequestError(TOO_LARGE, f"the body unpacks to more than {limit} bytes; send smaller batches")
-    if not unpacker.eof:
-        raise RequestError(BAD_REQUEST, f"the body is a {encoding} without its end; send it whole")
-    return plain
+    pieces: list[bytes] = []
+    size, packed = 0, body
+    while packed or not pieces:  # what is packed in several pieces is all of them
+        unpacker = zlib.decompressobj(_UNPACKED)
+        try:
+            piece = unpacker.decompress(packed, limit - size + 1)
+        except zlib.error as error:
+            raise RequestError(BAD_REQUEST, f"the body is no {encoding}: {error}") from error
+        pieces.append(piece)
+        size += len(piece)
+        if size > limit:
+            raise RequestError(TOO_LARGE, f"the body unpacks to more than {limit} bytes; send smaller batches")
+        if not unpacker.eof:
+            raise RequestError(BAD_REQUEST, f"the body is a {encoding} without its end; send it whole")
+        packed = unpacker.unused_data
+    return b"".join(pieces)
 
 
 def decode(signal: str, body: bytes, content_type: str, *, whole: bool = False) -> Any:
@@ -221,12 +236,18 @@ def answer_error(error: RequestError, content_type: str) -> Reply:
 
 def _convert_ids(content: dict[str, Any]) -> None:
     # OTLP writes ids in hexadecimal digits, where the JSON of protobuf has Base64.
-    for kind in (KINDS["traces"], KINDS["logs"]):
+    for kind in KINDS.values():
         for group in _member(content, kind.groups):
             for part in _member(group, kind.parts):
                 for entry in _member(part, kind.entries):
-                    for part_with_ids in (entry, *_member(entry, "links")):
+                    for part_with_ids in (entry, *_member(entry, "links"), *_exemplars(entry)):
                         _convert(part_with_ids)
+
+
+def _exemplars(metric: dict[str, Any]) -> list[Any]:
+    data = (cast("dict[str, Any]", metric[name]) for name in _METRIC_DATA if name in metric)
+    points = (point for each in data for point in _member(each, "dataPoints"))
+    return [exemplar for point in points for exemplar in _member(point, "exemplars")]
 
 
 def _convert(entry: dict[str, Any]) -> None:
@@ -239,6 +260,7 @@ def _convert(entry: dict[str, Any]) -> None:
                 raise ValueError(f"{name} is {str(value)[:40]!r}, which is no id in hexadecimal digits") from error
 
 
+_METRIC_DATA: Final = ("gauge", "sum", "histogram", "exponentialHistogram", "exponential_histogram")
 _IDS: Final = ("traceId", "trace_id", "spanId", "span_id", "parentSpanId", "parent_span_id")
 
 

@@ -1,4 +1,4 @@
-"""Count the calls that telemetry reports, where no service holds the runs."""
+"""Count the calls that telemetry reports, with or without the service."""
 
 from __future__ import annotations
 
@@ -20,17 +20,40 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.hosts.calls import HostCall, HostResult
+    from otel_errcompact.hosts.runs import LedgerRuns
 
 IDLE_S: Final = 1_800.0
 """Seconds without a call after which a run has ended."""
 
 
+_TICKS_S: Final = 1_000_000
+"""Ticks of a shared store in a second."""
+
+
 class Concluding(Protocol):
     """Judges and counts what calls have returned, as `HostRuns` does."""
 
-    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
+    def conclude(self, call: HostCall, result: HostResult) -> Answer:
         """Judge and count what a call has returned."""
         ...
+
+
+class ServiceRuns:
+    """
+    Counts reported calls in the runs of the local service.
+
+    No agent reads what a report is answered, and each call has a span or log record of its host's.
+
+    Args:
+        runs: The runs of the service.
+    """
+
+    def __init__(self, runs: LedgerRuns) -> None:
+        self._runs = runs
+
+    def conclude(self, call: HostCall, result: HostResult) -> Answer:
+        """Judge and count a result, once for each call id."""
+        return self._runs.conclude(call, result, is_read=False, is_recorded=True)
 
 
 class ReportedRuns:
@@ -57,9 +80,8 @@ class ReportedRuns:
         self._seen: OrderedDict[str, float] = OrderedDict()
         """When each run was reported last, the longest ago first."""
 
-    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
+    def conclude(self, call: HostCall, result: HostResult) -> Answer:
         """Judge and count what a new call has returned."""
-        del is_read  # no agent reads an answer of these runs
         self._end_left(call.run_id)
         judged = classify_result(
             result.text, tool=call.tool, arguments=call.arguments, flagged=result.failed, exit_code=result.exit_code
@@ -95,7 +117,17 @@ class ReportedRuns:
                 del self._seen[oldest]
                 ended.append(oldest)
         for each in ended:
-            self.ledger.end(each)
+            if not self._is_reported_elsewhere(each):
+                self.ledger.end(each)
+
+    def _is_reported_elsewhere(self, run_id: str) -> bool:
+        # Another receiver, which has heard of it since, ends it.
+        store = self.ledger.store
+        if not store.is_shared:
+            return False
+        state = store.peek(run_id)
+        quiet = (store.next_tick() - state.newest_tick) / _TICKS_S if state is not None else self._idle_s
+        return quiet < self._idle_s
 
 
 def _build(call: HostCall, result: HostResult, detected: str) -> RawError:
@@ -103,6 +135,7 @@ def _build(call: HostCall, result: HostResult, detected: str) -> RawError:
     known = SpanRef(trace_id=context.trace_id, span_id=context.span_id, sampled=context.trace_flags.sampled)
     return RawError(
         text=result.text,
+        type=result.type,
         exit_code=result.exit_code,
         detected=detected,
         tool=call.tool,

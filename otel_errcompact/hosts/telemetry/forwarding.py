@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
-from otel_errcompact.hosts.telemetry.bodies import JSON, decode, unpack
+from otel_errcompact.hosts.telemetry.bodies import JSON, RequestError, decode, unpack
 from otel_errcompact.otel.export import otlp
 from otel_errcompact.otel.export.queue import BACKOFF_S, MAX_BYTES, BatchPolicy, ExportQueue
 from otel_errcompact.runtime.guard import Guard
@@ -39,8 +39,10 @@ SERVICES: Final = {
 _OWN_BYTES: Final = 500
 _RETRYABLE: Final = frozenset({408, 429, 502, 503, 504})
 _RETRYABLE_CODES: Final = frozenset(
-    {"CANCELLED", "DEADLINE_EXCEEDED", "ABORTED", "OUT_OF_RANGE", "UNAVAILABLE", "DATA_LOSS", "RESOURCE_EXHAUSTED"}
+    {"CANCELLED", "DEADLINE_EXCEEDED", "ABORTED", "OUT_OF_RANGE", "UNAVAILABLE", "DATA_LOSS"}
 )
+_EXHAUSTED: Final = "RESOURCE_EXHAUSTED"
+_RETRY_INFO: Final = b"google.rpc.RetryInfo"
 _UNLIMITED: Final = 1 << 30
 
 
@@ -164,7 +166,7 @@ class HttpDestination:
         secure = any(url.startswith("https:") for url in urls.values())
         context = ssl.create_default_context(cafile=certificate or None) if secure else None
         handlers = [urllib.request.HTTPSHandler(context=context)] if context is not None else []
-        self._opener = urllib.request.build_opener(*handlers)
+        self._opener = urllib.request.build_opener(_NoRedirects, *handlers)
 
     def send(self, message: Message) -> bool:
         """Send a request; see `Destination.send`."""
@@ -222,13 +224,16 @@ class GrpcDestination:
             return True  # as above
         body = unpack(message.body, message.encoding, _UNLIMITED)
         if message.content_type == JSON:
-            body = decode(message.signal, body, JSON, whole=True).SerializeToString()
+            try:
+                body = decode(message.signal, body, JSON, whole=True).SerializeToString()
+            except RequestError as error:  # of metrics, which nothing has read yet
+                raise RefusedError(str(error)) from error
         metadata = tuple((name.lower(), value) for name, value in self._headers.get(message.signal, {}).items())
         try:
             self._methods[message.signal](body, timeout=self._timeout_s, metadata=metadata, compression=self._codec)
         except Exception as error:
             name = getattr(getattr(error, "code", lambda: None)(), "name", "")
-            if not name or name in _RETRYABLE_CODES:
+            if not name or name in _RETRYABLE_CODES or (name == _EXHAUSTED and _says_when(error)):
                 return False
             raise RefusedError(name) from error
         return True
@@ -237,6 +242,16 @@ class GrpcDestination:
         """Close the channels."""
         for channel in set(self._channels.values()):
             channel.close()
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    # It would follow as GET, without the body, and whatever is there would answer that all is well.
+    def redirect_request(self, *_: Any, **__: Any) -> None: ...
+
+
+def _says_when(error: Any) -> bool:
+    # A collector that is busy says when to come again; to one that a request is too large for it always will be.
+    return any(_RETRY_INFO in value for _, value in error.trailing_metadata() or () if isinstance(value, bytes))
 
 
 def find_destination(

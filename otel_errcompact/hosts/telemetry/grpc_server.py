@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
-from otel_errcompact.hosts.telemetry.app import AT_ONCE
+from otel_errcompact.hosts.telemetry.app import AT_ONCE, WRONG_TOKEN, has_token
 from otel_errcompact.hosts.telemetry.bodies import TOO_LARGE, RequestError
 from otel_errcompact.hosts.telemetry.forwarding import SERVICES
 from otel_errcompact.hosts.telemetry.receiver import Request
@@ -27,22 +27,24 @@ class GrpcServer:
         receiver: Takes the requests.
         address: Host and port, such as `127.0.0.1:4317`; with port 0 any free one.
         token: What senders bring in `authorization: Bearer`; nothing is asked for if empty.
+        on_request: Called at each request, for what ends when it is idle.
 
     Raises:
         MissingExtraError: grpcio is not installed.
         ConfigurationError: The address cannot be listened on.
     """
 
-    def __init__(self, receiver: Receiver, address: str, *, token: str = "") -> None:
+    def __init__(
+        self, receiver: Receiver, address: str, *, token: str = "", on_request: Callable[[], object] = lambda: None
+    ) -> None:
         try:
             import grpc
         except ModuleNotFoundError as error:
             raise MissingExtraError("to receive telemetry by gRPC", "otlp") from error
         self._receiver = receiver
         self._token = token
-        self._codes = {
-            TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
-        }
+        self._on_request = on_request
+        self._codes = {TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED}
         self._invalid = grpc.StatusCode.INVALID_ARGUMENT
         self._unauthenticated = grpc.StatusCode.UNAUTHENTICATED
         options = [("grpc.max_receive_message_length", receiver.max_bytes), ("grpc.so_reuseport", 0)]
@@ -68,9 +70,9 @@ class GrpcServer:
 
     def _handle(self, signal: str) -> Callable[[bytes, Any], bytes]:
         def handle(body: bytes, context: Any) -> bytes:
-            given = dict(context.invocation_metadata()).get("authorization", "")
-            if self._token and given != f"Bearer {self._token}":
-                context.abort(self._unauthenticated, "the token is missing or wrong")
+            self._on_request()
+            if not has_token(str(dict(context.invocation_metadata()).get("authorization", "")), self._token):
+                context.abort(self._unauthenticated, WRONG_TOKEN)
             try:
                 return self._receiver.take(Request(signal, body)).body
             except RequestError as error:

@@ -174,7 +174,8 @@ class Receiver:
         place = SpanRef(trace_id=span.trace_id, span_id=span.span_id) if span.trace_id and span.span_id else None
         token = otel_context.attach(_surround(place))
         try:
-            return self._runs.conclude(report.call, report.result, is_read=False)
+            # Telemetry arrives when the agent has gone on: nothing is refused and nobody stopped by it.
+            return self._runs.conclude(replace(report.call, stoppable=False), report.result)
         finally:
             otel_context.detach(token)
 

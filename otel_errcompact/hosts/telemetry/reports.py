@@ -9,6 +9,7 @@ from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 
@@ -21,8 +22,11 @@ UNTYPED: Final = "ToolError"
 COMMAND: Final = "CommandError"
 """The type of a command's failure of which telemetry says the exit status alone."""
 
-_TYPE: Final = lazy_pattern(r"[A-Za-z][\w.]{0,100}(?:Error|Exception)\Z")
-"""Names that are read as a type where they stand in front of a text."""
+_TYPE: Final = lazy_pattern(r"\S{1,100}\Z")
+"""A type is a name; some senders put a sentence in its place."""
+
+_NO_TYPES: Final = frozenset({"", semconv.OTHER_TYPE, semconv.TOOL_ERROR})
+"""What the conventions have for an error whose type is unknown."""
 
 _HEAD: Final = 120
 _PROSE: Final = "prose"
@@ -44,30 +48,32 @@ class Report:
     """Other names of the call, by which further records of it are recognised."""
 
 
-def describe_unknown(tool: str, arguments: str, error_type: str = "", exit_code: int | None = None) -> str:
+def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None = None) -> Report:
     """
-    Return what stands in place of a text that telemetry lacks.
+    Return the report of a failure whose text telemetry lacks.
 
-    It names the type of the error and the head of the command, or the tool: so failures of one command are one class.
+    In its place stands the head of the command, or the tool: so failures of one command are one class.
 
     Args:
-        tool: The tool's name.
-        arguments: The call's arguments as JSON; empty if unknown.
+        call: The call.
         error_type: What the emitter says of the type.
         exit_code: The exit status, where it is all there is.
     """
-    head = (operation_of(tool, arguments).name or tool)[:_HEAD].replace("`", "'")
+    head = (operation_of(call.tool, call.arguments).name or call.tool)[:_HEAD].replace("`", "'")
     status = f", exit code {exit_code}" if exit_code else ""
-    if _TYPE.match(error_type):
-        return f"{error_type}: unknown text of `{head}`{status}"
-    named = f" ({error_type[:_HEAD]})" if error_type else ""
-    return f"{COMMAND if exit_code else UNTYPED}: unknown text of `{head}`{named}{status}"
+    kind = read_type(error_type)
+    named = "" if kind or error_type in _NO_TYPES else f" ({error_type[:_HEAD]})"
+    result = HostResult(
+        text=f"unknown text of `{head}`{named}{status}",
+        failed=True,
+        type=kind or (COMMAND if exit_code else UNTYPED),
+    )
+    return Report(call=call, result=result, unknown=True)
 
 
-def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None = None) -> Report:
-    """Return the report of a failure whose text telemetry lacks."""
-    text = describe_unknown(call.tool, call.arguments, error_type, exit_code)
-    return Report(call=call, result=HostResult(text=text, failed=True), unknown=True)
+def read_type(text: str) -> str:
+    """Return a type as an emitter names it; empty if unknown."""
+    return text if _TYPE.match(text) and text not in _NO_TYPES else ""
 
 
 def is_telling(text: str) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import ipaddress
 import logging
 import signal
 import socket
+import sys
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
@@ -29,6 +31,9 @@ HOST: Final = "127.0.0.1"
 HTTP_PORT: Final = 4318
 GRPC_PORT: Final = 4317
 
+NAME: Final = "errcompact-receiver"
+"""What the receiver alone is called in telemetry, unless `OTEL_SERVICE_NAME` gives it another name."""
+
 _END_S: Final = 5.0
 _logger: Final = logging.getLogger(semconv.SCOPE)
 
@@ -40,18 +45,19 @@ class TelemetryServer:
     Everything is passed on to where the standard variables say.
 
     Args:
-        runs: Judges and counts the calls: the runs of the local service, or `ReportedRuns`.
+        runs: Judges and counts the calls: `ServiceRuns` of the local service, or `ReportedRuns`.
         host: The address to listen on.
         port: The port of HTTP; 0 for any free one.
         grpc_port: The port of gRPC; 0 for any free one, None for none.
-        token: What senders bring; needed where others than this machine can reach the address.
+        token: What senders bring. Where others than this machine can reach the address it must be given: empty to ask
+            for none.
         is_hooked: Tells whether hooks report a run, such as `HookedRuns.reports`.
-        on_request: Called at each request by HTTP, for a service that ends when it is idle.
+        on_request: Called at each request, for a service that ends when it is idle.
         environ: The environment; that of the process if None.
 
     Raises:
         MissingExtraError: uvicorn is not installed.
-        ConfigurationError: The destination is the receiver itself, or a port cannot be listened on.
+        ConfigurationError: The destination is the receiver itself, a port cannot be listened on, or a token is missing.
     """
 
     def __init__(
@@ -61,7 +67,7 @@ class TelemetryServer:
         host: str = HOST,
         port: int = HTTP_PORT,
         grpc_port: int | None = GRPC_PORT,
-        token: str = "",
+        token: str | None = None,
         is_hooked: Callable[[str], bool] = lambda _: False,
         on_request: Callable[[], object] = lambda: None,
         environ: Mapping[str, str] | None = None,
@@ -70,17 +76,29 @@ class TelemetryServer:
             import uvicorn
         except ModuleNotFoundError as error:
             raise MissingExtraError("to receive telemetry", "serve") from error
+        if token is None and not _is_loopback(host):
+            raise ConfigurationError(
+                f"other machines can reach {host}, and no token is asked for; give --token-file FILE with a token that "
+                "senders bring, or --without-token where only a private network reaches it"
+            )
+        token = token or ""
         guard = current_ledger().guard
         own = [(host, each) for each in (port, grpc_port) if each]
         destination = find_destination(environ, own=own)
         self.forwarder: Final = Forwarder(destination, guard) if destination is not None else None
         """Passes everything on; None where nothing is to be."""
+        if self.forwarder is None:
+            _logger.warning(
+                "nothing is passed on: failures are counted, and the telemetry is dropped; "
+                "set OTEL_EXPORTER_OTLP_ENDPOINT to the collector's address"
+            )
         self.receiver: Final = Receiver(runs, self.forwarder, guard=guard, is_hooked=is_hooked)
         """Takes the requests."""
+        self._host = host
         self._socket = _bind(host, port)
         self.port: Final = int(self._socket.getsockname()[1])
         """The port of HTTP."""
-        self._grpc = _listen_grpc(self.receiver, host, grpc_port, token) if grpc_port is not None else None
+        self._grpc = _listen_grpc(self.receiver, host, grpc_port, token, on_request) if grpc_port is not None else None
         app = telemetry_app(self.receiver, token=token, on_request=on_request)
         config = uvicorn.Config(app, access_log=False, log_config=None, lifespan="off", ws="none")
         self._server = uvicorn.Server(config)
@@ -91,6 +109,10 @@ class TelemetryServer:
     def grpc_port(self) -> int | None:
         """The port of gRPC; None where it is not listened on."""
         return self._grpc.port if self._grpc is not None else None
+
+    def __str__(self) -> str:
+        grpc = f" and {_join(self._host, self.grpc_port)} (gRPC)" if self.grpc_port is not None else ""
+        return f"OTLP on {_join(self._host, self.port)} (HTTP){grpc}"
 
     def close(self) -> None:
         """Answer the requests under way, pass on what waits, and end."""
@@ -103,7 +125,14 @@ class TelemetryServer:
             self.forwarder.close()
 
 
-def serve(host: str = HOST, port: int = HTTP_PORT, grpc_port: int | None = GRPC_PORT, *, token: str = "") -> None:
+def serve(
+    host: str = HOST,
+    port: int = HTTP_PORT,
+    grpc_port: int | None = GRPC_PORT,
+    *,
+    token: str | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> None:
     """
     Receive telemetry until a signal, without hooks beside.
 
@@ -111,20 +140,18 @@ def serve(host: str = HOST, port: int = HTTP_PORT, grpc_port: int | None = GRPC_
         host: The address to listen on.
         port: The port of HTTP; 0 for any free one.
         grpc_port: The port of gRPC; None for none.
-        token: What senders bring; needed where others than this machine can reach the address.
+        token: What senders bring. Where others than this machine can reach the address it must be given: empty to ask
+            for none.
+        say: Called with a line for the person who has started it.
 
     Raises:
         MissingExtraError: uvicorn is not installed.
-        ConfigurationError: The destination is the receiver itself, or a port cannot be listened on.
+        ConfigurationError: The destination is the receiver itself, a port cannot be listened on, or a token is missing.
     """
-    installed = install()
+    installed = install(service_name=NAME)
     runs = ReportedRuns(installed.ledger)
     server = TelemetryServer(runs, host=host, port=port, grpc_port=grpc_port, token=token)
-    if server.forwarder is None:
-        _logger.warning(
-            "nothing is passed on: failures are counted, and the telemetry is dropped; "
-            "set OTEL_EXPORTER_OTLP_ENDPOINT to the collector's address"
-        )
+    say(f"listening for {server}")
     ended = Event()
 
     def leave(_: int, __: FrameType | None) -> None:
@@ -143,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Serve as the command line says; that of the process if None.
 
     Raises:
-        ConfigurationError: The destination is the receiver itself, or a port cannot be listened on.
+        ConfigurationError: The destination is the receiver itself, a port cannot be listened on, or a token is missing.
     """
     parser = argparse.ArgumentParser(
         prog="python -m otel_errcompact.hosts.telemetry",
@@ -153,14 +180,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--host", default=HOST, help="the address to listen on (%(default)s)")
     parser.add_argument("--port", type=int, default=HTTP_PORT, help="the port of HTTP (%(default)s)")
     parser.add_argument("--grpc-port", type=int, default=GRPC_PORT, help="the port of gRPC, 0 for none (%(default)s)")
-    parser.add_argument("--token-file", type=Path, help="a file with the token that senders bring")
+    asking = parser.add_mutually_exclusive_group()
+    asking.add_argument(
+        "--token-file", type=Path, help="a file with the token that senders bring; needed where other machines send"
+    )
+    asking.add_argument(
+        "--without-token",
+        action="store_true",
+        help="ask for no token although other machines can send, as behind a balancer in a private network",
+    )
     given = parser.parse_args(arguments)
-    serve(given.host, given.port, given.grpc_port or None, token=_read_token(given.token_file))
+    serve(
+        given.host,
+        given.port,
+        given.grpc_port or None,
+        token="" if given.without_token else _read_token(given.token_file),
+        say=lambda line: sys.stderr.write(f"{line}\n"),
+    )
 
 
-def _read_token(path: Path | None) -> str:
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _join(host: str, port: int | None) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _read_token(path: Path | None) -> str | None:
     if path is None:
-        return ""
+        return None
     try:
         token = path.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
@@ -179,9 +231,11 @@ def _bind(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _listen_grpc(receiver: Receiver, host: str, port: int, token: str) -> GrpcServer | None:
+def _listen_grpc(
+    receiver: Receiver, host: str, port: int, token: str, on_request: Callable[[], object]
+) -> GrpcServer | None:
     try:
-        return GrpcServer(receiver, f"[{host}]:{port}" if ":" in host else f"{host}:{port}", token=token)
+        return GrpcServer(receiver, _join(host, port), token=token, on_request=on_request)
     except MissingExtraError as error:
         _logger.warning("%s; only HTTP is listened on", error)
         return None

@@ -25,6 +25,9 @@ _SENDING_S: Final = 0.05
 _MEGABYTE: Final = 1024 * 1024
 _MAX_ANSWER: Final = 4 * _MEGABYTE
 _OK: Final = 200
+REPORTED: Final = {"stoppable": False}
+"""What each report says: no command is refused here, and no agent stopped."""
+
 UNREAD: Final = "Prefer: return=minimal\r\n"
 """Says that nobody reads the answer, so that the service keeps for the next one what the agent has to read."""
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from typing import Final
 
 DEFAULT_TOOL: Final = "bash"
+MAX_SECONDS: Final = 30 * 24 * 3600.0
+"""What stands for longer times, which the system's clocks do not take."""
 
 
 def read_seconds(environ: Mapping[str, str], variable: str, default: float) -> float:
@@ -25,7 +27,7 @@ def read_seconds(environ: Mapping[str, str], variable: str, default: float) -> f
         seconds = float(environ.get(variable, ""))
     except ValueError:
         return default
-    return seconds if 0 <= seconds < float("inf") else default
+    return min(seconds, MAX_SECONDS) if seconds >= 0 else default
 
 
 class Command:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from otel_errcompact.hosts.wrapping.asking import find_socket, send
+from otel_errcompact.hosts.wrapping.asking import REPORTED, find_socket, send
 from otel_errcompact.hosts.wrapping.command import Command, read_seconds
 from otel_errcompact.hosts.wrapping.lingering import leave_reader
-from otel_errcompact.hosts.wrapping.processes import become, leave, read_environ
+from otel_errcompact.hosts.wrapping.processes import become, leave, read_environ, say_lost
 from otel_errcompact.hosts.wrapping.raw_files import make_raw_file
 from otel_errcompact.hosts.wrapping.running import HOLD_S, Execution
+from otel_errcompact.hosts.wrapping.signals import signal
 from otel_errcompact.hosts.wrapping.signs import may_have_failed
 from otel_errcompact.hosts.wrapping.streams import list_streams
 
@@ -47,6 +48,9 @@ def execute(command: Command, *, hold_s: float | None = None) -> NoReturn:
         execution.release()
         execution.output.drop()
         _report_success(command)
+    # An untold loss would pass for a success.
+    if status in {0, -signal.SIGPIPE} and (lost := next(filter(None, (stream.failure for stream in streams)), None)):
+        status = say_lost(lost)
     leave_reader(streams)
     leave(status)
 
@@ -56,7 +60,7 @@ def _report_success(command: Command) -> None:
     if path := find_socket(command.environ):
         from otel_errcompact.hosts.wrapping.quoting import write_json
 
-        send(path, SUCCESSES, write_json(command.describe()).encode())
+        send(path, SUCCESSES, write_json({**command.describe(), **REPORTED}).encode())
 
 
 def run(words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None) -> NoReturn:

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
     from otel_errcompact.hosts.wrapping.streams import Stream
 
+LOST: Final = 1
 NOT_FOUND: Final = 127
 NOT_EXECUTABLE: Final = 126
 _SIGNALS_AS_STATUS: Final = 128
+_NO_NAME: Final = "no program has this name"
+_SHELL: Final = "/bin/sh"
+_FIRST_BYTES: Final = 128
+"""The bytes in which a zero byte shows that a file is no script, as shells see it."""
+
 _IGNORED_BY_PYTHON: Final = ("SIGPIPE", "SIGXFSZ")
 _DUMPING: Final = (
     "SIGQUIT",
@@ -65,14 +71,23 @@ def start(command: Sequence[str], streams: Sequence[Stream], environ: Mapping[st
     """
     actions = [(os.POSIX_SPAWN_DUP2, stream.writer, number) for stream in streams for number in stream.stands_for]
     mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-    return os.posix_spawnp(
-        command[0],
-        list(command),
-        environ,
-        file_actions=actions,
-        setsigdef=_list_restored(),
-        setsigmask=[int(each) for each in mask],
-    )
+
+    def spawn(words: Sequence[str]) -> int:
+        if not words[0]:
+            raise FileNotFoundError(errno.ENOENT, _NO_NAME)
+        return os.posix_spawnp(
+            words[0],
+            list(words),
+            environ,
+            file_actions=actions,
+            setsigdef=_list_restored(),
+            setsigmask=[int(each) for each in mask],
+        )
+
+    try:
+        return spawn(command)
+    except OSError as error:
+        return spawn(_as_script(command, error))
 
 
 def become(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
@@ -86,9 +101,26 @@ def become(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     for number in _list_restored():
         signal.signal(number, signal.SIG_DFL)
     try:
-        os.execvpe(command[0], list(command), environ)  # noqa: S606 - the command itself
+        try:
+            _execute(command, environ)
+        except OSError as error:
+            os.execve(_SHELL, _as_script(command, error), environ)  # noqa: S606 - the command itself
     except OSError as error:
         leave(say_unstartable(command, error))
+
+
+def say_lost(error: OSError) -> int:
+    """
+    Say on standard error that what the command has printed is lost.
+
+    Args:
+        error: What the system says.
+
+    Returns:
+        The exit status, as of programs that write to a full disk themselves.
+    """
+    write_whole(ERROR, f"errcompact exec: write error: {os.strerror(error.errno or 0)}\n".encode())
+    return LOST
 
 
 def say_unstartable(command: Sequence[str], error: OSError) -> int:
@@ -142,6 +174,38 @@ def send_signal(process: int, number: int) -> bool:
 def shell_status(status: int) -> int:
     """Return a status as shells report it: 128 and the signal's number."""
     return status if status >= 0 else _SIGNALS_AS_STATUS - status
+
+
+def _execute(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+    # `os.execvpe` goes on to a program of the same name where the first is a script that names no interpreter.
+    problem: OSError = FileNotFoundError(errno.ENOENT, _NO_NAME)
+    for path in _list_places(command[0]):
+        try:
+            os.execve(path, list(command), environ)  # noqa: S606 - the command itself
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except PermissionError as error:
+            problem = error
+    raise problem
+
+
+def _list_places(name: str) -> list[str]:
+    if not name:
+        return []
+    return [name] if "/" in name else [f"{folder or '.'}/{name}" for folder in os.get_exec_path()]
+
+
+def _as_script(command: Sequence[str], error: OSError) -> list[str]:
+    # Shells, and programs such as `env`, have the shell read a text that names no interpreter.
+    if error.errno != errno.ENOEXEC:
+        raise error
+    for path in _list_places(command[0]):
+        if os.access(path, os.X_OK):
+            with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib costs more
+                if b"\0" not in file.read(_FIRST_BYTES):
+                    return [_SHELL, path, *command[1:]]
+            break
+    raise error
 
 
 def _die_by(number: int) -> None:

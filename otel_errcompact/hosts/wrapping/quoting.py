@@ -88,16 +88,16 @@ def strip_line(line: str) -> str:
     return line.strip()
 
 
-def write_json(values: Mapping[str, str]) -> str:
+def write_json(values: Mapping[str, str | bool]) -> str:
     """
-    Return a JSON object of texts.
+    Return a JSON object of texts and truth values.
 
     `json` would cost more than a short command.
 
     Args:
-        values: The texts by name.
+        values: What it holds, by name.
     """
-    return "{" + ", ".join(f"{_write_text(name)}: {_write_text(text)}" for name, text in values.items()) + "}"
+    return "{" + ", ".join(f"{_write_text(name)}: {_write_value(value)}" for name, value in values.items()) + "}"
 
 
 def _read_quoted(line: str, position: int) -> tuple[str, int]:
@@ -108,6 +108,10 @@ def _read_quoted(line: str, position: int) -> tuple[str, int]:
         parts.append(line[position : position + 1])
         position += 1
     return "".join(parts), position + 1
+
+
+def _write_value(value: str | bool) -> str:
+    return _write_text(value) if isinstance(value, str) else str(value).lower()
 
 
 def _write_text(text: str) -> str:

@@ -74,7 +74,7 @@ def report_end(execution: Execution, command: Command) -> None:
     # Of separate streams the one for errors: what reads the other expects what the command makes.
     own = [stream for stream in execution.streams if not stream.is_redirected]
     if said:
-        own[-1].write(said.encode(errors="surrogateescape"))
+        execution.write(own[-1], said.encode(errors="surrogateescape"))
     if POINTER not in said:
         execution.output.drop()
 
@@ -92,12 +92,13 @@ def _write(judged: _Judged, output: Output, *, replaces: bool) -> str:
     if not judged.is_failure or not judged.text:
         return ""
     head, tail, left_out = output.read_ends(MAX_SENT)
-    is_whole = not left_out and _decode(head, tail, left_out).strip() in judged.text
-    if not _says_more(judged, output.total, replaces=replaces, is_whole=is_whole):
+    repeats_all = not left_out and _decode(head, tail, left_out).strip() in judged.text
+    if not _says_more(judged, output.total, replaces=replaces, repeats_all=repeats_all):
         return ""
     before = "" if replaces else _break_line(output)
     text = "\n".join(filter(None, (judged.text.rstrip(), judged.guidance)))
-    if is_whole:
+    # Of bytes that are no UTF-8 a digest has only marks.
+    if repeats_all and head.strip() in judged.text.encode(errors="surrogateescape"):
         return f"{before}{text}\n"
     pointer = _keep(output)
     return f"{before}{text}\n{pointer}\n" if pointer else ""
@@ -108,14 +109,14 @@ def _break_line(output: Output) -> str:
     return "\n" if (tail or head)[-1:] not in {b"", b"\n"} else ""
 
 
-def _says_more(judged: _Judged, total: int, *, replaces: bool, is_whole: bool) -> bool:
+def _says_more(judged: _Judged, total: int, *, replaces: bool, repeats_all: bool) -> bool:
     # The digest of what is short repeats it; it is worth reading for its count.
     if judged.seen > 1:
         return True
     if not total:
         return False
     if replaces:
-        return not is_whole or judged.is_counted
+        return not repeats_all or judged.is_counted
     return total > _SHORT_BYTES
 
 
@@ -134,7 +135,7 @@ def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
     path = asking.find_socket(command.environ)
     if path:
         limit_s = read_seconds(command.environ, ANSWER_VARIABLE, asking.LIMIT_S)
-        body = {**command.describe(), "text": raw, "exit_status": status}
+        body = {**command.describe(), **asking.REPORTED, "text": raw, "exit_status": status}
         answer = asking.ask(path, RESULTS, dumps(body).encode(), limit_s=limit_s)
         if answer is not None and isinstance(answer.get("outcome"), str):
             return _read(answer)

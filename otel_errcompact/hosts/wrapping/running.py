@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import time
@@ -29,6 +30,12 @@ _LAST_READS: Final = 64
 """More than a pipe holds; what writes in the background without end is not waited for."""
 
 _PASSED_ON: Final = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
+_LOOKS_EACH_S: Final = 1.0
+"""How often we look whether we write to nobody, once a signal came that ends commands."""
+
+_MAX_WAIT_S: Final = 3_600.0
+"""What `poll` takes; after it the wait goes on."""
+
 _UNREAD: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
 _OF_TERMINAL: Final = ("SIGINT", "SIGQUIT")
 
@@ -46,6 +53,7 @@ class Execution:
     __slots__ = (
         "_child",
         "_ends_holding",
+        "_is_writing",
         "_pending",
         "_poller",
         "_taken",
@@ -68,6 +76,7 @@ class Execution:
 
         self._ends_holding = time.monotonic() + hold_s
         self._child = 0
+        self._is_writing = False
         self._pending: list[int] = []
         self._taken: list[int] = []
         self._poller = select.poll()
@@ -132,19 +141,38 @@ class Execution:
         self.is_held = False
         for index, data in self.output.replay():
             if not self.streams[index].is_redirected:
-                self._write(self.streams[index], data)
+                self.write(self.streams[index], data)
+
+    def write(self, stream: Stream, data: bytes) -> None:
+        """
+        Print to one of our streams, as long as it is read.
+
+        Args:
+            stream: The stream.
+            data: The bytes.
+        """
+        self._is_writing = True
+        try:
+            stream.write(data)
+        except TimeoutError:
+            stream.is_gone = True
+        finally:
+            self._is_writing = False
+        if stream.is_gone:
+            self._abandon(stream)
 
     def find_pipelines(self) -> None:
         """Leave streams that another command of the line reads."""
-        if len(self.streams) == 1:
-            return
         for index, stream in enumerate(self.streams):
-            if not stream.is_redirected and not stream.is_gone and leads_to_command(stream.number):
+            # What stands behind `2>&1 |` is given the digest, as the agent would read the errors there.
+            if stream.is_for_both or stream.is_redirected or stream.is_gone:
+                continue
+            if leads_to_command(stream.number):
                 stream.is_redirected = True
                 held = self.output.replay() if self.is_held else ()
                 for source, data in held:
                     if source == index:
-                        self._write(stream, data)
+                        self.write(stream, data)
 
     def _watch(self) -> None:
         self._wake, wake_writer = os.pipe()
@@ -178,6 +206,17 @@ class Execution:
         if number in {getattr(signal, name) for name in _OF_TERMINAL} and _is_before_terminal():
             return
         send_signal(self._child, number)
+        # A host that ends a command does not always read on.
+        signal.signal(signal.SIGALRM, self._give_up)
+        signal.setitimer(signal.ITIMER_REAL, GRACE_S, _LOOKS_EACH_S)
+
+    def _give_up(self, _: int, __: object) -> None:
+        if not self._is_writing:
+            return
+        if self.status is None:
+            self._reap()
+        if self.status is not None:
+            raise TimeoutError(errno.EPIPE, "the host does not read what the command has left")
 
     def _close_writers(self) -> None:
         for stream in self.streams:
@@ -208,7 +247,7 @@ class Execution:
 
     def _wait(self, seconds: float) -> bool:
         # Wait for a signal or output; tell whether there was some output.
-        limit = max(0, int(seconds * 1000) + 1) if seconds > 0 else 0
+        limit = int(min(seconds, _MAX_WAIT_S) * 1000) + 1 if seconds > 0 else 0
         waits = self.status is not None or self.is_held or seconds == 0
         came = False
         for descriptor, events in self._poller.poll(limit if waits else None):
@@ -232,19 +271,14 @@ class Execution:
         if not self.output.total:
             self.find_pipelines()
         if stream.is_redirected:
-            self._write(stream, data)
+            self.write(stream, data)
         if self.is_held and not self.output.can_hold:
             self.release()
         if not self.output.add(index, data) and self.is_held:
             self.release()
         if not self.is_held and not stream.is_redirected:
-            self._write(stream, data)
+            self.write(stream, data)
         return True
-
-    def _write(self, stream: Stream, data: bytes) -> None:
-        stream.write(data)
-        if stream.is_gone:
-            self._abandon(stream)
 
     def _abandon(self, stream: Stream) -> None:
         # Nobody reads it any more: neither do we, so that the command notices.

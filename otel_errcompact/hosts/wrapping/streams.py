@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 OUTPUT: Final = 1
 ERROR: Final = 2
 _POLL_MS: Final = 1_000
+_READER_ENDED: Final = frozenset({errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN})
 
 
 class Stream:
@@ -25,16 +27,26 @@ class Stream:
         is_redirected: Whether its user sends it to a file of its own, which gets it as it comes.
     """
 
-    __slots__ = ("_begins", "is_gone", "is_redirected", "number", "reader", "stands_for", "writer")
+    __slots__ = ("_begins", "failure", "is_gone", "is_redirected", "number", "reader", "stands_for", "writer")
 
     def __init__(self, number: int, stands_for: tuple[int, ...], *, is_redirected: bool = False) -> None:
         self.number = number
         self.stands_for = stands_for
         self.is_redirected = is_redirected
         self.is_gone = False
+        """Whether nothing can be written any more."""
+
+        self.failure: OSError | None = None
+        """Why what was printed is lost, such as a full disk; a reader that has ended wants no more."""
+
         self._begins = -1
         self.reader = -1
         self.writer = -1
+
+    @property
+    def is_for_both(self) -> bool:
+        """Whether output and errors lead here, as behind `2>&1`."""
+        return len(self.stands_for) > 1
 
     def open(self) -> None:
         """
@@ -95,8 +107,12 @@ class Stream:
 
     def write(self, data: bytes) -> None:
         """Write to our own stream, as long as it is read."""
-        if not self.is_gone and not write_whole(self.number, data):
+        if self.is_gone:
+            return
+        problem = write_whole(self.number, data)
+        if problem is not None:
             self.is_gone = True
+            self.failure = None if problem.errno in _READER_ENDED else problem
 
 
 def list_streams() -> tuple[Stream, ...]:
@@ -104,7 +120,7 @@ def list_streams() -> tuple[Stream, ...]:
     Return the streams to capture; none if the command needs ours.
 
     A terminal has a human before it, who wants to see all; a closed stream shows nothing, and so does one that is
-    thrown away.
+    thrown away, and a file that one stream alone leads to while the other is thrown away.
     """
     try:
         found = {number: os.fstat(number) for number in (0, OUTPUT, ERROR)}
@@ -115,8 +131,10 @@ def list_streams() -> tuple[Stream, ...]:
     read = [number for number in (OUTPUT, ERROR) if not _is_thrown_away(found[number])]
     if len(read) == 2 and os.path.samestat(found[OUTPUT], found[ERROR]):  # noqa: PLR2004 - both
         return (Stream(OUTPUT, (OUTPUT, ERROR)),)
-    files = {number for number in read if stat.S_ISREG(found[number].st_mode)}
-    own_file = files if len(files) == 1 and len(read) == 2 else set[int]()  # noqa: PLR2004 - both
+    # A file for one of them alone holds what its user wants; of two such files, that for errors can take a digest.
+    own_file = [number for number in read if stat.S_ISREG(found[number].st_mode)][:1]
+    if read == own_file:
+        return ()
     return tuple(Stream(number, (number,), is_redirected=number in own_file) for number in read)
 
 
@@ -135,7 +153,7 @@ def _is_thrown_away(found: os.stat_result) -> bool:
         return False
 
 
-def write_whole(number: int, data: bytes) -> bool:
+def write_whole(number: int, data: bytes) -> OSError | None:
     """
     Write all bytes, also where the descriptor does not block.
 
@@ -144,7 +162,7 @@ def write_whole(number: int, data: bytes) -> bool:
         data: The bytes.
 
     Returns:
-        Whether they were taken; not if nobody reads them, or the disk is full.
+        Why they were not taken: nobody reads them, or the disk is full; None if they were.
     """
     rest = memoryview(data)
     while rest:
@@ -152,9 +170,9 @@ def write_whole(number: int, data: bytes) -> bool:
             rest = rest[os.write(number, rest) :]
         except BlockingIOError:
             _wait_for_room(number)
-        except OSError:
-            return False
-    return True
+        except OSError as error:
+            return error
+    return None
 
 
 def _wait_for_room(number: int) -> None:

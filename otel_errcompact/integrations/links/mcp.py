@@ -7,6 +7,7 @@ import json
 import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -38,6 +39,9 @@ CONNECT_SECONDS: Final = 30.0
 CLOSE_SECONDS: Final = 5.0
 FIRST_BAD_STATUS: Final = 400
 NOT_FOUND: Final = 404
+UNTOLD: Final = "Server returned an error response"
+"""What the package says of a bad status, whichever it is."""
+
 _IS_SSE: Final = lazy_pattern(r"/sse(?:[/?&]|$)")
 
 
@@ -53,6 +57,7 @@ class NetServer:
 
     def __init__(self, url: str, *, is_sse: bool, headers: Mapping[str, str]) -> None:
         self._url = url
+        self._name = f"the MCP server at {_origin_of(url)}"
         self._is_sse = is_sse
         self._headers = dict(headers)
         self._read: Any = None
@@ -60,6 +65,7 @@ class NetServer:
         self._version = ""
         self._header_maps: dict[str, Any] = {}
         self._problem = ""
+        self._statuses: dict[str, str] = {}
         self._is_connected = asyncio.Event()
         self._is_over = asyncio.Event()
         self._task = asyncio.create_task(self._hold())
@@ -80,11 +86,12 @@ class NetServer:
         with suppress(anyio.ClosedResourceError, anyio.EndOfStream, anyio.BrokenResourceError):
             async for received in self._read:
                 if isinstance(received, Exception):
-                    _logger.warning("%s: %s", self._url, received)
+                    _logger.warning("%s: %s", self._name, received)
                     continue
                 line = received.message.model_dump_json(by_alias=True, exclude_unset=True)
-                self._look_at_answer(json.loads(line))
-                yield line.encode() + b"\n"
+                message = json.loads(line)
+                self._look_at_answer(message)
+                yield (json.dumps(message) if self._name_status(message) else line).encode() + b"\n"
                 if self._problem:
                     return
         await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
@@ -96,10 +103,19 @@ class NetServer:
         Raises:
             OSError: The connection has ended.
         """
-        value = json.loads(line)
+        try:
+            value = json.loads(line)
+        except ValueError:
+            value = []
+            if line.strip():
+                _logger.warning("a line of the client is no JSON, and not sent to %s", self._name)
         for message in value if isinstance(value, list) else [value]:
+            try:
+                parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
+            except ValueError:
+                _logger.warning("what the client wrote is no message, and not sent to %s", self._name)
+                continue
             metadata = ClientMessageMetadata(headers=self._headers_of(message))
-            parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
             try:
                 await self._write.send(SessionMessage(parsed, metadata))
             except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
@@ -122,7 +138,7 @@ class NetServer:
 
     def describe(self) -> str:
         """Return what it is and how it ended."""
-        return f"the MCP server {self._url} was lost ({self._problem or 'it closed the connection'})"
+        return f"{self._name} was lost ({self._problem or 'it closed the connection'})"
 
     async def _hold(self) -> None:
         # A connection is entered and left in one task.
@@ -154,7 +170,11 @@ class NetServer:
         if response.status_code >= FIRST_BAD_STATUS and response.request.method == "POST":
             if response.status_code == NOT_FOUND and MCP_SESSION_ID in response.request.headers:
                 self._problem = "it has forgotten the session"
-            _logger.warning("%s answered with status %s %s", self._url, response.status_code, response.reason_phrase)
+            status = f"status {response.status_code} {response.reason_phrase}".rstrip()
+            _logger.warning("%s answered with %s", self._name, status)
+            request = json.loads(response.request.content)
+            if isinstance(request, dict) and "method" in request and "id" in request:
+                self._statuses[json.dumps(request["id"])] = status
 
     def _headers_of(self, message: dict[str, Any]) -> dict[str, str]:
         params = message.get("params") or {}
@@ -167,7 +187,11 @@ class NetServer:
         if isinstance(name := params.get(NAME_BEARING_METHODS.get(method, "")), str):
             headers[MCP_NAME_HEADER] = encode_header_value(name)
             if method == "tools/call" and (header_map := self._header_maps.get(name)):
-                headers.update(mcp_param_headers(header_map, params.get("arguments") or {}))
+                headers.update(
+                    mcp_param_headers(
+                        header_map, arguments if isinstance(arguments := params.get("arguments"), dict) else {}
+                    )
+                )
         return headers
 
     def _look_at_answer(self, message: dict[str, Any]) -> None:
@@ -177,8 +201,21 @@ class NetServer:
             return
         if "serverInfo" in result and isinstance(version := result.get("protocolVersion"), str):
             self._version = version
-        for tool in result.get("tools") or []:
-            self._header_maps[tool["name"]] = x_mcp_header_map(tool.get("inputSchema") or {})
+        tools = result.get("tools")
+        for tool in tools if isinstance(tools, list) else []:
+            if isinstance(tool, dict) and isinstance(schema := tool.get("inputSchema"), dict):
+                self._header_maps[str(tool.get("name"))] = x_mcp_header_map(schema)
+
+    def _name_status(self, message: dict[str, Any]) -> bool:
+        # Where the package has no more to say than that there was one, which does not tell a login from a busy server.
+        if "method" in message:
+            return False
+        status = self._statuses.pop(json.dumps(message.get("id")), "")
+        error = message.get("error")
+        if not status or not isinstance(error, dict) or error.get("message") != UNTOLD:
+            return False
+        error["message"] = f"{self._name} answered with {status}"
+        return True
 
 
 async def connect(url: str, *, transport: str = "", headers: Mapping[str, str] | None = None) -> NetServer:
@@ -197,6 +234,12 @@ async def connect(url: str, *, transport: str = "", headers: Mapping[str, str] |
     server = NetServer(url, is_sse=is_sse, headers=headers or {})
     await server.wait_until_connected()
     return server
+
+
+def _origin_of(url: str) -> str:
+    # Users, paths and queries may hold secrets, which the model would read.
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def _describe(error: BaseException) -> str:

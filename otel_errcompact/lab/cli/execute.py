@@ -25,7 +25,7 @@ What is printed when:
   One '> file'     that one, at once: only the other is replaced, and so
   or '| command'   for the next command of a line
 \b
-The exit status is the command's, always; a command that a signal ended
+The exit status is the command's; a command that a signal ended
 ends this one by the same signal. 127 is a command that was not found, 126
 one that cannot be executed.
 \b

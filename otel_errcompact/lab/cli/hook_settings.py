@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.exceptions import ConfigurationError
@@ -20,6 +21,7 @@ from otel_errcompact.hosts.hooks.settings.plans import (
     uninstall,
 )
 from otel_errcompact.hosts.hooks.settings.shell_prefix import prefix_path
+from otel_errcompact.hosts.service.places import SERVICE_PACKAGES
 from otel_errcompact.lab.cli.output import printable, say, write_json
 from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE
 
@@ -71,7 +73,17 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
         _write(f"{host}: installed. {NEXT[host]}")
         if of_host is not None:
             _write(f"{host}: start the service with a port, and Claude Code with its token in {TOKEN_VARIABLE}.")
+    if lacks_service():
+        say(f"the hooks have nobody to report to yet: {_NEEDS}")
     return status
+
+
+def lacks_service() -> bool:
+    """Return whether the extra that the service needs is not installed here."""
+    return any(find_spec(name) is None for name in SERVICE_PACKAGES)
+
+
+_NEEDS: Final = "the service needs the extra 'serve': pip install 'otel-errcompact[serve]'"
 
 
 _WITHOUT: Final = f"without {PREFIX_VARIABLE} the agent reads raw outputs, with counts beside them"
@@ -126,7 +138,8 @@ def print_status(project: Path | None, *, as_json: bool) -> int:
         hooks = state.problem or (f"{release}: {state.file}" if state.installed else "no hooks")
         _write(f"{state.host:{width}}  {found:9}  {printable(hooks)}")
     mine = version("otel-errcompact")
-    running = f"runs, release {service.get('version', '?')}" if service else "does not run; the first hook starts it"
+    away = f"does not run: {_NEEDS}" if lacks_service() else "does not run; the first hook starts it"
+    running = f"runs, release {service.get('version', '?')}" if service else away
     _write(f"\nservice: {running}\nthis release: {mine}")
     return FINE
 

@@ -12,14 +12,14 @@ from otel_errcompact.lab.cli.sources import check_appendable, list_readable
 from otel_errcompact.lab.cli.summary import print_summary
 from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
 from otel_errcompact.lab.replay import open_pipeline, total_of
-from otel_errcompact.lab.transcripts import Forks, find, read
+from otel_errcompact.lab.transcripts import Forks, find, read_files
 from otel_errcompact.otel.export import otlp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from otel_errcompact.lab.replay import Pipeline, ReplayedRun
+    from otel_errcompact.lab.replay import ReplayedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +63,11 @@ def replay_files(paths: Sequence[Path], options: Options, problems: Problems) ->
     files = list(find(list_readable(paths, problems), on_problem=problems.take, on_skipped=say_skipped))
     forks = Forks()
     with open_pipeline(options) as pipeline, progress(files) as advance:
-        for file in files:
-            yield from _play(file, pipeline, problems, advance, forks)
+        for _, records in read_files(files, on_problem=problems.take, on_bytes=advance):
+            for record in map(forks.own_part, records):
+                if record is not None:
+                    yield from pipeline.play(record)
+            yield from pipeline.finish()
     say_shared(forks.shared)
     report_lost(pipeline.lost_spans, problems)
     if pipeline.unwritten:
@@ -77,13 +80,3 @@ def report_lost(spans: int, problems: Problems) -> None:
     if spans:
         lost = "1 span" if spans == 1 else f"{spans:,} spans"
         problems.report(otlp.ENDPOINT, 0, f"{lost} could not be exported; is a collector there?")
-
-
-def _play(
-    file: Path, pipeline: Pipeline, problems: Problems, advance: Callable[[int], None], forks: Forks
-) -> Iterator[ReplayedRun]:
-    for found in read(file, on_problem=problems.take, on_bytes=advance):
-        record = forks.own_part(found)
-        if record is not None:
-            yield from pipeline.play(record)
-    yield from pipeline.finish()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.config import Options
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
-from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, read
+from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, read_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,9 +44,8 @@ def play(
     options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"enabled": False})})
     with ExitStack() as stack:
         played, forks = _Played(options, collector, stack), Forks()
-        for file in files:
-            records = map(forks.own_part, read(file, on_problem=on_problem, on_bytes=on_bytes))
-            played.play(file, filter(None, records))
+        for file, records in read_files(files, on_problem=on_problem, on_bytes=on_bytes):
+            played.play(file, filter(None, map(forks.own_part, records)))
     return played.lost_spans
 
 

@@ -18,7 +18,7 @@ from otel_errcompact.lab.transcripts.model import (
     RecordedSpan,
     RecordedTrace,
 )
-from otel_errcompact.lab.transcripts.reading import beside, find, read, rotated_files, runs_of
+from otel_errcompact.lab.transcripts.reading import beside, find, read, read_files, rotated_files, runs_of
 
 __all__ = [
     "FORMATS",
@@ -35,6 +35,7 @@ __all__ = [
     "beside",
     "find",
     "read",
+    "read_files",
     "rotated_files",
     "runs_of",
 ]

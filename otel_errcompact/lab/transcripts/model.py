@@ -212,6 +212,12 @@ class RecordedLife:
     lines: tuple[RecordedLine, ...]
     """In the order in which the ledger has counted."""
 
+    life: str = ""
+    """Which run of its id, where processes may have shared it: the same in the files of all of them."""
+
+    files: int = 1
+    """How many trajectory files the lines are from."""
+
     @property
     def raws(self) -> tuple[RecordedSpan, ...]:
         """The raw errors."""

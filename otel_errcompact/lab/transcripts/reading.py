@@ -17,6 +17,7 @@ from otel_errcompact.config import runs_path
 from otel_errcompact.lab.transcripts.exceptions import TranscriptError
 from otel_errcompact.lab.transcripts.file_values import read_values
 from otel_errcompact.lab.transcripts.formats import FORMATS, cline, otlp_json
+from otel_errcompact.lab.transcripts.run_lives import SharedLives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,6 +70,31 @@ def read(
     elif first:
         known = "; ".join(known.description for known in FORMATS)
         on_problem(TranscriptError(str(path), 0, f"is no transcript of a known format; known are: {known}"))
+
+
+def read_files(
+    files: Iterable[Path],
+    *,
+    on_problem: OnProblem,
+    on_bytes: Callable[[int], None] | None = None,
+) -> Iterator[tuple[Path, Iterator[RecordedRun | RecordedTrace | RecordedLife]]]:
+    """
+    Read files one after the other, each run once.
+
+    A run of which processes have recorded their parts in files of their own is whole once all files are read.
+
+    Args:
+        files: The files.
+        on_problem: As for `read`.
+        on_bytes: As for `read`.
+
+    Yields:
+        A file, and what `read` yields of it; at the end such runs, with the file that told of each first.
+    """
+    shared = SharedLives()
+    for file in files:
+        yield file, shared.keep(file, read(file, on_problem=on_problem, on_bytes=on_bytes))
+    yield from shared.rest()
 
 
 def rotated_files(path: Path) -> tuple[Path, ...]:

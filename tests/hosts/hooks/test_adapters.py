@@ -17,7 +17,7 @@ from tests.hosts.hooks.sessions import FAILING, FINE, RECORDED_HOSTS, after, bat
 
 EVERY = pytest.mark.parametrize("host", HOSTS)
 CLOSED = Halt("the shop is closed")
-AGAIN = "again (x2, 2 in a row; 2 identical calls failed and no other has succeeded, at 6 the run is stopped: "
+AGAIN = "again (x2, 2 in a row; 2 identical calls failed and no call has succeeded since, at 6 the run is stopped: "
 REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
 
 

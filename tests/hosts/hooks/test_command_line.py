@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from otel_errcompact.hosts.hooks import HOSTS
+from otel_errcompact.lab.cli import hook_settings
 from tests.hosts.service.services import Place
 
 CANNOT = {
@@ -51,6 +53,20 @@ def test_install_and_uninstall_leave_a_file_as_it_was(place: Place) -> None:
     assert run(place, "uninstall", "gemini", "--yes").returncode == 0
     assert path.read_bytes() == b'{\r\n\t"theme": "dark" // mine\r\n}'
     assert run(place, "uninstall", "gemini", "--yes").stdout.startswith("gemini: nothing to do, there are no hooks of")
+
+
+def test_hooks_without_the_service_say_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are written, and count nothing until what the service needs is installed."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("OTEL_ERRCOMPACT_SERVICE", str(tmp_path / "no.sock"))
+    monkeypatch.setattr(hook_settings, "find_spec", lambda name: None if name == "fastapi" else find_spec(name))
+    needs = "the service needs the extra 'serve': pip install 'otel-errcompact[serve]'"
+    assert hook_settings.install_hooks(["codex"], None, port=None, yes=True) == 0
+    assert capsys.readouterr().err.endswith(f"the hooks have nobody to report to yet: {needs}\n")
+    hook_settings.print_status(None, as_json=False)
+    assert f"service: does not run: {needs}" in capsys.readouterr().out
 
 
 def test_a_project_has_settings_of_its_own(place: Place) -> None:

@@ -141,3 +141,26 @@ def test_arguments_that_are_no_object_are_left_to_the_server(tmp_path: Path, arg
         peer.begin()
         answer = peer.request("tools/call", {"name": "boom", "arguments": arguments})
     assert answer["result"]["isError"] is True
+
+
+ODD = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    deep = {"content": [{"type": "text", "text": "[" * 100_000}], "structuredContent": {"a": 1}, "isError": True}
+    error = {"code": ["x"], "message": "no tea"}
+    answers = {"deep": {"result": deep}, "code": {"error": error}, "echo": {"result": {}}}
+    name = request.get("params", {}).get("name", "echo")
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answers[name]}), flush=True)
+"""
+
+
+def test_an_answer_that_no_server_should_give_is_an_answer(tmp_path: Path) -> None:
+    """Whatever it holds, the client gets it, and the next."""
+    program = tmp_path / "odd.py"
+    program.write_text(ODD)
+    with proxied(tmp_path, ("python3", str(program))) as peer:
+        assert peer.fails("deep")
+        odd = peer.request("tools/call", {"name": "code", "arguments": {}})["error"]
+        assert (odd["code"], odd["message"][:6]) == (["x"], "no tea")
+        assert peer.call("echo") == {}

@@ -149,13 +149,46 @@ def test_a_stopped_run_continues_with_a_message(place: Place) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "problem"),
     [
-        pytest.param("POST", "/v1/failures", b"{", 422, "the body is no JSON: Expecting property name", id="no JSON"),
+        pytest.param(
+            "POST",
+            "/v1/failures",
+            b'{\n "run": r}',
+            422,
+            "the body is no JSON: Expecting value at line 2, column 9; send one JSON object",
+            id="no JSON",
+        ),
         pytest.param("POST", "/v1/failures", b"\xff\xfe{", 422, "the body is no JSON in UTF-8", id="no UTF-8"),
         pytest.param("POST", "/v1/failures", b"[" * 200_000, 422, "the body is no JSON in UTF-8, or nests", id="deep"),
-        pytest.param("POST", "/v1/failures", b"", 422, "body: Field required", id="nothing"),
-        pytest.param("POST", "/v1/failures", b"[]", 422, "body: Input should be a valid dictionary", id="a list"),
+        pytest.param("POST", "/v1/failures", b"", 422, "the body is empty; send one JSON object", id="nothing"),
+        pytest.param("POST", "/v1/failures", b"[]", 422, "the body is a list; send one JSON object", id="a list"),
+        pytest.param("POST", "/v1/hooks/codex", b"3", 422, "the body is a number; send one JSON object", id="no event"),
+        *(
+            pytest.param(
+                "POST",
+                "/v1/results",
+                f'{{"run": "r", "tool": "x", "text": "", "{name}": {given}}}'.encode(),
+                422,
+                f"the field body.{name} is {problem}",
+                id=f"{name} is {given}",
+            )
+            for name, given, problem in (
+                ("arguments", "3", "a number; send an object or a text"),
+                ("turn", "[]", "a list; send a text or a whole number"),
+                ("exit_status", '"many"', "a text; send a whole number"),
+                ("exit_status", "1.5", "a number; send a whole number"),
+                ("failed", "{}", "an object; send true or false"),
+                ("failed", '"perhaps"', "a text; send true or false"),
+                ("call_id", "null", "null; send a text"),
+                ("agent", "true", "true or false; send a text"),
+            )
+        ),
         pytest.param(
-            "POST", "/v1/failures", b'{"run": "r"}', 422, "body.tool: Field required", id="a field is missing"
+            "POST",
+            "/v1/failures",
+            b'{"run": "r"}',
+            422,
+            "the field body.tool is missing; GET /v1/openapi.json describes all that there are",
+            id="a field is missing",
         ),
         pytest.param(
             "POST", "/v1/failures", b'{"run": "r", "tol": "x"}', 422, "there is no field body.tol", id="misspelt"
@@ -165,8 +198,16 @@ def test_a_stopped_run_continues_with_a_message(place: Place) -> None:
             "/v1/successes",
             b'{"run": "", "tool": "x"}',
             422,
-            "body.run: String should have at least",
+            "the field body.run has 0 characters; send at least 1",
             id="no id",
+        ),
+        pytest.param(
+            "POST",
+            "/v1/successes",
+            json.dumps({"run": "r" * 1_001, "tool": "x"}).encode(),
+            422,
+            "the field body.run has 1,001 characters; send at most 1,000",
+            id="a long id",
         ),
         pytest.param("GET", "/v1/runs/unknown", b"", 404, "no run 'unknown' is known; GET /v1/runs lists", id="no run"),
         pytest.param("DELETE", "/v1/runs/unknown", b"", 404, "no run 'unknown' is known", id="nothing to end"),
@@ -229,8 +270,8 @@ def test_the_port_needs_the_token(service: Place, run: str) -> None:
     body = json.dumps({**FAILURE, "run": run}).encode()
     token = (service.folder / "e.sock.token").read_text(encoding="ascii").strip()
     problem = (
-        "this port needs the header 'Authorization: Bearer TOKEN'; the token stands in the file that "
-        "'errcompact serve --help' names"
+        "this port needs the header 'Authorization: Bearer TOKEN'; the token is in the file "
+        f"{service.folder / 'e.sock.token'}"
     )
     for wrong in ({}, {"Authorization": "Bearer no"}, {"Authorization": token}, {"Authorization": f"Bearer {token}x"}):
         for method, path in (("POST", "/v1/failures"), ("GET", "/v1/openapi.json"), ("GET", "/v1/runs"), ("GET", "/")):

@@ -94,7 +94,7 @@ async def test_an_event_is_an_object(monkeypatch: pytest.MonkeyPatch, runs: Ledg
     adapters = Adapters({})
     status, answer = await post(monkeypatch, adapters, "/v1/hooks/codex", runs, [1])
     assert (status, adapters.got) == (422, [])
-    assert answer["error"].startswith("body: Input should be a valid dictionary")
+    assert answer["error"].startswith("the body is a list; send one JSON object")
 
 
 async def test_a_fault_of_the_service_itself_is_one_sentence(runs: LedgerRuns, monkeypatch: pytest.MonkeyPatch) -> None:

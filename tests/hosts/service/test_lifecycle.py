@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -9,12 +10,14 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.service.lifecycle import find_running, is_older
+from otel_errcompact.hosts.service.lifecycle import ServiceError, find_running, is_older, take_over
 from otel_errcompact.hosts.service.places import find_places, prepare_folder
 from otel_errcompact.hosts.service.processes import end_process, start_mark
 from otel_errcompact.hosts.service.sockets import read_token
@@ -165,6 +168,65 @@ def test_it_ends_when_its_socket_is_gone(place: Place) -> None:
     assert "the socket is gone, so that no client finds this service" in place.processes[0].communicate()[0]
 
 
+def test_it_leaves_the_socket_of_its_successor_alone(place: Place) -> None:
+    """As where its folder was removed, and another service has started there since."""
+    place.start()
+    place.socket.unlink()
+    with socket.socket(socket.AF_UNIX) as successor:
+        successor.bind(str(place.socket))
+        successor.listen()
+        assert place.processes[0].wait(PATIENCE_S) == 0
+        assert place.socket.exists()
+    place.socket.unlink()
+
+
+SIGNALLED = textwrap.dedent(
+    """
+    import os, signal
+    from otel_errcompact.hosts.service import serving
+    run = serving.asyncio.run
+    def run_late(main):
+        os.kill(os.getpid(), signal.SIGTERM)
+        run(main)
+    serving.asyncio.run = run_late
+    from otel_errcompact.hosts.service.__main__ import main
+    main()
+    """
+)
+"""A service that a signal reaches before its server runs."""
+
+
+def test_a_signal_that_comes_early_ends_it_too(place: Place) -> None:
+    """In order, and not only when it is killed."""
+    command = [sys.executable, "-c", SIGNALLED]
+    done = subprocess.run(command, env=place.environ, cwd=place.folder, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0
+    assert not place.socket.exists()
+
+
+def test_a_service_of_another_container_is_not_replaced(place: Place) -> None:
+    """Its process is unknown here, and it answers as before: that is said at once."""
+    health = {"version": "0.0.1", "pid": 2**22 + 1, "process": "4711", "port": None}
+    answer = f"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{json.dumps(health)}".encode()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place.socket))
+        listener.listen()
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.recv(65_536)
+                        connection.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(
+            ServiceError, match=r"\(version 0.0.1, process 4194305\) runs where this user cannot end it"
+        ):
+            take_over(find_places(place.socket), "1.0")
+
+
 def test_a_stopped_run_in_memory_keeps_it_from_its_end(place: Place) -> None:
     """Its verdict would be lost, and the agent that was stopped would go on; the end of the run frees it."""
     place.start("--idle", "3", "--store", "memory", OTEL_ERRCOMPACT_THRESHOLDS_HALTS="same")
@@ -194,7 +256,7 @@ def test_what_holds_the_lock_and_does_not_answer_is_named(place: Place, monkeypa
 
 def test_a_socket_that_another_one_listens_on_is_not_taken(place: Place) -> None:
     """What is no socket is not removed; what answers to nothing is."""
-    from otel_errcompact.hosts.service.lifecycle import ServiceError, remove_socket
+    from otel_errcompact.hosts.service.lifecycle import remove_socket
 
     place.socket.write_text("mine", encoding="utf-8")
     with pytest.raises(ServiceError, match="is there and is no socket; remove it, or name another path"):

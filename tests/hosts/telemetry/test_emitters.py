@@ -5,9 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from otel_errcompact.hosts.runs import LedgerRuns
+from otel_errcompact.hosts.telemetry.counting import ReportedRuns, ServiceRuns
+from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
 from tests.hosts.telemetry.messages import entries, logs, read_attributes, record, span, spans
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.hosts.telemetry.counting import Concluding
     from tests.hosts.telemetry.conftest import Bench
 
 CLAUDE = "com.anthropic.claude_code.events"
@@ -464,11 +473,44 @@ def test_the_convention_is_read_in_any_language(bench: Bench) -> None:
     report = bench.ledger.report("c")
     assert [(found.type, found.cause, found.tool) for found in report.classes] == [
         ("SQLException", "no such table: orders", "query"),
-        ("ToolError", "unknown text of `lookup` (*net.OpError)", "lookup"),
+        ("*net.OpError", "unknown text of `lookup`", "lookup"),
     ]
     assert report.agent == "shop-agent"
     marks = [read_attributes(entry) for entry in entries(passed_on)]
     assert [mark.get("errcompact.text") for mark in marks] == [None, "unknown"]
+
+
+@pytest.mark.parametrize(
+    ("error_type", "description", "counted"),
+    [
+        pytest.param("timeout", "", "timeout: unknown text of `query`", id="a type alone"),
+        pytest.param("timeout", "no answer in 30 s", "timeout: no answer in 30 s", id="a type and a text"),
+        pytest.param("DBError", "no such table: orders", "DBError: no such table: orders", id="a class"),
+        pytest.param(
+            "DBError", "error: no such table: orders", "DBError: no such table: orders", id="a text with a noun"
+        ),
+        pytest.param("DBError", "KeyError: 'orders'", "KeyError: 'orders'", id="the text names a better one"),
+        pytest.param("_OTHER", "no such table: orders", "error: no such table: orders", id="no type"),
+        pytest.param("tool_error", "", "ToolError: unknown text of `query`", id="neither"),
+        pytest.param("it went wrong", "", "ToolError: unknown text of `query` (it went wrong)", id="a sentence"),
+    ],
+)
+@pytest.mark.parametrize("counts", [ReportedRuns, lambda ledger: ServiceRuns(LedgerRuns(ledger=ledger))])
+def test_the_senders_type_is_that_of_the_class(
+    counts: Callable[[Ledger], Concluding], error_type: str, description: str, counted: str, ledger: Ledger
+) -> None:
+    """Unless the text names one; in the receiver alone and in the service."""
+    call = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "query", "gen_ai.conversation.id": "c"}
+    ended = span("execute_tool query", {**call, "error.type": error_type}, failed=True, description=description)
+    Receiver(counts(ledger)).receive(Request("traces", spans(ended).SerializeToString()))
+    assert [f"{found.type}: {found.cause}" for found in ledger.report("c").classes] == [counted]
+
+
+def test_the_type_of_a_log_record_is_that_of_the_class(bench: Bench) -> None:
+    """Also where only its body has a text."""
+    call = {"gen_ai.tool.name": "query", "gen_ai.conversation.id": "c", "error.type": "timeout"}
+    bench.send(logs(record(call, event="gen_ai.execute_tool.exception", body="no answer")))
+    assert bench.classes("c") == {"timeout: no answer": 1}
 
 
 def test_a_trace_belongs_to_the_conversation_that_any_of_its_spans_names(bench: Bench) -> None:

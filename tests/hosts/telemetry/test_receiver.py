@@ -21,7 +21,7 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.hosts.calls import Answer, HostCall, HostResult
 from otel_errcompact.hosts.runs import LedgerRuns
 from otel_errcompact.hosts.telemetry.bodies import JSON, PROTOBUF
-from otel_errcompact.hosts.telemetry.counting import ReportedRuns
+from otel_errcompact.hosts.telemetry.counting import ReportedRuns, ServiceRuns
 from otel_errcompact.hosts.telemetry.forwarding import Forwarder
 from otel_errcompact.hosts.telemetry.hooked import HookedRuns
 from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
@@ -137,7 +137,7 @@ def test_telemetry_takes_no_answer_of_a_human() -> None:
     runs = LedgerRuns(ledger=Ledger())
     runs.conclude(HostCall(run_id="s1", tool="Read", call_id="t1"), HostResult(text="gone", failed=True))
     runs.resume("s1", "use the other file")
-    receiver = Receiver(runs, is_hooked=lambda _: True)
+    receiver = Receiver(ServiceRuns(runs), is_hooked=lambda _: True)
     for call_id in ("t1", "t2"):
         claude = {"event.name": "tool_result", "session.id": "s1", "tool_name": "Read", "tool_use_id": call_id}
         told = logs(record({**claude, "success": "false", "error": "gone"}), scope="com.anthropic.claude_code.events")

@@ -16,12 +16,12 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import otel_errcompact.hosts.telemetry.serving as serving_module
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.telemetry.app import telemetry_app
@@ -29,6 +29,7 @@ from otel_errcompact.hosts.telemetry.counting import ReportedRuns
 from otel_errcompact.hosts.telemetry.forwarding import DROPPED, REFUSED, Forwarder, HttpDestination, find_destination
 from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
 from otel_errcompact.hosts.telemetry.serving import TelemetryServer
+from tests.hosts.telemetry.collectors import PATIENCE_S, collecting, post
 from tests.hosts.telemetry.conftest import Kept
 from tests.hosts.telemetry.messages import entries, read_attributes, span, spans
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from otel_errcompact.hosts.telemetry.bodies import Reply
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 60.0
 
 
 def failed(number: int) -> Any:
@@ -53,45 +53,6 @@ def wait_for(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-class Collector:
-    """A server that keeps what is posted to it, and answers with a status."""
-
-    def __init__(self, port: int = 0, status: int = 200) -> None:
-        self.requests: list[tuple[str, dict[str, str], bytes]] = []
-        self.status = status
-        collector = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                collector.requests.append((self.path, headers, body))
-                self.send_response(collector.status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
-
-@contextmanager
-def collecting(port: int = 0, status: int = 200) -> Iterator[Collector]:
-    """A collector that listens inside the block."""
-    collector = Collector(port, status)
-    try:
-        yield collector
-    finally:
-        collector.close()
 
 
 @contextmanager
@@ -109,17 +70,6 @@ def serving(receiver: Receiver, *, token: str = "") -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join(PATIENCE_S)
-
-
-def post(url: str, body: bytes, content_type: str = "application/x-protobuf", **headers: str) -> tuple[int, bytes]:
-    """Post a body; return status and answer."""
-    request = urllib.request.Request(url, body, {"Content-Type": content_type, **headers}, method="POST")
-    try:
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read()
 
 
 def free_port() -> int:
@@ -277,7 +227,7 @@ def test_the_standard_variables_name_the_destination() -> None:
 
 
 def test_grpc_in_and_out() -> None:
-    """A real exporter's road: received, counted and passed on by gRPC, also what came as JSON."""
+    """A real exporter's road: received, heard of, counted and passed on by gRPC, also what came as JSON."""
     grpc = pytest.importorskip("grpc", reason="the extra otlp is not installed")
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
 
@@ -292,7 +242,8 @@ def test_grpc_in_and_out() -> None:
     assert destination is not None
     forwarder = Forwarder(destination, first.guard)
     receiver = Receiver(ReportedRuns(first), forwarder)
-    server = GrpcServer(receiver, "127.0.0.1:0", token="secret")
+    heard: list[int] = []
+    server = GrpcServer(receiver, "127.0.0.1:0", token="secret", on_request=lambda: heard.append(1))
     with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         export = TraceServiceStub(channel).Export
         metadata = (("authorization", "Bearer secret"),)
@@ -300,6 +251,8 @@ def test_grpc_in_and_out() -> None:
         with pytest.raises(grpc.RpcError) as caught:
             export(failed(1))
         assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert "set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>" in caught.value.details()
+        assert heard == [1, 1]
         raw = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
         with pytest.raises(grpc.RpcError) as caught:
             raw(b"\xff", metadata=metadata)
@@ -346,6 +299,71 @@ def test_a_service_counts_beside_its_own_ports() -> None:
     assert not _listens(server.port)
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1", "collector"])
+def test_without_a_token_other_machines_are_kept_out(host: str) -> None:
+    """An address that they can reach is refused before it is listened on."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    with pytest.raises(ConfigurationError, match=f"^other machines can reach {re.escape(host)}, and no token"):
+        TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None, environ={})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.0.1"])
+def test_this_machine_alone_needs_no_token(host: str) -> None:
+    """Whatever the name of its loopback address."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    server = TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None, environ={})
+    assert str(server) == f"OTLP on {host}:{server.port} (HTTP)"
+    server.close()
+
+
+@pytest.mark.parametrize("token", ["", "secret"])
+def test_other_machines_send_with_a_token_or_where_none_is_wanted(token: str) -> None:
+    """The second is for receivers behind a balancer, which brings none."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    ledger = Ledger()
+    server = TelemetryServer(ReportedRuns(ledger), host="0.0.0.0", port=0, grpc_port=None, token=token, environ={})
+    url = f"http://127.0.0.1:{server.port}/v1/traces"
+    assert post(url, failed(1).SerializeToString())[0] == (401 if token else 200)
+    assert post(url, failed(2).SerializeToString(), Authorization="Bearer secret")[0] == 200
+    server.close()
+    assert ledger.report("c").occurrences == (1 if token else 2)
+
+
+def test_the_program_says_what_an_open_address_needs(tmp_path: Path) -> None:
+    """One sentence, and nothing listens."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    command = [sys.executable, "-m", "otel_errcompact.hosts.telemetry", "--host", "0.0.0.0", "--port", "0"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "OTEL_ERRCOMPACT_TRAJECTORY_ENABLED": "false"}
+    ended = subprocess.run(
+        command, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == (
+        "other machines can reach 0.0.0.0, and no token is asked for; give --token-file FILE with a token that senders "
+        "bring, or --without-token where only a private network reaches it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "token"),
+    [
+        pytest.param([], None, id="neither"),
+        pytest.param(["--without-token"], "", id="none is wanted"),
+        pytest.param(["--token-file", "token"], "secret", id="a file"),
+    ],
+)
+def test_the_command_line_says_which_token(
+    options: list[str], token: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address that others can reach needs one of the two options."""
+    asked: list[str | None] = []
+    monkeypatch.chdir(tmp_path)
+    Path("token").write_text("secret\n", encoding="utf-8")
+    monkeypatch.setattr(serving_module, "serve", lambda *_, token, say: asked.append(token))
+    serving_module.main(options)
+    assert asked == [token]
+
+
 def test_the_program_alone_counts_passes_on_and_exports_its_metrics(tmp_path: Path) -> None:
     """One real process on the road of one real agent; at its end nothing is lost."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
@@ -370,6 +388,7 @@ def test_the_program_alone_counts_passes_on_and_exports_its_metrics(tmp_path: Pa
         finally:
             process.kill()
         assert not re.search("Traceback|ERROR", errors), errors
+        assert f"listening for OTLP on 127.0.0.1:{port} (HTTP)\n" in errors
         received = [
             (at, gzip.decompress(body) if headers.get("content-encoding") == "gzip" else body)
             for at, headers, body in collector.requests

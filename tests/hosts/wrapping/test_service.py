@@ -179,6 +179,7 @@ def test_what_is_sent(host: Host) -> None:
         "directory": str(host.work),
         "text": "its\n",
         "exit_status": 3,
+        "stoppable": False,
     }
     assert succeeded[0].startswith(b"POST /v1/successes HTTP/1.1\r\n")
     sent = json.loads(succeeded[2])
@@ -308,3 +309,13 @@ def test_a_hook_counts_nothing_of_a_digest_with_a_human_answer(host: Host) -> No
             assert answer is not None
             assert answer["outcome"] == "counted"
             ask("POST", "/v1/runs/r/resume", b'{"message": "migrate first"}', socket_path=path, limit_s=60)
+
+
+def test_an_output_that_is_no_utf_8_is_kept_where_the_digest_only_marks_it(host: Host) -> None:
+    """Its bytes are not lost for a digest that reads the same."""
+    pytest.importorskip("fastapi")
+    raw = b"Error: no caf\xe9 left\n"
+    with serving(host):
+        ended = host.wrapped("printf 'Error: no caf\\351 left\\n'; exit 3", merged=True)
+    assert "no caf\ufffd left".encode() in ended.output
+    assert find_kept(ended.output)[1].read_bytes() == raw

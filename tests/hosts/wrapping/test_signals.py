@@ -127,6 +127,14 @@ def test_a_command_that_is_not_there_has_the_status_of_a_shell(host: Host) -> No
     assert (plain.status, plain.error) == (126, b"errcompact exec: ./plain: Permission denied\n")
 
 
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_an_empty_name_is_that_of_no_command(host: Host, enabled: str) -> None:
+    """As of a variable that is not set."""
+    ended = host.run(*host.wrap(""), OTEL_ERRCOMPACT_ENABLED=enabled)
+    assert (ended.status, ended.output) == (127, b"")
+    assert ended.error == b"errcompact exec: : command not found\n"
+
+
 def test_mistakes_are_explained_and_run_nothing(host: Host) -> None:
     """The status is that of wrong usage, as of every command of ours."""
     for words in (
@@ -138,3 +146,16 @@ def test_mistakes_are_explained_and_run_nothing(host: Host) -> None:
         assert ended.status == 2
         assert ended.error.startswith(b"errcompact: exec: ")
     assert not (host.work / "ran").exists()
+
+
+@pytest.mark.parametrize("hold", ["0", "60"])
+def test_a_host_that_reads_no_more_and_ends_the_command_ends_us(host: Host, hold: str) -> None:
+    """It waits for our end with the pipe full, as it could for that of the command."""
+    with host.start(*host.wrap("yes", options=("--hold", hold)), stdout=subprocess.PIPE) as running:
+        assert running.stdout.read(2) == b"y\n"
+        time.sleep(0.5)
+        running.terminate()
+        try:
+            assert running.wait(timeout=60) == -signal.SIGTERM
+        finally:
+            running.kill()

@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -226,3 +227,57 @@ def test_a_background_process_whose_reader_is_gone_is_ended(host: Host) -> None:
     while not (host.work / "gone").exists() and time.monotonic() < ends:
         time.sleep(0.05)
     assert (host.work / "gone").read_text() == "gone\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize("script", ["echo made", "yes | head -c 300000"])
+def test_what_a_full_disk_does_not_take_is_no_success(host: Host, script: str) -> None:
+    """The command has handed it to us, and cannot know: its host has to be told."""
+    wrapped = " ".join(host.wrap("bash", "-c", f"'{script}'"))
+    ended = host.shell(f"{wrapped} > /dev/full")
+    assert (ended.status, ended.error) == (1, b"errcompact exec: write error: No space left on device\n")
+
+
+def test_of_a_full_disk_the_status_of_a_failure_stays(host: Host) -> None:
+    """It says more than that its output is lost."""
+    wrapped = " ".join(host.wrap("bash", "-c", "'echo made; exit 7'"))
+    assert host.shell(f"{wrapped} > /dev/full").status == 7
+
+
+@pytest.mark.parametrize("how", ["> made 2> /dev/null", "> made 2> errors", "2> /dev/null | cat > made"])
+def test_what_a_user_keeps_of_a_failure_is_what_it_wrote(host: Host, how: str) -> None:
+    """Wherever its errors go, a file of rows or a command that reads rows is not given a digest."""
+    wrapped = " ".join(host.wrap("bash", "-c", "'seq 2000; echo \"Error: no rows left\" >&2; exit 3'"))
+    host.shell(f"{wrapped} {how}")
+    assert (host.work / "made").read_bytes() == b"".join(b"%d\n" % number for number in range(1, 2001))
+
+
+@pytest.mark.parametrize("seconds", ["3000000", "1e300", "inf"])
+def test_output_may_be_held_back_for_ever(host: Host, seconds: str) -> None:
+    """No clock of the system takes so long a time."""
+    for options, changes in ((("--hold", seconds), {}), ((), {"OTEL_ERRCOMPACT_EXEC_HOLD_SECONDS": seconds})):
+        ended = host.wrapped("sleep 0.1; echo done", options=options, **changes)
+        assert (ended.status, ended.output, ended.error) == (0, b"done\n", b"")
+
+
+@pytest.mark.parametrize("environ", [{}, {"OTEL_ERRCOMPACT_ENABLED": "false"}])
+def test_a_script_without_an_interpreter_is_read_by_the_shell(host: Host, environ: dict[str, str]) -> None:
+    """As shells have it, and `env`, `nohup`, `timeout`."""
+    script = host.work / "script"
+    script.write_text('echo "$0 got $1"\n')
+    script.chmod(0o755)
+    named = host.run(*host.wrap("./script", "a b"), **environ)
+    assert (named.status, named.output, named.error) == (0, b"./script got a b\n", b"")
+    path = f"{host.work}:{host.environ['PATH']}"
+    found = host.run(*host.wrap("script", "a b"), PATH=path, **environ)
+    assert (found.status, found.output) == (0, f"{script} got a b\n".encode())
+
+
+def test_a_program_of_another_machine_is_no_script(host: Host) -> None:
+    """No shell reads its bytes."""
+    binary = host.work / "binary"
+    binary.write_bytes(b"\x7fELF\0\0\0\0 echo ran")
+    binary.chmod(0o755)
+    ended = host.run(*host.wrap("./binary"))
+    assert (ended.status, ended.output) == (126, b"")
+    assert ended.error == b"errcompact exec: ./binary: Exec format error\n"

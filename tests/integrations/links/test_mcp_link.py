@@ -7,7 +7,10 @@ import json
 import socket
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +107,7 @@ async def test_a_server_that_is_away_and_comes_back(tmp_path: Path, shop: Any) -
         await client.call_tool("price", {"item": "rice"})
         back = await client.call_tool("price", {"item": "tea"})
     assert away.is_error
-    assert f"the MCP server {url} was lost (" in away.content[0].text
+    assert f"the MCP server at {url.removesuffix('/mcp')} was lost (" in away.content[0].text
     assert back.is_error is False
 
 
@@ -114,7 +117,7 @@ async def test_an_address_at_which_nothing_is(tmp_path: Path) -> None:
     await server.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     assert [line async for line in server.read()] == []
     await server.stop()
-    assert server.describe().startswith("the MCP server http://127.0.0.1:9/mcp was lost (ConnectError")
+    assert server.describe().startswith("the MCP server at http://127.0.0.1:9 was lost (ConnectError")
     with pytest.raises(ConnectionError):
         await connect("http://127.0.0.1:9/sse")
 
@@ -194,4 +197,55 @@ async def test_a_session_that_is_forgotten(shop: Any) -> None:
     with pytest.raises(EOFError):
         await lines.ask("ping", identifier=3)
     await server.stop()
-    assert server.describe() == f"the MCP server {url} was lost (it has forgotten the session)"
+    assert server.describe() == f"the MCP server at {url.removesuffix('/mcp')} was lost (it has forgotten the session)"
+
+
+@contextmanager
+def answering(status: int) -> Iterator[str]:
+    """A gateway before a server: it says no to every request; its address holds secrets."""
+
+    class Gateway(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://ann:pass-1@127.0.0.1:{server.server_port}/s/token-2/mcp?key=key-3"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(("status", "words"), [(401, "401 Unauthorized"), (503, "503 Service Unavailable")])
+async def test_a_bad_status_is_named_without_the_secrets_of_the_address(
+    status: int, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The agent reads whether it lacks a login or has to wait, and neither it nor the log learns the way in."""
+    with answering(status) as url:
+        server = await connect(url)
+        answer = await Lines(server).ask("tools/call", {"name": "price", "arguments": {}})
+        await server.stop(at_once=True)
+    place = f"http://127.0.0.1:{url.partition('@')[2].partition(':')[2].partition('/')[0]}"
+    assert answer["error"]["message"] == f"the MCP server at {place} answered with status {words}"
+    said = f"{caplog.text} {server.describe()}"
+    assert f"the MCP server at {place} answered with status {words}" in said
+    assert not [secret for secret in ("ann", "pass-1", "token-2", "key-3") if secret in said]
+
+
+async def test_what_is_no_message_is_not_sent_and_ends_nothing(shop: Callable[[str], str]) -> None:
+    """A blank line, a line of no JSON, a list of numbers."""
+    server = await connect(shop("streamable-http"))
+    lines = Lines(server)
+    for line in (b"\n", b"{no\n", b"[1]\n", b'{"id": 1}\n'):
+        await server.write(line)
+    begun = await lines.ask("initialize", HANDSHAKE)
+    await server.stop()
+    assert begun["result"]["serverInfo"]["name"] == "shop"

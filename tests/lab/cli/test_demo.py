@@ -170,12 +170,14 @@ class TestSession:
 
     def test_each_repeat_is_told_before_it_escalates(self, played: Played) -> None:
         """From the second failure on the digest says that the call has failed before, and what to do."""
-        advice = {"wait": " identical calls failed and no other has succeeded: wait before you try again)"}
-        advice["change"] = " identical calls failed and no other has succeeded, at "
+        advice = {"wait": " identical calls failed and no call has succeeded since: wait before you try again)"}
+        advice["change"] = " identical calls failed and no call has succeeded since, at "
 
         assert [step.number for step in played.session.steps if " again (x" in step.read] == [14, 15, 17, 20, 21]
         assert [step.number for step in played.session.steps if advice["wait"] in step.read] == [14, 20]
-        assert "(x2, 2 in a row; 2 identical calls failed and no other has succeeded" in played.session.steps[16].read
+        assert (
+            "(x2, 2 in a row; 2 identical calls failed and no call has succeeded since" in played.session.steps[16].read
+        )
 
     def test_a_call_that_cannot_work_is_refused(self, played: Played) -> None:
         """It has failed twice for a reason that waiting does not mend; the first loop was one that waiting might."""

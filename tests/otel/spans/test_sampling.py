@@ -117,7 +117,7 @@ class TestOurOwnCalls:
         texts = fail_calls(2)
         assert texts[0].startswith("[LookupError] at ")
         assert texts[0].splitlines()[0].partition(": ")[2].startswith("no such column: amount #")
-        assert "again (x2, 2 in a row; 2 identical calls failed and no other has succeeded" in texts[1]
+        assert "again (x2, 2 in a row; 2 identical calls failed and no call has succeeded since" in texts[1]
         assert sorted(telemetry.errors) == [("new", 1, 0), ("repeat", 1, 0)]
         assert [raw.splitlines()[-1] for raw in telemetry.raw_errors] == ["LookupError: no such column: amount"] * 2
         assert telemetry.exporter.get_finished_spans() == ()

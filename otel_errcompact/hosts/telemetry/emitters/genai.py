@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter
-from otel_errcompact.hosts.telemetry.reports import Report, name_span, report_unknown
+from otel_errcompact.hosts.telemetry.reports import Report, name_span, read_type, report_unknown
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.conventions import read_text, translate
 from otel_errcompact.otel.spans.reading import is_serving, read_agent, read_call, read_conversation
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 NAME: Final = "genai"
 
 _EXCEPTIONS: Final = frozenset({semconv.EXCEPTION_EVENT, semconv.CLIENT_EXCEPTION_EVENT})
-_NO_TYPES: Final = frozenset({"", semconv.OTHER_TYPE, semconv.TOOL_ERROR})
 
 
 def find_run(entry: Entry, memory: Memory) -> str:
@@ -60,10 +60,12 @@ def _read_record(entry: Entry, memory: Memory) -> Report | None:
         call_id=entry.text(semconv.GEN_AI_TOOL_CALL_ID),
         agent=_name_agent(entry, entry.span),
     )
+    kind = kind or entry.text(semconv.ERROR_TYPE)
     text = text or (f"{kind}: {message}" if kind and message else message or entry.body)
     if not text:
         return report_unknown(call, kind)
-    return Report(call=call, result=HostResult(text=text, failed=True), aliases=_alias(entry))
+    result = HostResult(text=text, failed=True, type=read_type(kind))
+    return Report(call=call, result=result, aliases=_alias(entry))
 
 
 def _read_span(entry: Entry, memory: Memory) -> Report | None:
@@ -113,9 +115,9 @@ def _fail(
     if text in {"", NO_DETAIL, kind}:
         text = read_text(span.attributes, semconv.GEN_AI_TOOL_CALL_RESULT)
     if not text:
-        report = report_unknown(call, "" if kind in _NO_TYPES else kind, status)
-        return Report(call=call, result=report.result, unknown=True, aliases=aliases)
-    return Report(call=call, result=HostResult(text=text, failed=True, exit_code=status), aliases=aliases)
+        return replace(report_unknown(call, kind, status), aliases=aliases)
+    result = HostResult(text=text, failed=True, exit_code=status, type=read_type(kind))
+    return Report(call=call, result=result, aliases=aliases)
 
 
 def _find_failure(span: EndedSpan) -> Recorded | None:

@@ -1,0 +1,151 @@
+"""`errcompact serve --otlp`: hooks and telemetry in one process, and what it sends on."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.runs import LedgerRuns
+from otel_errcompact.hosts.telemetry.counting import ServiceRuns
+from tests.hosts.service.services import Place
+from tests.hosts.telemetry.collectors import PATIENCE_S, collecting, post
+from tests.hosts.telemetry.messages import span, spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from otel_errcompact.engine.ledger import Ledger
+
+pytest.importorskip("grpc", reason="the extra otlp is not installed")
+
+# The standard ports may be taken on this machine.
+PROGRAM = """
+from otel_errcompact.hosts.telemetry.serving import TelemetryServer
+TelemetryServer.__init__.__kwdefaults__.update(port=0, grpc_port=0)
+from otel_errcompact.lab.cli.main import main
+main()
+"""
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    """A folder for a service."""
+    found = Place()
+    yield found
+    found.close()
+
+
+def start(place: Place, **variables: str) -> tuple[subprocess.Popen[str], str, str]:
+    """Start the service; return it with the line that says where it listens, and what it has said before."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "serve", "--otlp", "--store", "memory"],
+        cwd=place.folder,
+        env={**place.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    place.processes.append(process)
+    assert process.stdout is not None
+    lines: list[str] = []
+    while not lines or ("listening on " not in lines[-1] and lines[-1]):
+        lines.append(process.stdout.readline())
+    return process, lines[-1], "".join(lines[:-1])
+
+
+def test_the_service_sends_what_came_and_its_own_calls_alone(place: Place) -> None:
+    """The span of a reported call has its class; a call of a hook, which has none, gets one; requests get none."""
+    call = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "query", "gen_ai.conversation.id": "c"}
+    sent = spans(span("execute_tool query", call, failed=True, description="no such table: orders"), service="shop")
+    with collecting() as collector:
+        endpoint = f"http://127.0.0.1:{collector.port}"
+        process, said, _ = start(
+            place, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf"
+        )
+        ports = r"OTLP on 127\.0\.0\.1:(\d+) \(HTTP\) and 127\.0\.0\.1:\d+ \(gRPC\)"
+        found = re.fullmatch(rf"errcompact: listening on {place.socket}; {ports}\n", said)
+        assert found, said
+        assert post(f"http://127.0.0.1:{found[1]}/v1/traces", sent.SerializeToString())[0] == 200
+        assert place.ask("POST", "/v1/failures", {"run": "r", "tool": "sql", "text": "no such table: items"})[0] == 200
+        assert {each["run"]: each["failures"] for each in place.ask("GET", "/v1/runs")[1]["runs"]} == {"c": 1, "r": 1}
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=PATIENCE_S)
+    assert "Traceback" not in output
+    traces = [ExportTraceServiceRequest.FromString(body) for body in collector.bodies("/v1/traces")]
+    assert sorted(
+        (service_of(group), part.scope.name, each.name)
+        for request in traces
+        for group in request.resource_spans
+        for part in group.scope_spans
+        for each in part.spans
+    ) == [("errcompact-service", "otel_errcompact", "execute_tool sql"), ("shop", "", "execute_tool query")]
+    metrics = [ExportMetricsServiceRequest.FromString(body) for body in collector.bodies("/v1/metrics")]
+    assert {
+        (service_of(group), part.scope.name)
+        for request in metrics
+        for group in request.resource_metrics
+        for part in group.scope_metrics
+    } == {("errcompact-service", "otel_errcompact")}
+    assert collector.bodies("/v1/logs") == []
+    (trajectory,) = place.folder.rglob("*.trajectory.jsonl")
+    kept = trajectory.read_text(encoding="utf-8")
+    assert [text in kept for text in ("no such table: orders", "no such table: items")] == [True, True]
+
+
+def test_a_report_makes_no_span_and_leaves_a_humans_answer(ledger: Ledger) -> None:
+    """Telemetry holds the call already, and no agent reads what its sender is answered."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    runs = LedgerRuns(ledger=ledger, tracer_provider=provider)
+    call, result = HostCall(run_id="s", tool="sql"), HostResult(text="no such table: items", failed=True)
+    assert ServiceRuns(runs).conclude(call, result).count == 1
+    assert exporter.get_finished_spans() == ()
+    runs.resume("s", "migrate first")
+    assert ServiceRuns(runs).conclude(call, result).guidance == ""
+    assert runs.conclude(call, result).guidance == "OPERATOR: migrate first"
+    assert [each.name for each in exporter.get_finished_spans()] == ["execute_tool sql"]
+    assert ledger.report("s").occurrences == 3
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [{"OTEL_SERVICE_NAME": "desk"}, {"OTEL_RESOURCE_ATTRIBUTES": "service.name=desk"}],
+    ids=["name", "attributes"],
+)
+def test_the_standard_variables_name_the_service(place: Place, variables: dict[str, str]) -> None:
+    """Its own name is for where they name none."""
+    with collecting() as collector:
+        endpoint = f"http://127.0.0.1:{collector.port}"
+        process, _, _ = start(
+            place, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf", **variables
+        )
+        assert place.ask("POST", "/v1/failures", {"run": "r", "tool": "sql", "text": "no such table: items"})[0] == 200
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_S)
+    (body,) = collector.bodies("/v1/traces")
+    assert [service_of(group) for group in ExportTraceServiceRequest.FromString(body).resource_spans] == ["desk"]
+
+
+def test_a_service_without_a_destination_says_that_telemetry_ends_here(place: Place) -> None:
+    """Its failures count all the same."""
+    process, _, before = start(place)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=PATIENCE_S)
+    assert "nothing is passed on: failures are counted, and the telemetry is dropped; set OTEL_EXPORTER" in before
+
+
+def service_of(group: object) -> str:
+    """The name of the service that a group is of."""
+    attributes = group.resource.attributes  # type: ignore[attr-defined]
+    return next(each.value.string_value for each in attributes if each.key == "service.name")
