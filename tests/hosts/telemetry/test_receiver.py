@@ -19,8 +19,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.hosts.calls import Answer, HostCall, HostResult
+from otel_errcompact.hosts.runs import LedgerRuns
 from otel_errcompact.hosts.telemetry.bodies import JSON, PROTOBUF
-from otel_errcompact.hosts.telemetry.counting import ReportedRuns
+from otel_errcompact.hosts.telemetry.counting import ReportedRuns, ServiceRuns
 from otel_errcompact.hosts.telemetry.forwarding import Forwarder
 from otel_errcompact.hosts.telemetry.hooked import HookedRuns
 from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
@@ -129,6 +130,21 @@ def test_a_call_that_a_hook_has_reported_is_passed_on_as_it_is() -> None:
     ]
     passed_on = ExportTraceServiceRequest.FromString(kept.messages[0].body)
     assert [read_attributes(entry) for entry in entries(passed_on)] == [{}, {"errcompact.class": "ab"}]
+
+
+def test_telemetry_takes_no_answer_of_a_human() -> None:
+    """No agent reads what telemetry is answered: the answer waits for the next call that a hook reports."""
+    runs = LedgerRuns(ledger=Ledger())
+    runs.conclude(HostCall(run_id="s1", tool="Read", call_id="t1"), HostResult(text="gone", failed=True))
+    runs.resume("s1", "use the other file")
+    receiver = Receiver(ServiceRuns(runs), is_hooked=lambda _: True)
+    for call_id in ("t1", "t2"):
+        claude = {"event.name": "tool_result", "session.id": "s1", "tool_name": "Read", "tool_use_id": call_id}
+        told = logs(record({**claude, "success": "false", "error": "gone"}), scope="com.anthropic.claude_code.events")
+        receiver.receive(Request("logs", told.SerializeToString()))
+    assert runs.report("s1").occurrences == 2
+    answer = runs.conclude(HostCall(run_id="s1", tool="Read", call_id="t3"), HostResult(text="fine", failed=False))
+    assert answer.guidance == "OPERATOR: use the other file"
 
 
 def test_where_hooks_give_no_ids_they_count_and_the_telemetry_does_not() -> None:
