@@ -79,3 +79,10 @@ def test_windows_ends_processes_by_signal_0(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(processes, "_machine", lambda: "here")
     monkeypatch.setattr(processes.os, "name", "nt")
     assert not has_ended("here/4194000/")
+
+
+def test_without_namespaces_the_host_is_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As on macOS, where containers do not share the kernel."""
+    monkeypatch.setattr(processes, "Path", lambda _: tmp_path / "none")
+    monkeypatch.setattr(processes.socket, "gethostname", lambda: "shop/1")
+    assert processes._machine() == "shop_1"

@@ -242,8 +242,8 @@ def test_short_work_has_none(errcompact: Errcompact, folder: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("width", "numbers", "missing"),
     [
-        pytest.param(80, ["3", "3", "1", "3", "1", "21", "78"], "", id="wide"),
-        pytest.param(60, ["3", "3", "1", "21", "78"], "classes, streak", id="narrow"),
+        pytest.param(80, ["3", "3", "1", "3", "1", "21", "79"], "", id="wide"),
+        pytest.param(60, ["3", "3", "1", "21", "79"], "classes, streak", id="narrow"),
         pytest.param(40, ["3", "3", "21"], "classes, streak, escalations, digests", id="very narrow"),
     ],
 )
