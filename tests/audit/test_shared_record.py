@@ -27,7 +27,6 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.exceptions import RunHalted
 from otel_errcompact.history.stores.address import open_backend
-from otel_errcompact.lab.html_report import Collector, play
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.transcripts import read_files
 from tests.audit.test_record import TEXTS, answers, fails, limits, live, lose, same_as, step, works
@@ -467,8 +466,9 @@ def test_the_page_of_several_files(join: Callable[..., Process]) -> None:
     second.fails(alone)
     for process, run in ((first, one), (second, two), (second, alone)):
         process.close(run)
-    collector = Collector()
-    assert play([first.path, second.path], collector, on_problem=pytest.fail) == 0
+    page = pytest.importorskip("otel_errcompact.lab.html_report", reason="needs the extra 'cli'", exc_type=ImportError)
+    collector = page.Collector()
+    assert page.play([first.path, second.path], collector, on_problem=pytest.fail) == 0
     totals = collector.page().totals
     assert (totals.files, totals.runs, totals.failures) == (2, 2, 4)
 
