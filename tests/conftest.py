@@ -99,6 +99,7 @@ def silent() -> Iterator[int]:
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
     """A real server for shared runs."""
+    pytest.importorskip("redis", reason="needs the extra 'redis'")
     server = RedisServer()
     yield server
     server.close()
