@@ -32,7 +32,7 @@ class Situation:
     """The number of identical calls at which the run is halted; 0 where it is not."""
 
     stopped_by: ActionName | None = None
-    """The answer that had stopped the run before this failure; None if it goes on."""
+    """The answer that stopped the run before this failure; None if the run continues."""
 
     rejected: bool = False
     """Whether nothing was executed."""

@@ -122,7 +122,7 @@ class Ledger:
         """
 
         def set_up(state: RunState) -> None:
-            # Who opens it besides, and cannot stop the agent, takes nothing from those that can.
+            # One process that can stop the agent is enough, whichever others open the run.
             state.stoppable = stoppable or (state.attended and state.stoppable)
             state.attended = True
             state.agent = agent or state.agent
@@ -302,7 +302,7 @@ class Ledger:
         )
 
     def _redact(self, raw: RawError) -> RawError:
-        # Before anybody is told of it: what is kept of a failure and what is counted are one object, of one operation.
+        # Before listeners are notified: they find a failure's record by its object, so it must not be replaced later.
         if not self.store.is_shared:
             return raw
         operation = redact_operation(raw.operation)

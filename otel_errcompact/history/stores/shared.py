@@ -215,7 +215,7 @@ class SharedStore(Generic[S]):
             self._backend.cancel(run_id)
             self._absence.begin(error)
             return "alone"
-        except BaseException:  # an interrupt: the run stays locked for nobody
+        except BaseException:  # an interrupt must not leave the run locked
             self._backend.cancel(run_id)
             raise
         return "shared"

@@ -78,7 +78,7 @@ class SqliteBackend:
     def begin(self, run_id: str, known: int) -> Parts:
         """Open a change, which locks the run until it ends."""
         if self._connection is not None and self._files != self._identify():
-            self.close()  # other files are there by now, and what is written into these nobody reads
+            self.close()  # the files were replaced: nobody reads what is written to the old ones
         connection = self._connect()
         try:
             if connection.in_transaction:  # an interrupt has left it open
