@@ -69,7 +69,10 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    from otel_errcompact.runtime.forks import FORKS_WAIT
+
+    with FORKS_WAIT:
+        return getattr(import_module(f"{__name__}.{home}"), name)
 
 
 def _read_version() -> str:

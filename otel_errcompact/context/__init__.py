@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from otel_errcompact.runtime.forks import FORKS_WAIT
+
 if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.archive import Archive, FolderArchive, MemoryArchive
@@ -104,7 +106,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"otel_errcompact.{home}"), name)
+    with FORKS_WAIT:
+        return getattr(import_module(f"otel_errcompact.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -16,7 +16,7 @@ MAX_WAIT_S: Final = 10.0
 
 FORKS_WAIT: Final = RLock()
 """
-Held around an import that a failure starts: `with FORKS_WAIT: import ...`.
+Held around an import that a call or a failure starts: `with FORKS_WAIT: import ...`.
 
 A module that one thread imports while another one forks stays locked in the child for ever, and the first failure there
 that needs it would hang.

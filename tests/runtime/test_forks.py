@@ -4,6 +4,7 @@ import gc
 import importlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -106,3 +107,53 @@ def test_a_fork_that_gave_up_waiting_leaves_the_child_a_free_lock() -> None:
     FORKS_WAIT.release()
     done.set()
     thread.join()
+
+
+WORKING = '''
+import sys
+from contextlib import suppress
+
+import otel_errcompact as errcompact
+from opentelemetry import metrics, trace
+
+from otel_errcompact.runtime.forks import FORKS_WAIT
+
+unheld = []
+
+
+class Finder:
+    """Notes what is imported while a fork does not wait for it."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not FORKS_WAIT._is_owned():
+            unheld.append(name)
+
+
+errcompact.install()
+sys.meta_path.insert(0, Finder)
+with errcompact.run(agent="worker") as run:
+    for text in ("KeyError: 'a'", "HTTP 503: try later", '{"error": {"code": 7, "message": "no such table: b"}}'):
+        run.fail(text, tool="read")
+    with suppress(OSError), run.tool("write"):
+        raise OSError(28, "No space left on device")
+for provider in (trace.get_tracer_provider(), metrics.get_meter_provider()):
+    provider.force_flush(2_000)
+print(unheld)
+'''
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+def test_calls_failures_and_exports_import_nothing_that_a_fork_does_not_wait_for(tmp_path: Path, protocol: str) -> None:
+    """All else would be locked for ever in a child that is forked meanwhile: its export, and with it its end."""
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+    environ = {
+        **os.environ,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
+        "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", WORKING], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

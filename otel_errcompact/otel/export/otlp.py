@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
@@ -127,6 +128,10 @@ def _make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mappin
     if found is None:
         _logger.warning("%s", MissingExtraError(f"export of {signal} by OTLP", "otlp"))
         return None
+    # `requests` imports it in the thread of the first export. A fork at that moment would leave it locked in the child
+    # for ever, and the child's metrics with it.
+    import_module("netrc")
+
     return found.load()()
 
 
