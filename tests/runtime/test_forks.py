@@ -134,24 +134,39 @@ errcompact.install()
 sys.meta_path.insert(0, Finder)
 with errcompact.run(agent="worker") as run:
     for text in ("KeyError: 'a'", "HTTP 503: try later", '{"error": {"code": 7, "message": "no such table: b"}}'):
-        run.fail(text, tool="read")
+        for attempt in range(7):
+            run.fail(text, tool="read")
     with suppress(OSError), run.tool("write"):
         raise OSError(28, "No space left on device")
+    run.report()
 for provider in (trace.get_tracer_provider(), metrics.get_meter_provider()):
     provider.force_flush(2_000)
 print(unheld)
 '''
 
 
-@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
-def test_calls_failures_and_exports_import_nothing_that_a_fork_does_not_wait_for(tmp_path: Path, protocol: str) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "store"),
+    [
+        ("http/protobuf", "memory"),
+        ("grpc", "memory"),
+        ("http/protobuf", "sqlite:///runs.db"),
+        ("http/protobuf", "redis://127.0.0.1:9"),
+    ],
+)
+def test_calls_failures_and_exports_import_nothing_that_a_fork_does_not_wait_for(
+    tmp_path: Path, protocol: str, store: str
+) -> None:
     """All else would be locked for ever in a child that is forked meanwhile: its export, and with it its end."""
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+    if store.startswith("redis"):
+        pytest.importorskip("redis")
     environ = {
         **os.environ,
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
         "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
         "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
+        "OTEL_ERRCOMPACT_STORE": store,
     }
     done = subprocess.run(
         [sys.executable, "-c", WORKING], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True

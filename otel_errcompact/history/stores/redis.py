@@ -16,6 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.history.stores.parts import LostChangeError, Parts, StoreAwayError
+from otel_errcompact.runtime.forks import FORKS_WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -237,10 +238,11 @@ class RedisBackend:
 
     def _open(self) -> Redis:
         try:
-            from redis import Redis
-            from redis.backoff import NoBackoff
-            from redis.exceptions import RedisError
-            from redis.retry import Retry
+            with FORKS_WAIT:
+                from redis import Redis
+                from redis.backoff import NoBackoff
+                from redis.exceptions import RedisError
+                from redis.retry import Retry
         except ImportError as error:
             raise StoreAwayError("it needs the extra redis: pip install 'otel-errcompact[redis]'") from error
         answer_s = min(self._wait_s, LONGEST_ANSWER_S)
