@@ -238,6 +238,8 @@ class ContextWindow:
         if progress.is_refused:
             # What the layers behind the summary made is the list that comes back unchanged.
             self._workspace.refused.add(progress.conversation, session, schedule.target)
+        opaque = memory.check(progress.conversation).has_compacted
+        # From here on another thread may have it.
         self._memories.put(session, memory)
         return Compaction(
             messages=formats.write(progress.conversation),
@@ -247,7 +249,7 @@ class ContextWindow:
             tokens_after=progress.tokens,
             room_tokens=room,
             problems=problems,
-            opaque=memory.check(progress.conversation).has_compacted,
+            opaque=opaque,
         )
 
     def request_compaction(self, session: str = "") -> None:

@@ -608,6 +608,19 @@ def test_texts_are_not_read_at_each_turn(tmp_path: Path, monkeypatch: pytest.Mon
 # Threads.
 
 
+def test_a_memory_that_was_put_back_is_not_used_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next thread has it."""
+    put = Memories.put
+
+    def put_and_lose(memories: Memories, session: str, memory: Memory) -> None:
+        put(memories, session, memory)
+        for part in tuple(vars(memory)):
+            monkeypatch.delattr(memory, part)
+
+    monkeypatch.setattr(Memories, "put", put_and_lose)
+    assert window().compact(long_conversation("anthropic", messages=120)).problems == ()
+
+
 def test_threads_compact_one_list_of_one_session() -> None:
     """Each gets what a window without memory returns."""
     messages = long_conversation("anthropic", messages=120)
