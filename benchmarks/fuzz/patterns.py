@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 # ruff: noqa: SLF001 - patterns are noted where the package makes them, and what they are made of is private to `re`
@@ -300,6 +300,12 @@ def _seconds(pattern: re.Pattern[str], method: str, text: str) -> float:
     return time.thread_time() - started
 
 
+def _fastest(measure: Callable[[str], float], texts: Sequence[str], rounds: int) -> tuple[float, ...]:
+    # In turns, so that a moment in which the machine is slow falls on all texts.
+    taken = [[measure(text) for text in texts] for _ in range(rounds)]
+    return tuple(map(min, zip(*taken, strict=True)))
+
+
 def _grown(attack: tuple[str, str, str], size: int) -> str:
     before, part, after = attack
     return before + part * (size // len(part)) + after
@@ -323,9 +329,8 @@ def check(used: Used) -> Finding | None:
             with _bounded():
                 if first < SUSPECT_S / 4 or _seconds(compiled, method, _grown(attack, SIZES[1])) < SUSPECT_S:
                     continue
-                # In turns, so that a moment in which the machine is slow falls on all sizes.
-                rounds = [[_seconds(compiled, method, _grown(attack, size)) for size in SIZES] for _ in range(ROUNDS)]
-                times = tuple(map(min, zip(*rounds, strict=True)))
+                texts = [_grown(attack, size) for size in SIZES]
+                times = _fastest(partial(_seconds, compiled, method), texts, ROUNDS)
             if not _is_faster(times):
                 continue
         except _OutOfTimeError:
@@ -343,8 +348,7 @@ def _reached(where: str, attack: tuple[str, str, str]) -> str:
     for entry, act in _entries(room).items():
         for head in heads:
             texts = [head + _grown(attack, size) for size in ENTRY_SIZES]
-            rounds = [[_taken(act, text) for text in texts] for _ in range(2)]
-            times = tuple(map(min, zip(*rounds, strict=True)))
+            times = _fastest(partial(_taken, act), texts, 2)
             if times[-1] > ENTRY_SUSPECT_S and _is_faster(times):
                 return entry
     return ""

@@ -78,7 +78,7 @@ class SqliteBackend:
     def begin(self, run_id: str, known: int) -> Parts:
         """Open a change, which locks the run until it ends."""
         if self._connection is not None and self._files != self._identify():
-            self.close()  # the files were replaced: nobody reads what is written to the old ones
+            self.close()  # the database was replaced or removed: open the one that is there now
         connection = self._connect()
         try:
             if connection.in_transaction:  # an interrupt has left it open

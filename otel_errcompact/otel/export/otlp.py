@@ -122,16 +122,17 @@ def _positive(variable: str, default: int, environ: Mapping[str, str]) -> int:
 def _make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping[str, str]) -> object:
     if not _is_wanted(signal, environ):
         return None
-    name = _ENTRY_POINTS[_read_protocol(signal, environ)]
+    protocol = _read_protocol(signal, environ)
+    name = _ENTRY_POINTS[protocol]
     points = entry_points(f"opentelemetry_{signal}_exporter")
     found = next((point for point in points if point.name == name), None)
     if found is None:
         _logger.warning("%s", MissingExtraError(f"export of {signal} by OTLP", "otlp"))
         return None
-    # `requests` imports it in the thread of the first export. A fork at that moment would leave it locked in the child
-    # for ever, and the child's metrics with it.
-    import_module("netrc")
-
+    if protocol == "http/protobuf":
+        # `requests` would import it in the thread of the first export. In a child that is forked at that moment the
+        # module stays locked, and no export ends.
+        import_module("netrc")
     return found.load()()
 
 
