@@ -39,13 +39,14 @@ def kind_of(raw: RawError, facts: Facts) -> FailureKind:
     Evidence, such as the output of a program, has no part in it.
     """
     cause = facts.cause[:MAX_CAUSE]
-    words = _words_of(facts.type)
+    words = words_of(facts.type)
     if _is_rejected(raw, facts, cause, words):
         return REJECTED
     return TRANSIENT if _is_transient(raw, facts, cause, words) else EXECUTED
 
 
-def _words_of(kind: str) -> tuple[str, ...]:
+def words_of(kind: str) -> tuple[str, ...]:
+    """Return the words of a type's name in small letters."""
     # `requests.exceptions.ReadTimeout` is `read timeout`.
     name = kind[:_MAX_NAME].strip()
     name = name[max(name.rfind("."), name.rfind(":")) + 1 :]
@@ -176,7 +177,7 @@ _MAX_ANSWER: Final = 8_192
 
 
 def _is_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> bool:
-    if raw.exit_code in _ENDED_FROM_OUTSIDE or (facts.type.startswith("exit code ") and _ENDED.match(facts.type)):
+    if is_ended_from_outside(raw, facts):
         return True
     name = " ".join(words)
     if facts.format in _JUDGING_FORMATS:
@@ -184,10 +185,16 @@ def _is_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...
     says_when = _says_when(raw, facts, cause)
     if says_when or has_any(cause, _WITHOUT_QUOTA) or "insufficient quota" in name:
         return says_when
-    status = _status_of(facts.type, cause)
+    status = status_of(facts.type, cause)
     if status:
         return status in _WAITING_HELPS or (status[0] == "5" and status not in _NEVER)
     return _is_named_transient(cause, words, name)
+
+
+def is_ended_from_outside(raw: RawError, facts: Facts) -> bool:
+    """Tell whether a command was ended from outside."""
+    ended = raw.exit_code in _ENDED_FROM_OUTSIDE
+    return ended or (facts.type.startswith("exit code ") and _ENDED.match(facts.type) is not None)
 
 
 def _says_when(raw: RawError, facts: Facts, cause: str) -> bool:
@@ -207,8 +214,16 @@ def _is_named_transient(cause: str, words: tuple[str, ...], name: str) -> bool:
 def _holds_transient_words(cause: str) -> bool:
     if not has_any(cause.lower(), _WORDS_OF_WAITING):
         return False
-    # In small letters, since a pattern that ignores case is several times as slow.
-    return _TRANSIENT_WORDS.search(_QUOTED.sub(_keep_path, cause).lower()) is not None
+    return _TRANSIENT_WORDS.search(statement_of(cause)) is not None
+
+
+def statement_of(cause: str) -> str:
+    """
+    Return what a cause says, without what it quotes.
+
+    It is in small letters, since a pattern that ignores case is several times as slow.
+    """
+    return _QUOTED.sub(_keep_path, cause).lower()
 
 
 def _keep_path(quoted: re.Match[str]) -> str:
@@ -216,7 +231,8 @@ def _keep_path(quoted: re.Match[str]) -> str:
     return quoted[0][1:-1] if " " not in quoted[0] else ""
 
 
-def _status_of(kind: str, cause: str) -> str:
+def status_of(kind: str, cause: str) -> str:
+    """Return the HTTP status that is stated, or nothing."""
     found = _search_status(kind) or _search_status(cause)
     return next((status for status in found.groups() if status), "") if found else ""
 

@@ -39,3 +39,6 @@ class Situation:
 
     transient: bool = False
     """Whether the failure's own words say that waiting helps."""
+
+    unknown: bool = False
+    """Whether a transient failure leaves open if the call took effect."""

@@ -95,6 +95,9 @@ def write_notice(situation: Situation) -> str:
 
 
 def _advice(situation: Situation) -> str:
+    if situation.unknown:
+        # Tried again blindly, a payment that timed out is made twice.
+        return "wait and check whether it took effect before you try again"
     if situation.transient:
         return "wait before you try again"
     return "nothing was executed, change the input" if situation.rejected else "try something else"

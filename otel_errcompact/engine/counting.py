@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_errcompact.detector.operation import call_fingerprint
+from otel_errcompact.detector.outcomes import is_outcome_unknown
 from otel_errcompact.digest import Situation
 from otel_errcompact.engine.observations import FailureRecord, Observation
 from otel_errcompact.escalator.decision import Rows
@@ -123,6 +124,8 @@ class FailureCounter:
         stopped_by: ActionName | None,
     ) -> str:
         error_class = recorded.error_class
+        # Only a notice says what to do next.
+        advised = error_class.kind.transient and step.decision.level != "carry_on"
         situation = Situation(
             decision=step.decision,
             streak=recorded.attempts.count,
@@ -133,5 +136,6 @@ class FailureCounter:
             stopped_by=stopped_by,
             rejected=error_class.kind.rejected,
             transient=error_class.kind.transient,
+            unknown=advised and is_outcome_unknown(raw, error_class.facts),
         )
         return self._pipeline.render(state, raw, error_class, situation)

@@ -526,6 +526,16 @@ def test_an_escalation_of_a_repeat_stands_with_its_count() -> None:
         ),
         pytest.param(
             Situation(
+                streak=2,
+                transient=True,
+                unknown=True,
+                decision=Decision(level="notice", threshold="same", count=2, limit=3),
+            ),
+            "escalates at 3: wait and check whether it took effect before you try again",
+            id="transient, and nothing says whether it took effect",
+        ),
+        pytest.param(
+            Situation(
                 streak=2, rejected=True, decision=Decision(level="notice", threshold="rejected", count=2, limit=5)
             ),
             "nothing was executed, change the input",

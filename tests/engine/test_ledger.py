@@ -306,6 +306,15 @@ def test_an_answer_without_a_breach_does_nothing(ledger: Ledger, journal: Journa
     assert (ledger.verdict("r"), ledger.verdict("unknown"), journal.entries) == (Verdict(), Verdict(), [])
 
 
+def test_a_call_that_may_have_taken_effect_is_not_simply_tried_again(ledger: Ledger) -> None:
+    """Of a payment that timed out nobody knows whether it was made; one that found no server was not."""
+    ledger.open("r")
+    timed_out = [ledger.observe("r", raw("TimeoutError: read timed out while charging card 9")).text for _ in range(2)]
+    refused = [ledger.observe("r", raw(REFUSED)).text for _ in range(2)]
+    assert "; escalates at 3: wait and check whether it took effect before you try again)" in timed_out[1]
+    assert "; escalates at 3: wait before you try again)" in refused[1]
+
+
 def test_without_a_handler_an_escalation_is_unhandled_and_the_run_goes_on(ledger: Ledger, journal: Journal) -> None:
     """The breach is announced, that nobody acts is counted, and the agent reads that it was reported."""
     ledger.open("r")
