@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.kinds import MAX_CAUSE, is_ended_from_outside, statement_of, status_of, words_of
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, RawError
@@ -40,6 +41,12 @@ _CUT_OFF: Final = lazy_pattern(
 )
 """What ends a call whose work may have begun."""
 
+_WORDS_OF_END: Final = (
+    "time", "exceed", "took", "reset", "abort", "closed", "disconnect", "remote", "hang", "hung", "gateway", "internal",
+    "kill", "sigterm", "read", "recv", "without", "query", *_UNANSWERED,
+)  # fmt: skip
+"""Strings of which each text that any of these match holds one: to look for them costs little."""
+
 
 def is_outcome_unknown(raw: RawError, facts: Facts) -> bool:
     """
@@ -49,12 +56,13 @@ def is_outcome_unknown(raw: RawError, facts: Facts) -> bool:
     the work, such as a connection or a lock, or none at all, the answer is no: less is said, and nothing untrue.
     """
     cause = facts.cause[:MAX_CAUSE]
+    is_ended = is_ended_from_outside(raw, facts)
+    if not (is_ended or has_any(f"{facts.type}\n{cause}".lower(), _WORDS_OF_END)):
+        return False
     status = status_of(facts.type, cause)
     if status:
         return status in _UNANSWERED
     said = f"{' '.join(words_of(facts.type))}\n{_ADDRESS.sub('', statement_of(cause))}"
     if _BEGUN.search(said):
         return True
-    if _NOT_BEGUN.search(said):
-        return False
-    return is_ended_from_outside(raw, facts) or _CUT_OFF.search(said) is not None
+    return (is_ended or _CUT_OFF.search(said) is not None) and _NOT_BEGUN.search(said) is None
