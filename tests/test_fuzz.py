@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 
 from benchmarks.fuzz import __main__ as fuzz
 from benchmarks.fuzz import patterns
+from benchmarks.fuzz.growth import Growth, find_growth
 from benchmarks.fuzz.targets import TARGETS, BrokenLawError, plant
 
 ROOT = Path(__file__).parents[1]
@@ -60,6 +62,45 @@ def test_time_that_grows_faster_than_the_input_is_found(monkeypatch):
 def test_time_that_is_long_and_grows_with_the_input_is_none():
     """What is linear may take its time."""
     fuzz.try_input(lambda data: [data.count(b"a") for _ in range(400_000)], b"a" * 100)
+
+
+def windows(size: int) -> int:
+    """Return the steps of a pattern that tries up to 300 characters from each place of a text."""
+    return sum(min(300, place) for place in range(size))
+
+
+def measured(steps, slower_by):
+    """Return what finds growth in a clock that a machine's neighbours make slower, for each input in turn."""
+    turns = cycle(slower_by)
+    return find_growth(lambda text: 1e-9 * steps(len(text)) * next(turns), lambda size: "a" * size, 1_000)
+
+
+@pytest.mark.parametrize(
+    "steps", [pytest.param(lambda size: 300 * size, id="linear"), pytest.param(windows, id="windows")]
+)
+@pytest.mark.parametrize(
+    "slower_by",
+    [
+        pytest.param([1], id="none"),
+        pytest.param([1, *[2] * 200], id="twice, but once"),
+        pytest.param([30, 1, 7, 30, 30], id="mostly"),
+        pytest.param([1, 1, 1, 100, 100], id="in stretches"),
+    ],
+)
+def test_neighbours_of_a_machine_make_no_growth_of_what_is_linear(steps, slower_by):
+    """Where the short text had a quiet moment that no longer one had, too."""
+    assert measured(steps, slower_by) is None
+
+
+@pytest.mark.parametrize("slower_by", [pytest.param([1], id="none"), pytest.param([1, 3, 2, 10], id="some")])
+def test_growth_is_found_beside_neighbours(slower_by):
+    """Of 32 times the text, which takes 1,024 times as long; the bound is 181."""
+    assert measured(lambda size: size**2, slower_by) == Growth(pytest.approx(0.001), pytest.approx(0.181, rel=0.01))
+
+
+def test_what_takes_long_is_compared_with_less():
+    """A text of 100 ms with one 4.6 times as long, so that a second is enough."""
+    assert measured(lambda size: 100 * size**2, [1]) == Growth(pytest.approx(0.1), pytest.approx(1.0, rel=0.01))
 
 
 def test_a_planted_secret_stands_on_a_line_of_its_own():

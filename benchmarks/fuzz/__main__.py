@@ -16,9 +16,11 @@ import time
 import traceback
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchmarks.fuzz.growth import find_growth
 from benchmarks.fuzz.targets import TARGETS
 from otel_errcompact.runtime.guard import Guard
 
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
 MOMENT_S: Final = 0.05
 PER_BYTE_S: Final = 2e-5
 """An input that takes less than a moment and so much for each byte is not looked at again."""
-
-TIMES: Final = 8
-ROUNDS: Final = 3
 
 
 class FailureError(Exception):
@@ -52,18 +51,12 @@ def try_input(act: Callable[[bytes], None], data: bytes) -> None:
     except Exception as error:
         raise FailureError(_place(error)) from error
     taken = time.thread_time() - started
-    if taken > MOMENT_S + PER_BYTE_S * len(data) and _grows_too_fast(act, data):
+    if taken > MOMENT_S + PER_BYTE_S * len(data) and _grows_faster(act, data):
         raise FailureError(f"the time grows faster than the input: {taken * 1_000:.0f} ms for {len(data)} bytes")
 
 
-def _grows_too_fast(act: Callable[[bytes], None], data: bytes) -> bool:
-    # By comparison with a shorter and a longer input of the same kind, never by a clock alone.
-    small, large = data, data * TIMES
-    times = []
-    for sized in (small, large):
-        fastest = min(_seconds(act, sized) for _ in range(ROUNDS))
-        times.append(fastest)
-    return times[1] > TIMES**1.5 * times[0]
+def _grows_faster(act: Callable[[bytes], None], data: bytes) -> bool:
+    return find_growth(partial(_seconds, act), lambda size: data * (size // len(data)), len(data)) is not None
 
 
 def _seconds(act: Callable[[bytes], None], data: bytes) -> float:

@@ -14,10 +14,8 @@ import ast
 import importlib
 import pkgutil
 import re
-import signal
 import sys
 import time
-from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
@@ -26,24 +24,23 @@ from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from benchmarks.fuzz.growth import MOST_TIMES, Growth, ends, find_growth
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 PACKAGE: Final = Path(__file__).resolve().parents[2] / "otel_errcompact"
-SIZES: Final = (1_000, 2_000, 4_000)
+SHORT: Final = 1_000
+SUSPECT_SIZE: Final = 2_000
 SUSPECT_S: Final = 0.0003
-"""What takes less for a text of the middle size is linear: 0.15 us for each character."""
+"""What takes less for a text of that size is linear: 0.15 us for each character."""
 
-RATIO: Final = 2.9
-"""What is linear takes twice as long for twice the text, what is quadratic four times."""
-
-ROUNDS: Final = 7
-"""Of which the fastest counts: what else a machine does makes a round slower, and none faster."""
-
-ENTRY_SIZES: Final = (8_000, 16_000, 32_000)
+SHORT_OF_ENTRIES: Final = 8_000
 ENTRY_SUSPECT_S: Final = 0.05
+"""What takes less for a text `MOST_TIMES` as long is linear."""
+
 LIMIT_S: Final = 1.0
-"""Of processor time for one text: more is no growth that needs to be measured."""
+"""Of processor time for a text of a line: more is no growth that needs to be measured."""
 
 ENDS: Final = ("\x00", "\n\x00")
 LONG: Final = 500
@@ -78,17 +75,11 @@ class Finding(NamedTuple):
     text: str
     """What is repeated, and the end."""
 
-    seconds: tuple[float, ...]
-    """For texts of `SIZES`; none where a text of a thousand characters takes longer than it may."""
+    growth: Growth | None
+    """None where a text of a line has no end."""
 
     reached: str
     """What takes texts and is slow by it, or empty where a bound stands in front of the pattern."""
-
-
-class _OutOfTimeError(Exception):
-    """
-    One text takes too long.
-    """
 
 
 def collect() -> list[Used]:
@@ -276,20 +267,6 @@ def _class_source(items: Sequence[tuple[Any, Any]]) -> str:
     return f"[{''.join(parts)}]"
 
 
-@contextmanager
-def _bounded() -> Iterator[None]:
-    def stop(*_: object) -> None:
-        raise _OutOfTimeError
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-
-
 def _seconds(pattern: re.Pattern[str], method: str, text: str) -> float:
     started = time.thread_time()
     if method == "finditer":
@@ -298,12 +275,6 @@ def _seconds(pattern: re.Pattern[str], method: str, text: str) -> float:
     else:
         pattern.match(text)
     return time.thread_time() - started
-
-
-def _fastest(measure: Callable[[str], float], texts: Sequence[str], rounds: int) -> tuple[float, ...]:
-    # In turns, so that a moment in which the machine is slow falls on all texts.
-    taken = [[measure(text) for text in texts] for _ in range(rounds)]
-    return tuple(map(min, zip(*taken, strict=True)))
 
 
 def _grown(attack: tuple[str, str, str], size: int) -> str:
@@ -317,25 +288,15 @@ def check(used: Used) -> Finding | None:
     method = "finditer" if used.searches else "match"
     for attack in attacks(used.source, used.flags):
         shown = repr((attack[0][:40], attack[1][:40], attack[2]))
-        first = 0.0
-        try:
-            with _bounded():
-                # From small to large, so that what is exponential ends as soon as it shows.
-                for size in (16, 32, 64, 250, SIZES[0]):
-                    first = _seconds(compiled, method, _grown(attack, size))
-        except _OutOfTimeError:
-            return Finding(used.where, used.source, method, shown, (), "any text of a line")
-        try:
-            with _bounded():
-                if first < SUSPECT_S / 4 or _seconds(compiled, method, _grown(attack, SIZES[1])) < SUSPECT_S:
-                    continue
-                texts = [_grown(attack, size) for size in SIZES]
-                times = _fastest(partial(_seconds, compiled, method), texts, ROUNDS)
-            if not _is_faster(times):
-                continue
-        except _OutOfTimeError:
-            times = (LIMIT_S,)
-        return Finding(used.where, used.source, method, shown, times, _reached(used.where, attack))
+        measure, text_of = partial(_seconds, compiled, method), partial(_grown, attack)
+        # From small to large, so that what is exponential ends as soon as it shows.
+        if not all(ends(measure, text_of(size), within_s=LIMIT_S) for size in (16, 32, 64, 250, SHORT)):
+            return Finding(used.where, used.source, method, shown, None, "any text of a line")
+        if measure(text_of(SUSPECT_SIZE)) < SUSPECT_S:
+            continue
+        growth = find_growth(measure, text_of, SHORT)
+        if growth is not None:
+            return Finding(used.where, used.source, method, shown, growth, _reached(used.where, attack))
     return None
 
 
@@ -347,9 +308,10 @@ def _reached(where: str, attack: tuple[str, str, str]) -> str:
     heads = ["", *(f"{marker}\n" for marker in _markers().get(name, ())[:2])]
     for entry, act in _entries(room).items():
         for head in heads:
-            texts = [head + _grown(attack, size) for size in ENTRY_SIZES]
-            times = _fastest(partial(_taken, act), texts, 2)
-            if times[-1] > ENTRY_SUSPECT_S and _is_faster(times):
+            measure, text_of = partial(_taken, act), partial(_grown, (head + attack[0], *attack[1:]))
+            if ends(measure, text_of(MOST_TIMES * SHORT_OF_ENTRIES), within_s=ENTRY_SUSPECT_S):
+                continue
+            if find_growth(measure, text_of, SHORT_OF_ENTRIES) is not None:
                 return entry
     return ""
 
@@ -390,21 +352,18 @@ def _entries(room: str) -> dict[str, Callable[[str], object]]:
     }
 
 
-def _is_faster(times: Sequence[float]) -> bool:
-    return times[-1] > times[0] * RATIO ** (len(times) - 1)
-
-
 def main(parts: Sequence[str]) -> int:
     """Check all patterns, or those of some files, and print what grows; return the exit code."""
     started = time.process_time()
     patterns = [used for used in collect() if not parts or any(re.search(part, used.where) for part in parts)]
     reached = bounded = 0
     for finding in filter(None, map(check, patterns)):
-        times = ", ".join(f"{1_000 * seconds:.1f}" for seconds in finding.seconds)
+        growth = finding.growth
+        times = "no end" if growth is None else f"{growth.short_s * 1_000:.1f}, over {growth.long_s * 1_000:.0f} ms"
         reached += bool(finding.reached)
         bounded += not finding.reached
         how = f"REACHED by {finding.reached}" if finding.reached else "behind a bound"
-        print(f"{how}: {finding.where} {finding.method} {finding.text}: {times or 'no end'} ms", flush=True)
+        print(f"{how}: {finding.where} {finding.method} {finding.text}: {times}", flush=True)
         print(f"    {finding.source[:160]!r}")
     taken = time.process_time() - started
     print(

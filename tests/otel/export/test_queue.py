@@ -429,15 +429,15 @@ class TestShutdown:
 
     def test_a_collector_that_is_slow_has_time_while_it_goes_on(self, make, collector, monkeypatch):
         """But not for ever."""
-        monkeypatch.setattr(module, "STALLED_S", 0.3)
-        monkeypatch.setattr(module, "DRAIN_S", 0.5)
+        monkeypatch.setattr(module, "STALLED_S", 1.5)
+        monkeypatch.setattr(module, "DRAIN_S", 2)
         box = make(batches=BatchPolicy(delay_s=60, batch=1))
         box._send = lambda batch: time.sleep(0.05) or collector.send(batch)
         for name in names(3_000):
             box.put(name)
         started = time.monotonic()
         box.shutdown()
-        assert 0.5 <= time.monotonic() - started < PATIENCE_S
+        assert 2 <= time.monotonic() - started < PATIENCE_S
         assert len(collector.got) >= 3
         assert len(collector.got) + collector.lost in {3_000, 3_001}
         box._send = collector.send
