@@ -563,7 +563,7 @@ async def test_the_synchronous_form_does_not_block_the_loop_for_a_task_of_it() -
     guard = guard_of(summarize=summarize)
     text = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " + "x" * 1_600} for n in range(31)]
     task: Awaitable[Sent[object]] = asyncio.create_task(guard.acall(Model(), text, session="a"))
-    await asyncio.wait_for(entered.wait(), 5)
+    await asyncio.wait_for(entered.wait(), 60)
     with pytest.raises(LaneError, match="would block this event loop"):
         guard.call(Model(), text, session="a")
     go.set()

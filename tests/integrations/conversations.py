@@ -7,6 +7,7 @@ A framework's test plays `turns` with its own scripted model and the two tools o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -37,6 +38,16 @@ FAILURES: Final[dict[str, type[Exception]]] = {
     UNAVAILABLE: ConnectionError,
 }
 GUIDANCE: Final = "the numbers are in b.py"
+
+
+async def let_others_begin() -> None:
+    """
+    Give way until all calls of a turn have begun, on however slow a machine.
+
+    They need three passes of the event loop.
+    """
+    for _ in range(100):
+        await asyncio.sleep(0)
 
 
 class Ask(NamedTuple):

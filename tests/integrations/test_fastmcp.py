@@ -20,7 +20,7 @@ from opentelemetry import trace
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.fastmcp import CompactionMiddleware
 from tests.integrations.conftest import World
-from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, let_others_begin, verify
 
 ROOT = Path(__file__).parents[2]
 
@@ -445,7 +445,7 @@ async def test_a_conversation_comes_to_what_is_written(world: World, conversatio
     tools, shop = Tools(conversation.turns), Shop(session=lambda _: "s", **conversation.settings)
 
     async def check(path: str, text: str = "") -> str:
-        await asyncio.sleep(0.02)  # so that all calls of a turn have begun
+        await let_others_begin()
         return tools.check(path, text)
 
     shop.server.tool()(check)

@@ -60,8 +60,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from tests.clock import PATIENCE_S, PROMPT_S, waits_until
 
 PACE = BatchPolicy(delay_s=0.05, batch=8)
-ATTEMPT_S = 0.3
-"""The exporters' own time-out; what they wait between attempts of theirs is longer, so that they make one."""
+ATTEMPT_S = 0.75
+"""
+The exporters' own time-out: what they wait between attempts of theirs, 0.8 s at least, is longer, so they make one.
+
+A collector that answers later than that has taken what is sent once more; one that always answers has time.
+"""
 
 
 class HttpCollector(ThreadingHTTPServer):
@@ -183,7 +187,7 @@ def http_exporter(port: int, timeout_s: float = ATTEMPT_S) -> SpanExporter:
 
 def test_a_collector_that_takes_everything(collector):
     """Nothing is dropped, and a flush means that it has arrived."""
-    agent = Agent(http_exporter(collector.server_port))
+    agent = Agent(http_exporter(collector.server_port, timeout_s=PATIENCE_S))
     agent.work(*names(50))
     assert agent.provider.force_flush()
     assert collector.spans == names(50)
@@ -420,7 +424,7 @@ def test_a_span_that_cannot_be_weighed_is_no_fault_of_the_application(monkeypatc
 
 def test_behind_the_processor_of_the_sdk(collector):
     """An application may keep its batch processor, whose queue knows no bytes; the exporter takes from it at once."""
-    exporter = ResendingSpanExporter(http_exporter(collector.server_port), batches=PACE)
+    exporter = ResendingSpanExporter(http_exporter(collector.server_port, timeout_s=PATIENCE_S), batches=PACE)
     provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
     provider.add_span_processor(BatchSpanProcessor(exporter))
     for name in names(20):
@@ -432,7 +436,8 @@ def test_behind_the_processor_of_the_sdk(collector):
 def test_spans_go_out_with_their_class(collector):
     """What the library makes itself for an exporter."""
     guard = Guard()
-    processor = resending.span_processor(http_exporter(collector.server_port), lambda _: "3f2a", guard)
+    exporter = http_exporter(collector.server_port, timeout_s=PATIENCE_S)
+    processor = resending.span_processor(exporter, lambda _: "3f2a", guard)
     provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
     provider.add_span_processor(processor)
     provider.get_tracer("a").start_span("work").end()
