@@ -118,6 +118,7 @@ def test_a_planted_secret_stands_on_a_line_of_its_own():
         pytest.param(r" *x? *y", False, id="adjacent"),
         pytest.param(r"\s+$", True, id="searched"),
         pytest.param(r"x.*end", True, id="many beginnings"),
+        pytest.param(r"\[ZeroDivisionError\] at [^(]*\(", True, id="few beginnings, quickly passed"),
         pytest.param(r"\s*ran:\s*\n(?s:.*?)\n\s*got\Z", False, id="cubic"),
     ],
 )

@@ -23,7 +23,9 @@ MODEL: Final = "scripted"
 
 _MISSING_COMMA: Final = lazy_pattern(r"Expecting ',' delimiter: line (?P<line>\d+)")
 _NO_SUCH_COLUMN: Final = lazy_pattern(r"no such column: (?P<column>\w+)")
-_DIVISION_BY_ZERO: Final = lazy_pattern(r"\[ZeroDivisionError\] at [^(]*\((?P<file>[^()]+):(?P<line>\d+)\)")
+_DIVISION_BY_ZERO: Final = lazy_pattern(
+    r"\[ZeroDivisionError\] at [^(\n]{1,200}\((?P<file>[^()\n]{1,500}):(?P<line>\d+)\)"
+)
 _CHOICES: Final = lazy_pattern(r"invalid choice: '(?P<wrong>\w+)' \(choose from '?(?P<right>\w+)")
 _ORDERED_ADDRESS: Final = lazy_pattern(r"^OPERATOR: .*?(?P<url>http://\S+)", re.MULTILINE)
 _PUBLISHED: Final = "HTTP/1.1 201"
