@@ -838,8 +838,8 @@ def test_healthy_share(tmp_path: Path) -> None:
     found = Collector(folder=tmp_path, sink=Sink(), environment={"HEALTHY_TRACES_PERCENT": "50"})
     found.start()
     found.send(traces(*(span() for _ in range(1_000))))
-    assert eventually(lambda: len(found.sink.spans()) > 300)
-    time.sleep(1)
+    assert eventually(lambda: len(found.sink.spans()) >= 420)
+    time.sleep(1)  # in which too many would come
     found.stop()
     found.sink.close()
 
@@ -867,7 +867,7 @@ def test_nothing_is_lost(own_collector: Collector) -> None:
         assert own_collector.send(traces(*batch)) == 200
         assert own_collector.send(log(f"record {number}")) == 200
         assert own_collector.send(counter(number, number=str(number))) == 200
-    time.sleep(1)  # the sampler hands over in a moment, not at once
+    time.sleep(3)  # the sampler hands over in a moment, not at once
     own_collector.stop(signal.SIGKILL)
     own_collector.start()
     own_collector.sink = back = Sink(port)

@@ -6,9 +6,7 @@ Time is processor time, and the bound leaves room on both sides, since neighbour
 
 from __future__ import annotations
 
-import signal
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -47,18 +45,12 @@ class Growth(NamedTuple):
     """At least, for the longer one."""
 
 
-class _OutOfTimeError(BaseException):
-    """
-    One input takes too long; whoever takes the input may not catch it.
-    """
-
-
 def find_growth(measure: Callable[[Input], float], input_of: Callable[[int], Input], size: int) -> Growth | None:
     """
     Return what two inputs take where the time grows faster than the input.
 
     Args:
-        measure: Takes an input and returns the processor seconds that this took.
+        measure: Takes an input and returns the processor seconds that this took, or infinity where it gave up.
         input_of: Makes an input of about that many characters or bytes.
         size: Of the short input.
     """
@@ -68,10 +60,10 @@ def find_growth(measure: Callable[[Input], float], input_of: Callable[[int], Inp
     for times in (LEAST_TIMES, most):  # most that are linear pass by the first, which costs little
         longer = input_of(round(size * times))
         for _ in _turns(LIMIT_S):
-            # What is linear passes by one good round; what grows has no good one, and ends at what it may take.
+            # What is linear passes by one good round; what grows has no good one.
             fastest = min(fastest, measure(short))
             bound = fastest * (len(longer) / len(short)) ** POWER
-            if ends(measure, longer, within_s=bound):
+            if measure(longer) < bound:
                 return None
     return Growth(fastest, bound)
 
@@ -83,26 +75,3 @@ def _turns(seconds: float) -> Iterator[int]:
         yield turn
         if time.thread_time() >= until:
             return
-
-
-def ends(measure: Callable[[Input], float], given: Input, *, within_s: float) -> bool:
-    """Whether an input takes less than so many processor seconds; it is stopped where it takes more."""
-    try:
-        with _stopped_after(within_s):
-            return measure(given) < within_s
-    except _OutOfTimeError:
-        return False
-
-
-@contextmanager
-def _stopped_after(seconds: float) -> Iterator[None]:
-    def stop(*_: object) -> None:
-        raise _OutOfTimeError
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
