@@ -30,7 +30,11 @@ ROUNDS: Final = 7
 """Of which the fastest counts: what else a machine does makes a round slower, and none faster."""
 
 LIMIT_S: Final = 1.0
-"""What the longer input may take decides how long it is, and how many rounds there are."""
+"""
+What the longer input may take decides how long it is, and how many rounds there are.
+
+Whoever gives up a measurement does so no earlier.
+"""
 
 
 class Growth(NamedTuple):

@@ -27,23 +27,19 @@ from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from benchmarks.fuzz.growth import MOST_TIMES, Growth, find_growth
+from benchmarks.fuzz.growth import LIMIT_S, MOST_TIMES, Growth, find_growth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 PACKAGE: Final = Path(__file__).resolve().parents[2] / "otel_errcompact"
 SHORT: Final = 1_000
-SUSPECT_SIZE: Final = 32_000
 SUSPECT_S: Final = 0.005
-"""What takes less for a text of that size is linear: 0.15 us for each character."""
+"""What takes less for a text `MOST_TIMES` as long is linear: 0.15 us for each character."""
 
 SHORT_OF_ENTRIES: Final = 8_000
 ENTRY_SUSPECT_S: Final = 0.05
-"""What takes less for a text `MOST_TIMES` as long is linear."""
-
-LIMIT_S: Final = 1.0
-"""Of processor time for a text of a line: more is no growth that needs to be measured."""
+"""The same for what takes texts."""
 
 ENDS: Final = ("\x00", "\n\x00")
 LONG: Final = 500
@@ -322,7 +318,7 @@ def check(used: Used) -> Finding | None:
         # From small to large, so that what is exponential ends as soon as it shows.
         if any(measure(text_of(size)) == inf for size in (16, 32, 64, 250, SHORT)):
             return Finding(used.where, used.source, method, shown, None, "any text of a line")
-        if measure(text_of(SUSPECT_SIZE), limit_s=SUSPECT_S) < SUSPECT_S:
+        if measure(text_of(MOST_TIMES * SHORT), limit_s=SUSPECT_S) < SUSPECT_S:
             continue
         growth = find_growth(measure, text_of, SHORT)
         if growth is not None:
@@ -339,9 +335,8 @@ def _reached(where: str, attack: tuple[str, str, str]) -> str:
     for entry, act in _entries(room).items():
         for head in heads:
             measure, text_of = partial(_taken, act), partial(_grown, (head + attack[0], *attack[1:]))
-            if measure(text_of(MOST_TIMES * SHORT_OF_ENTRIES)) < ENTRY_SUSPECT_S:
-                continue
-            if find_growth(measure, text_of, SHORT_OF_ENTRIES) is not None:
+            lasts = measure(text_of(MOST_TIMES * SHORT_OF_ENTRIES)) >= ENTRY_SUSPECT_S
+            if lasts and find_growth(measure, text_of, SHORT_OF_ENTRIES) is not None:
                 return entry
     return ""
 
