@@ -1,8 +1,8 @@
 """
-Bounds on time that hold on a busy machine: what must be fast is a benchmark, what must end is bounded generously.
+Bounds that hold on a busy machine: what work costs is compared with other work, what must end is waited for.
 
-Processor time leaves out what other programs take; what stays is bounded by far more than it costs, and by far less
-than it would cost if it were not linear.
+Processor time leaves out what other programs take, and a ratio leaves out how fast a machine is. Each bound is three
+times or more away from what is right and from what is wrong; neighbours have been seen to change a ratio by three.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOMENT_S: Final = 10.0
-"""What takes a fraction of a second on an idle machine takes less on any; what is not linear takes minutes."""
+LITTLE: Final = 500
+"""How often the yardstick goes into what costs little: about ten seconds where what is linear takes one at most."""
 
 PATIENCE_S: Final = 60.0
 """How long a test waits for what comes at once on an idle machine."""
@@ -33,6 +33,20 @@ def processor_seconds(work: Callable[[], object], *, runs: int = 1) -> float:
         work()
         taken.append(time.process_time() - start)
     return min(taken)
+
+
+def costs_little(work: Callable[[], object], *, times: int = 1) -> bool:
+    """
+    Whether work takes less than some fixed work beside it, 500 times over; `times` as often where there is more to do.
+
+    For hostile texts of a size: what is linear takes a tenth of it, what is quadratic hundreds of times as much.
+    """
+    taken = processor_seconds(work)
+    return taken < LITTLE * times * processor_seconds(_yardstick, runs=3)
+
+
+def _yardstick() -> int:
+    return sum(number * number for number in range(500_000))
 
 
 def grows_linearly(work: Callable[[int], Callable[[], object]], *, small: int, runs: int = 5) -> bool:

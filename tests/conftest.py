@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.runtime.guard import Guard
+from tests.lanes import Lanes
 from tests.servers import RedisServer
 from tests.tracing import untraced
 
@@ -29,12 +30,16 @@ FOUND_AS_IT_IS: Final = (Phase.explicit, Phase.reuse, Phase.generate, Phase.targ
 SAME_EACH_TIME: Final = "CI" in os.environ
 """Whether a commit that has passed passes again; who develops tries other examples each time."""
 
-settings.register_profile("quick", ANY_MACHINE, phases=FOUND_AS_IT_IS, derandomize=SAME_EACH_TIME)
-settings.register_profile("wheel", ANY_MACHINE, phases=FOUND_AS_IT_IS, max_examples=20, derandomize=SAME_EACH_TIME)
+settings.register_profile("quick", ANY_MACHINE, phases=FOUND_AS_IT_IS, max_examples=20, derandomize=SAME_EACH_TIME)
+settings.register_profile("usual", ANY_MACHINE, phases=FOUND_AS_IT_IS, max_examples=100, derandomize=SAME_EACH_TIME)
 settings.register_profile("thorough", ANY_MACHINE, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Lanes())
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +110,7 @@ def redis_server() -> Iterator[RedisServer]:
     server.close()
 
 
-@pytest.fixture(params=["sqlite", "redis"])
+@pytest.fixture(params=["sqlite", pytest.param("redis", marks=pytest.mark.programs)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty store of shared runs."""
     if request.param == "sqlite":

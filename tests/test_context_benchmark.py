@@ -19,6 +19,8 @@ from otel_errcompact.context import formats
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.transcripts import RecordedCall
 
+pytestmark = pytest.mark.meta
+
 ID = "credit_card_4421486"
 
 

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.cost.guard import GUARDED, Count, compare, read_baseline
+
+pytestmark = pytest.mark.meta
 
 KNOWN = Count(spans=4.0, calls={"otel_errcompact/boundary/call.py:_open": 1.0, "json/encoder.py:encode": 2.0})
 

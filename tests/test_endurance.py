@@ -17,10 +17,10 @@ from benchmarks.endurance.truth import Truth
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork") or not Path("/proc/self/statm").exists(), reason="Linux alone"),
-    pytest.mark.slow,
 ]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("kinds", "seed"),
     [
@@ -37,12 +37,14 @@ def test_counts_stay_exact_while_all_around_fails(tmp_path, capsys, kinds, seed)
     assert [kind for kind in kinds if f"| {kind} | " not in printed] == []
 
 
+@pytest.mark.programs
 def test_an_outage_loses_nothing_within_the_bound(tmp_path, capsys):
     """Spans wait, and counters are cumulative."""
     assert outage.endure(tmp_path, minutes=0.03, seed=1, before_s=1.0, after_s=2.0) == []
     assert "| spans dropped and counted, healthy ones included | 0 |" in capsys.readouterr().out
 
 
+@pytest.mark.programs
 def test_the_truth_outlives_a_kill(tmp_path):
     """It is in memory that is shared with the file: no failure that was begun is forgotten."""
     path = tmp_path / "truth-1.bin"
@@ -89,6 +91,7 @@ def account_of(
     return laws.judge(kind, folder, seen, {}, {})[1]
 
 
+@pytest.mark.meta
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [

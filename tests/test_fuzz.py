@@ -15,10 +15,11 @@ from benchmarks.fuzz import patterns
 from benchmarks.fuzz.growth import Growth, find_growth
 from benchmarks.fuzz.targets import TARGETS, BrokenLawError, plant
 
+pytestmark = pytest.mark.cost
+
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_laws_hold_for_whatever_comes(target, capsys):
     """`make fuzz` tries a million inputs."""
@@ -144,7 +145,6 @@ def test_a_pattern_that_does_not_grow_is_passed(source, searches):
     assert patterns.check(patterns.Used("otel_errcompact/lab/a.py:1", source, 0, searches)) is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "rooms",
     [

@@ -163,6 +163,7 @@ def _quadratic(makers: Iterable[Sequence[Hostile]]) -> list[str]:
     return [sizes[0].name for sizes in makers if _is_quadratic([made.text for made in sizes])]
 
 
+@pytest.mark.cost
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("name", some_of_each(3))
 def test_time_grows_with_an_output_and_no_faster(name):
@@ -170,15 +171,15 @@ def test_time_grows_with_an_output_and_no_faster(name):
     assert _quadratic(zip(*(grown(name, SEEDS[name], size) for size in SIZES), strict=True)) == []
 
 
+@pytest.mark.cost
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.slow
 def test_time_grows_with_runs_of_one_thing_and_no_faster():
     """Neither characters that patterns repeat over nor markers without what belongs to them take longer than others."""
     assert _quadratic(zip(*(runs(size) for size in SIZES), strict=True)) == []
 
 
+@pytest.mark.cost
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.slow
 @pytest.mark.parametrize("name", some_of_each(1))
 def test_a_megabyte_takes_no_time_to_speak_of(name):
     """Far below the guard; `make bench-quality` says how far."""

@@ -9,6 +9,8 @@ from benchmarks.quality.measure import grouping, showing
 from benchmarks.quality.score import Group, near_siblings
 from benchmarks.quality.scores import adjusted_rand_index, grouping_accuracy, pairwise
 
+pytestmark = pytest.mark.meta
+
 
 @pytest.mark.parametrize(
     ("labels", "keys", "expected"),

@@ -13,6 +13,8 @@ from benchmarks import refusals
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.meta
+
 TOO_LONG = {"id": "a", "status": 400, "body": "prompt is too long: 12 tokens > 10 maximum", "limit_tokens": 10}
 ANOTHER = {"id": "b", "status": 400, "body": {"error": {"message": "no such model"}}}
 

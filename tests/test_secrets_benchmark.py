@@ -24,6 +24,8 @@ from benchmarks.secrets.measure import Pair, is_readable, measure, pairs
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.meta
+
 EVERY = 16
 """One pair of so many is in the sample."""
 

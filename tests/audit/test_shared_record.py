@@ -436,6 +436,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_four_worker_processes(tmp_path: Path, method: str) -> None:
     """Real processes that share a store and a file, forked or started: one run, as its last process reports it."""

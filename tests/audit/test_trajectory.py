@@ -568,6 +568,7 @@ class TestManyWriters:
             list(pool.map(work, range(8)))
         assert {kept(line) for line in lines(path)} == {f"{n}-{step}" for n in range(8) for step in range(25)}
 
+    @pytest.mark.programs
     @needs_fork
     def test_processes(self, path):
         """Several processes share one file, rotate it between them, and lose no line."""
@@ -591,6 +592,7 @@ class TestManyWriters:
         assert len(list(path.parent.iterdir())) > 1
         assert sorted(texts) == sorted(f"{number}-{step}" for number in range(4) for step in range(60))
 
+    @pytest.mark.programs
     @needs_fork
     def test_fork(self, sink, path, monkeypatch):
         """A child process opens the file anew, and leaves what waits to its parent."""

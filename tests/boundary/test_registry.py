@@ -129,6 +129,7 @@ def test_the_runs_that_nobody_ends_are_bounded() -> None:
     assert registry.report("t2").result == "clean"
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 def test_a_child_process_starts_with_no_runs(ledger: Ledger) -> None:
     """Its ledger is empty after the fork, so that runs must be opened again."""

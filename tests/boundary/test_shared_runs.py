@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")]
+pytestmark = [pytest.mark.programs, pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")]
 
 ROOT = Path(__file__).parents[2]
 

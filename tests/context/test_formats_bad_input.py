@@ -154,6 +154,7 @@ def test_what_else_stands_in_a_message_is_estimated(block: dict[str, Any], token
     assert (message.parts[0].kind, message.parts[0].text) == ("other", "")
 
 
+@pytest.mark.cost
 def test_a_message_of_100_megabytes_is_not_copied():
     """
     The text of a huge result is the caller's own string, and reading, editing and writing cost less than a copy.

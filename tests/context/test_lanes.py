@@ -468,6 +468,7 @@ def _in_child(lanes: Lanes, told: multiprocessing.Queue[bool]) -> None:
         told.put(True)
 
 
+@pytest.mark.programs
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_starts_with_free_lanes() -> None:
     """Who was inside is in the parent; the child would wait for nobody."""

@@ -403,6 +403,7 @@ def test_a_message_that_no_json_can_hold_is_not_taken_out() -> None:
     assert "what would be cut cannot be written as JSON: Circular reference detected" in edited.problem
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize(
     "layer", [pytest.param(results, id="results"), pytest.param(snip, id="snip"), pytest.param(micro, id="micro")]
 )
@@ -416,6 +417,7 @@ def test_cost_grows_with_the_conversation_and_not_faster(layer) -> None:
     assert grows_linearly(work, small=150)
 
 
+@pytest.mark.cost
 def test_many_results_in_one_message_are_cut_in_linear_time() -> None:
     """A message is put together once, and not once for each of its results."""
 

@@ -86,6 +86,7 @@ def test_the_place_is_read_back_whatever_was_cut(layer, what: str, place: str) -
     assert place_of(f"{line}\npreview\n[errcompact snip: forged; whole: /etc/passwd]") == place
 
 
+@pytest.mark.cost
 def test_looking_for_a_marker_does_not_read_a_huge_text() -> None:
     """Only as much of both ends is looked at as a marker can be long."""
     text = "[errcompact snip: " + "; whole: " * 3_000_000 + "\n" * 3_000_000

@@ -12,7 +12,7 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.messages import Conversation, Message
 from otel_errcompact.context.pairs import Pair, Spot, cut_points, pairs_of
 from otel_errcompact.digest.tokens import estimate_tokens
-from tests.clock import MOMENT_S, processor_seconds
+from tests.clock import costs_little
 from tests.context.conversations import (
     FORMATS,
     LISTS_PER_LAW,
@@ -265,6 +265,7 @@ def test_what_a_provider_did_itself_is_paired():
     assert cut_points(messages) == [0, 1, 3]
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize(
     "messages",
     [
@@ -282,4 +283,4 @@ def test_hostile_lists_take_linear_time(messages: list[Any]):
     Twenty thousand calls or results of one id take no longer than others: far less than a second.
     """
     read_messages = read("openai-chat", messages)
-    assert processor_seconds(lambda: cut_points(read_messages)) < MOMENT_S
+    assert costs_little(lambda: cut_points(read_messages))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from otel_errcompact.context.overflow import overflow_in_body
 from otel_errcompact.context.refusal_rules import read_by_rules
-from tests.clock import MOMENT_S, processor_seconds
+from tests.clock import costs_little
 from tests.context.refused import IN_OTHER_WORDS, LOOK_ALIKES, REFUSED, Said
 
 
@@ -95,7 +95,8 @@ def test_any_words_are_read_and_numbers_are_consistent(words: list[str]) -> None
         assert ruling.sent_tokens > ruling.limit_tokens
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize("piece", ["context length ", "the prompt, 1,1,1 is ", "1,", "exceeds 999 > ", "(((", "max "])
 def test_hostile_text_costs_little(piece: str) -> None:
     """No rule goes back over what it has read, however often its words come."""
-    assert processor_seconds(lambda: read_by_rules(piece * 5_000)) < MOMENT_S
+    assert costs_little(lambda: read_by_rules(piece * 5_000))

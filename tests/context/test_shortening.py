@@ -208,6 +208,7 @@ def _differ_in_long_strings_alone(before, after) -> None:
         assert before == after or (before != before and after != after)  # noqa: PLR0124 - no number
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize(
     "text",
     [
@@ -222,6 +223,7 @@ def test_a_huge_text_is_shortened_at_once(text: str) -> None:
     assert processor_seconds(lambda: shorten(text, 500, partial(estimate_tokens)), runs=3) < whole
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize("character", [pytest.param('"', id="quotes"), pytest.param("\\", id="backslashes")])
 def test_huge_arguments_are_shortened_in_linear_time(character: str) -> None:
     """No expression tries twice."""

@@ -36,6 +36,7 @@ def test_key_is_known():
     assert key() == "2e1f68b0a36f6a10"
 
 
+@pytest.mark.programs
 def test_key_is_the_same_in_every_process():
     """
     The key depends on no seed of the process.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.kinds import MAX_CAUSE, FailureKind, kind_of
 from otel_errcompact.errors import Facts, RawError
-from tests.clock import MOMENT_S, processor_seconds
+from tests.clock import costs_little
 
 
 def kind(text: str, *, tool: str = "bash", exit_code: int | None = None) -> str:
@@ -204,12 +204,13 @@ def test_a_kind_is_found_for_anything(text: str, name: str, cause: str, exit_cod
     assert found in {FailureKind(), FailureKind(transient=True), FailureKind(rejected=True)}
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize("unit", ["a", " ", "'", "timed ", "lock ", "1 validation error for ", "connection ", "HTTP "])
 def test_a_hostile_cause_costs_little(unit: str) -> None:
     """Only the beginning of a cause is looked at."""
     raw = RawError(text=unit * 100_000)
     found = Facts(type=unit * 100_000, cause=unit * 100_000, format="http")
-    assert processor_seconds(lambda: kind_of(raw, found)) < MOMENT_S
+    assert costs_little(lambda: kind_of(raw, found))
     assert MAX_CAUSE <= 10_000
 
 

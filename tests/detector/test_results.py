@@ -18,7 +18,7 @@ from otel_errcompact.detector.results import (
     classify_result,
 )
 from otel_errcompact.escalator.exceptions import RunHalted
-from tests.clock import MOMENT_S, processor_seconds
+from tests.clock import costs_little
 
 TRANSCRIPTS = Path(__file__).parents[2].parent / "shared/data/transcripts"
 
@@ -1040,6 +1040,7 @@ def test_any_result_is_judged(text: str, tool: str, arguments: str, flagged: boo
     assert verdict.outcome == "failure" or not verdict.detected
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize(
     "unit", ["a", " ", "\n", "\r\n", "a\n", "a:1:", "a: ", "= ", "1 ", "FAILED ", "Exit", "<", "(no output)"]
 )
@@ -1049,8 +1050,8 @@ def test_hostile_result_costs_little(unit: str):
     """
     text = unit * (1_000_000 // len(unit))
 
-    assert processor_seconds(lambda: classify_result(text, **bash("make"))) < MOMENT_S
-    assert processor_seconds(lambda: classify_result(text, exit_code=1, **bash("grep x"))) < MOMENT_S
+    assert costs_little(lambda: classify_result(text, **bash("make")))
+    assert costs_little(lambda: classify_result(text, exit_code=1, **bash("grep x")))
 
 
 @pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="the recorded runs are not beside this checkout")
@@ -1068,9 +1069,10 @@ def test_recorded_tool_errors():
     assert len(failures) == 73
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize("label", ["[Exit", "Wall time:", "Output:", "Chunk ID:"])
 def test_a_line_of_labels_takes_no_longer_than_others(label: str):
     """Each label may have stood for the rest of the line, which was tried in all combinations: 20 took minutes."""
     text = f"{label} a " * 60 + "\nnothing else"
 
-    assert processor_seconds(lambda: classify_result(text, tool="bash", arguments="make")) < MOMENT_S
+    assert costs_little(lambda: classify_result(text, tool="bash", arguments="make"))

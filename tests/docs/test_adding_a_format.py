@@ -14,6 +14,8 @@ import pytest
 
 from otel_errcompact.extract.table import GROUP
 
+pytestmark = pytest.mark.programs
+
 PAGE = (Path(__file__).parents[2] / "docs" / "adding-a-format.md").read_text(encoding="utf-8")
 
 

@@ -26,13 +26,14 @@ FILES = {
 COMMANDS = re.findall(r"```console\n([^\n]+)\n```\n\n```text\n(.*?)```", ZERO_CODE, re.DOTALL)
 
 
+@pytest.mark.meta
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_generated_pages_are_up_to_date(page):
     """`make docs` has been run since the tables changed."""
     assert page.read_text(encoding="utf-8") == PAGES[page]()
 
 
-@pytest.mark.slow
+@pytest.mark.programs
 @pytest.mark.skipif(os.name == "nt", reason="the commands are a shell's")
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=["variables", "configuration file"])
 def test_starting_without_code(command, output, tmp_path):
@@ -66,6 +67,7 @@ def test_starting_without_code(command, output, tmp_path):
     assert file.read_text(encoding="ascii").count('"exception.stacktrace"') == 3
 
 
+@pytest.mark.meta
 def test_the_configuration_file_is_valid(tmp_path):
     """As it stands on the page, for the loader that reads it, and every option in it is one."""
     (tmp_path / "otel.yaml").write_text(FILES["otel.yaml"], encoding="utf-8")
@@ -85,6 +87,7 @@ def blocks_of(page: Path) -> list[str]:
 RECIPES = [page for page in FRAMEWORKS if not (ROOT / "otel_errcompact" / "integrations" / f"{page.stem}.py").exists()]
 
 
+@pytest.mark.meta
 @pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.stem)
 def test_the_code_of_a_framework_s_page_is_its_example_s(page: Path) -> None:
     """The examples run in the environments of their frameworks: each paragraph of the page stands in one of them."""
@@ -96,6 +99,7 @@ def test_the_code_of_a_framework_s_page_is_its_example_s(page: Path) -> None:
         assert any(squeezed[start : start + len(lines)] == lines for start in starts), paragraph
 
 
+@pytest.mark.meta
 @pytest.mark.parametrize("page", [page for page in FRAMEWORKS if page not in RECIPES], ids=lambda page: page.stem)
 def test_the_code_of_an_integration_s_page_names_what_there_is(page: Path) -> None:
     """What it imports, and what it asks of the object, is in the module; without the framework that is only read."""
@@ -114,6 +118,7 @@ def test_the_code_of_an_integration_s_page_names_what_there_is(page: Path) -> No
     assert asked <= made
 
 
+@pytest.mark.meta
 @pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.stem)
 def test_every_page_of_a_framework_leads_to_its_example(page: Path) -> None:
     """And an integration's page says first what to install."""
@@ -146,6 +151,7 @@ IN_WORDS = {
 }
 
 
+@pytest.mark.meta
 def test_the_page_of_the_context_has_each_option_with_its_default() -> None:
     """In words where the default is empty."""
     told = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", CONTEXT, re.MULTILINE))
@@ -154,6 +160,7 @@ def test_the_page_of_the_context_has_each_option_with_its_default() -> None:
         assert told[name] == text
 
 
+@pytest.mark.meta
 def test_the_page_of_the_context_names_the_telemetry_as_it_is() -> None:
     """Every name in its table is one of the semantic conventions."""
     section = CONTEXT.split("\n## Telemetry\n")[1].split("\n## ")[0]
@@ -163,6 +170,7 @@ def test_the_page_of_the_context_names_the_telemetry_as_it_is() -> None:
     assert names <= known
 
 
+@pytest.mark.meta
 def test_the_page_of_the_trajectory_names_every_kind_of_line() -> None:
     """Each event that the file may hold has its row, and no name is made up."""
     page = (ROOT / "docs" / "trajectory.md").read_text(encoding="utf-8")

@@ -14,6 +14,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.programs
+
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("with_"))
 """Those with a framework run where the framework is: by the tests of its integration."""

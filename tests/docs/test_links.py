@@ -8,6 +8,8 @@ import pytest
 
 from tests.docs.pages import LINKED, ROOT, anchors, links
 
+pytestmark = pytest.mark.meta
+
 OUTSIDE = {
     f"{page}: {link}": link
     for page, path in LINKED.items()

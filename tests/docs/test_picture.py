@@ -11,6 +11,8 @@ import pytest
 
 from docs import picture
 
+pytestmark = pytest.mark.meta
+
 WIDEST = 0.616
 """How wide a character of the widest usual monospace font is, in its size."""
 

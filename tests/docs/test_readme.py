@@ -24,11 +24,13 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
+@pytest.mark.meta
 def test_the_readme_has_examples() -> None:
     """The expression that finds them finds them all."""
     assert len(EXAMPLES) == README.count("```python")
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(("code", "output"), EXAMPLES, ids=[f"example {number}" for number in range(len(EXAMPLES))])
 def test_an_example_prints_what_the_readme_says(code: str, output: str, tmp_path: Path) -> None:
     """Each block runs as it stands, and its output is the block below it."""
@@ -39,6 +41,7 @@ def test_an_example_prints_what_the_readme_says(code: str, output: str, tmp_path
     assert (done.stdout.replace(str(tmp_path), "/srv"), done.returncode) == (output, 0), done.stderr
 
 
+@pytest.mark.programs
 def test_the_report_of_the_first_example_names_its_class(tmp_path: Path) -> None:
     """The command that the README gives prints how the run ended, and the class that its output shows."""
     code, output = EXAMPLES[0]
@@ -53,6 +56,7 @@ def test_the_report_of_the_first_example_names_its_class(tmp_path: Path) -> None
     assert "recovered" in done.stdout
 
 
+@pytest.mark.meta
 def test_a_newcomer_can_read_it() -> None:
     """At most 200 lines; the first screen says what a class and its mark are."""
     assert len(README.splitlines()) <= 200
@@ -61,6 +65,7 @@ def test_a_newcomer_can_read_it() -> None:
     assert "is its **mark**" in first.replace("\n", " ")
 
 
+@pytest.mark.meta
 def test_each_link_leads_to_a_file() -> None:
     """Pictures, too."""
     links = set(re.findall(r"\]\(([^)#]+)|(?:src|srcset)=\"([^\"]+)\"", README))
@@ -69,6 +74,7 @@ def test_each_link_leads_to_a_file() -> None:
     assert missing == []
 
 
+@pytest.mark.meta
 def test_the_words_for_the_picture_have_its_figures() -> None:
     """What a reader hears instead of seeing it."""
     spoken = re.findall(r'<img [^>]*alt="([^"]+)"', README)[0]
@@ -78,6 +84,7 @@ def test_the_words_for_the_picture_have_its_figures() -> None:
     assert [figure for figure in figures if not re.search(rf"(?<![\w,]){figure}(?![\w,])", drawn)] == []
 
 
+@pytest.mark.meta
 def test_each_line_of_a_framework_names_what_its_page_shows() -> None:
     """No name of our own is in the table that the page behind the link does not have."""
     section = README.split("\n## Frameworks and hosts\n")[1].split("\n## ")[0]
@@ -89,12 +96,14 @@ def test_each_line_of_a_framework_names_what_its_page_shows() -> None:
         assert {name for name in names - {"tools"} if not re.search(rf"\b{name}\b", text)} == set(), page
 
 
+@pytest.mark.meta
 def test_every_framework_has_its_line() -> None:
     """Each page of a framework is linked."""
     pages = {page.name for page in (ROOT / "docs" / "frameworks").glob("*.md")} - {"index.md"}
     assert pages <= set(re.findall(r"docs/frameworks/(\w+\.md)", README))
 
 
+@pytest.mark.meta
 def test_the_thresholds_are_the_defaults() -> None:
     """Names and values; no threshold halts unless it is asked for."""
     listed = {name.strip("`"): default for name, default, *_ in rows("Escalation")}

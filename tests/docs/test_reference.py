@@ -37,11 +37,13 @@ def rows(page: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
+@pytest.mark.meta
 def test_every_program_of_the_reference_has_its_output() -> None:
     """The expression that finds them finds them all."""
     assert len(EXAMPLES) == sum(text.count("```python") for text in PAGES.values()) > 0
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(("code", "output"), EXAMPLES)
 def test_an_example_prints_what_its_page_says(code: str, output: str, tmp_path: Path) -> None:
     """Each block runs as it stands, and its output is the block below it."""
@@ -52,12 +54,14 @@ def test_an_example_prints_what_its_page_says(code: str, output: str, tmp_path: 
     assert (done.stdout.replace(str(tmp_path), "/srv"), done.returncode) == (output, 0), done.stderr
 
 
+@pytest.mark.meta
 def test_the_variables_are_those_of_the_options() -> None:
     """Names and defaults."""
     listed = {name.strip("`"): default.strip("`") for name, default in rows("options")}
     assert listed == environment_variables()
 
 
+@pytest.mark.meta
 def test_the_thresholds_are_the_defaults() -> None:
     """Names and values; no threshold halts unless it is asked for."""
     listed = {name.strip("`"): default for name, default, *_ in rows("escalation")}
@@ -109,6 +113,7 @@ class Broken(Listener):
         raise OSError
 
 
+@pytest.mark.meta
 def test_the_instruments_are_those_that_are_made() -> None:
     """Names, units and attributes."""
     listed = {

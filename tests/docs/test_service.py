@@ -58,11 +58,13 @@ def references(value: object) -> Iterator[str]:
             yield from references(each)
 
 
+@pytest.mark.meta
 def test_the_document_is_that_of_the_application(document: dict[str, Any]) -> None:
     """`errcompact serve --openapi > docs/service.openapi.json` writes it."""
     assert document == describe()
 
 
+@pytest.mark.programs
 def test_the_command_and_the_service_give_the_document(document: dict[str, Any], place: Place) -> None:
     """Who has no checkout has it from either."""
     command = [sys.executable, "-m", "otel_errcompact", "serve", "--openapi"]
@@ -70,6 +72,7 @@ def test_the_command_and_the_service_give_the_document(document: dict[str, Any],
     assert place.ask("GET", "/v1/openapi.json") == (200, document)
 
 
+@pytest.mark.meta
 def test_the_document_is_valid(document: dict[str, Any]) -> None:
     """By the model of the standard; references lead somewhere, and what a path names is described."""
     assert OpenAPI.model_validate(document).openapi.startswith("3.1")
@@ -138,6 +141,7 @@ def shows_the_digest(done: subprocess.CompletedProcess[str]) -> bool:
     return re.fullmatch(r"no such table: orders #\w{4} \(exit code 1\)\n", done.stdout) is not None
 
 
+@pytest.mark.programs
 def test_a_program_in_typescript_reports_a_failure(place: Place) -> None:
     """It prints what the agent reads; where nothing answers it says so."""
     node = require(find_node(), "no Node 22.18 or newer: make .venv/.lint installs one")
@@ -150,7 +154,7 @@ def test_a_program_in_typescript_reports_a_failure(place: Place) -> None:
     assert "ENOENT" in away.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.programs
 @pytest.mark.timeout(1_200)
 def test_a_program_in_go_reports_a_failure(place: Place) -> None:
     """The same, compiled from one file."""
@@ -160,6 +164,7 @@ def test_a_program_in_go_reports_a_failure(place: Place) -> None:
     assert shows_the_digest(done), done.stdout + done.stderr
 
 
+@pytest.mark.meta
 def test_the_page_names_each_path_and_variable() -> None:
     """What is in the document and in the help of the command is on the page too."""
     page = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")

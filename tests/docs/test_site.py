@@ -14,6 +14,8 @@ from tests.docs.pages import LINKED, ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.meta
+
 LEAST_WORDS = 20
 PAGES = {page for page in sources() if page.endswith(".md")}
 

@@ -95,7 +95,7 @@ def name_of(block: Block) -> str:
     return first.removeprefix("# ") if re.fullmatch(r"# [\w.-]+\.\w+", first) else f"block_{block.line}.py"
 
 
-@pytest.mark.slow
+@pytest.mark.programs
 @pytest.mark.skipif(os.name == "nt", reason="the commands are a shell's")
 @pytest.mark.parametrize("page", [page for page in RUN if executed(page)])
 def test_the_blocks_of_a_page_work(page: str, tmp_path: Path) -> None:
@@ -109,6 +109,7 @@ def test_the_blocks_of_a_page_work(page: str, tmp_path: Path) -> None:
             assert output is None or matches(printed, output), f"{block} printed\n{printed}"
 
 
+@pytest.mark.meta
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
 def test_every_block_is_checked(block: Block) -> None:
     """Its language is one that a test reads; data parses, and commands exist."""
@@ -125,12 +126,14 @@ def test_every_block_is_checked(block: Block) -> None:
         assert faults(block.code) == []
 
 
+@pytest.mark.meta
 def test_few_blocks_are_not_run() -> None:
     """Each of them says why."""
     reasons = [f"{block}: {block.reason}" for block in BLOCKS if block.reason]
     assert len(reasons) <= MAX_NOT_RUN, reasons
 
 
+@pytest.mark.meta
 def test_pages_with_tests_of_their_own_exist() -> None:
     """And so do these tests, which name them."""
     for page, test in OWN.items():
@@ -138,6 +141,7 @@ def test_pages_with_tests_of_their_own_exist() -> None:
         assert Path(page).stem in (ROOT / test).read_text(encoding="utf-8")
 
 
+@pytest.mark.meta
 def test_blocks_are_read() -> None:
     """With the language, the reason and what stands above; an indented one without its indentation."""
     text = "a\n\n```python\n1\n```\n\n```text\n2\n```\n\nb\n\n<!-- not run: why -->\n\n  ```text\n  3\n  ```\n"
@@ -149,6 +153,7 @@ def test_blocks_are_read() -> None:
     ]
 
 
+@pytest.mark.meta
 @pytest.mark.parametrize(
     ("code", "fault"),
     [
@@ -165,6 +170,7 @@ def test_commands_that_do_not_exist_are_found(code: str, fault: str) -> None:
     assert faults(code) == [fault]
 
 
+@pytest.mark.meta
 @pytest.mark.parametrize(
     ("printed", "shown", "is_same"),
     [("a\nb\nc\n", "a\n...\nc\n", True), ("a\nb\n", "a\nc\n", False), ("a b c\n", "a ...\n", True)],

@@ -9,6 +9,8 @@ import pytest
 
 from tests.docs.pages import LINKED, PAGES, prose
 
+pytestmark = pytest.mark.meta
+
 READ: Final = {
     name: path
     for name, path in LINKED.items()

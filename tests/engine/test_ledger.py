@@ -823,6 +823,7 @@ def test_the_counter_of_tokens_can_be_replaced() -> None:
     assert ledger.observe("r", raw("ValueError: a b c")).raw_tokens == 4
 
 
+@pytest.mark.cost
 def test_open_runs_keep_their_streaks_however_many_there_are() -> None:
     """A run that a program has opened is not forgotten for the sake of others."""
     ledger = Ledger()

@@ -346,6 +346,7 @@ def printed(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, error.__traceback__))
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("raiser", ZOO)
 def test_facts_of_exception_and_of_printed_traceback_agree(raiser):
     """Type, place, keyed cause and wrappers are the same from the exception and from its text."""
@@ -362,6 +363,7 @@ def test_facts_of_exception_and_of_printed_traceback_agree(raiser):
     assert text.format == "python"
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("raiser", ZOO)
 def test_key_of_exception_and_of_printed_traceback_agree(raiser):
     """The dedup key is the same from the exception and from its text."""

@@ -54,6 +54,7 @@ def test_rows_are_frozen():
         INDEX[0].name = "x"
 
 
+@pytest.mark.programs
 def test_no_format_is_loaded_before_its_first_text():
     """Importing the room loads no format; a text loads those whose markers it has and those that have none."""
     script = (

@@ -142,6 +142,7 @@ def test_one_run_is_handed_out_to_one_thread_at_a_time() -> None:
     assert order == ["first", "second"]
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_process_starts_empty() -> None:

@@ -167,6 +167,7 @@ def test_a_span_of_the_host_stays_the_current_one(ledger: Ledger) -> None:
         assert trace.get_current_span() is span
 
 
+@pytest.mark.cost
 def test_contexts_of_a_loop_that_abandons_generators_do_not_grow(ledger: Ledger) -> None:
     """Blocks that were left elsewhere are forgotten when the next one begins."""
 

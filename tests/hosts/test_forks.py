@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [
+    pytest.mark.programs,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork"),
     pytest.mark.usefixtures("untraced"),
 ]

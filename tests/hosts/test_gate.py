@@ -398,6 +398,7 @@ def test_a_human_answers_past_the_handler(ledger: Ledger) -> None:
     assert [answered.action for answered in run.report().escalations] == ["continue"]
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_child_process_does_not_wait_for_its_parent(ledger: Ledger) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.timeout(1_000)]
 
 
-@pytest.mark.slow
+@pytest.mark.programs
 @pytest.mark.parametrize("kind", ["Timeout", "KeyboardInterrupt"])
 def test_interrupts_leave_nothing_held_and_nothing_lost(tmp_path: Path, kind: str) -> None:
     """
@@ -86,6 +86,7 @@ def test_interrupts_leave_nothing_held_and_nothing_lost(tmp_path: Path, kind: st
     assert found == {"stuck": 0, "left open": 0, "blocked": False, "lost": 0, "not kept": 0, "not measured": 0}
 
 
+@pytest.mark.programs
 def test_signal_handlers_that_fail_log_and_ask(tmp_path: Path) -> None:
     """They interrupt the library, which they call: nothing waits for itself, and every count is exact."""
     found = played(
@@ -126,6 +127,7 @@ def test_signal_handlers_that_fail_log_and_ask(tmp_path: Path) -> None:
     assert found == {"counted": 0, "internal": {}}
 
 
+@pytest.mark.programs
 def test_finalisers_that_fail(tmp_path: Path) -> None:
     """The garbage collector runs them wherever it likes, also in the middle of a count."""
     found = played(
@@ -152,6 +154,7 @@ def test_finalisers_that_fail(tmp_path: Path) -> None:
     assert found == {"counted": 0, "kept": 0}
 
 
+@pytest.mark.programs
 def test_a_signal_handler_that_ends_the_process_loses_no_raw_error(tmp_path: Path) -> None:
     """What it tells is on disk when it is told, also in the middle of another line."""
     found = played(

@@ -107,8 +107,8 @@ def add_probe(folder: Path) -> None:
     (metadata / "entry_points.txt").write_text("[opentelemetry_instrumentor]\nprobe = probe:Probe\n", encoding="utf-8")
 
 
-@pytest.mark.slow
 class TestTheProgram:
+    @pytest.mark.programs
     def test_everything_at_once(self, tmp_path):
         """
         Spans of an instrumentor, calls of an agent, an installation in code, one on a provider of the application's
@@ -176,6 +176,7 @@ with errcompact.run("r") as run:
             f"{tmp_path}/errcompact-trajectory.jsonl; OTEL_ERRCOMPACT_ENABLED=false switches it off"
         )
 
+    @pytest.mark.programs
     def test_a_bad_variable_and_what_code_asks_for(self, tmp_path):
         """The variable is named and left out, warnings being errors or not; options in code win over variables."""
         code = """
@@ -207,6 +208,7 @@ except KeyError:
         (line,) = ran.log
         assert line.startswith("OTEL_ERRCOMPACT_THRESHOLDS_SAME='x' is ignored (")
 
+    @pytest.mark.programs
     def test_switched_off(self, tmp_path):
         """Nothing is installed, nothing but the switch itself is imported, and the log says which switch it was."""
         code = """

@@ -71,6 +71,7 @@ def loaded_by(folder: Path, *steps: str) -> frozenset[str]:
     return frozenset(json.loads(done.stdout))
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     "steps",
     [
@@ -87,6 +88,7 @@ def test_nothing_heavy_is_loaded(tmp_path: Path, steps: tuple[str, ...]) -> None
     assert sorted(loaded & HEAVY) == []
 
 
+@pytest.mark.programs
 def test_no_format_is_loaded_before_a_text_fails(tmp_path: Path) -> None:
     """A live exception is read from its objects; a text loads the formats whose markers it holds."""
     by_exception = loaded_by(tmp_path, INSTALL, HEALTHY, FAILURE)
@@ -96,12 +98,14 @@ def test_no_format_is_loaded_before_a_text_fails(tmp_path: Path) -> None:
     assert f"{FORMATS}pytest" not in by_text
 
 
+@pytest.mark.programs
 def test_the_package_alone_loads_nothing(tmp_path: Path) -> None:
     """Each name is loaded at its first use."""
     own = [name for name in loaded_by(tmp_path, "import otel_errcompact") if name.startswith("otel_errcompact.")]
     assert own == []
 
 
+@pytest.mark.programs
 def test_an_option_is_checked_by_pydantic(tmp_path: Path) -> None:
     """So the names that are looked for are those that would be loaded."""
     given = "otel_errcompact.install(options=otel_errcompact.Options(mode='advise'))"

@@ -369,6 +369,7 @@ os._exit(0) if EXIT else None
 
 
 class TestGlobalProviders:
+    @pytest.mark.programs
     def test_nothing_is_set(self, in_tmp):
         """Where no provider is set, one for traces is made and set; metrics wait for the application's own."""
         found = run_python(GLOBAL.replace("EXIT", "False"))
@@ -380,6 +381,7 @@ class TestGlobalProviders:
         assert found["written"] == 1
         assert found["stderr"].count("no exporter is configured") == 1
 
+    @pytest.mark.programs
     def test_endpoint(self, in_tmp):
         """With an OTLP endpoint traces, metrics and log records are exported there."""
         found = run_python(
@@ -393,6 +395,7 @@ class TestGlobalProviders:
         assert found["loggers"] == "LoggerProvider"
         assert "no exporter" not in found["stderr"]
 
+    @pytest.mark.programs
     def test_the_process_says_that_it_counts(self, in_tmp):
         """A collector must not count once more what this process has counted itself."""
         code = """
@@ -404,6 +407,7 @@ print(json.dumps({"resource": dict(trace.get_tracer_provider().resource.attribut
 """
         assert run_python(code)["resource"]["errcompact.counted"] == "true"
 
+    @pytest.mark.programs
     @pytest.mark.parametrize(
         ("given", "ids"),
         [
@@ -439,6 +443,7 @@ os._exit(0)
         assert len(found["ids"]) == 3
         assert set(found["ids"]) == ids
 
+    @pytest.mark.programs
     def test_a_logger_provider_of_the_application(self, in_tmp):
         """It stays, and is where escalations go; so does one that is given."""
         code = """
@@ -469,6 +474,7 @@ os._exit(0)
         assert found["records"] == [1, 1]
         assert "Overriding" not in found["stderr"]
 
+    @pytest.mark.programs
     @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
     def test_a_process_ends_though_the_collector_is_away(self, in_tmp, protocol, silent):
         """Spans, log records and metrics wait a little, each, for a collector that never answers."""
@@ -501,6 +507,7 @@ print(now - began, now, flush=True)
         # On any machine the end takes less than the start; a wait takes half a minute at least, or the hour.
         assert time.monotonic() - ending < 3 * STALLED_S + 8 * starting
 
+    @pytest.mark.programs
     def test_sdk_disabled(self, in_tmp):
         """A disabled SDK makes no spans and exports nothing."""
         found = run_python(
@@ -513,6 +520,7 @@ print(now - began, now, flush=True)
         assert found["processors"] == ["ErrorCompactionSpanProcessor"]
         assert found["meters"] == "_ProxyMeterProvider"
 
+    @pytest.mark.programs
     def test_metrics_set_later(self, in_tmp):
         """A meter provider that the application sets later gets what was counted before."""
         code = """

@@ -3,6 +3,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.meta
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -13,6 +13,8 @@ import yaml
 
 from tests.core import contracts, rooms
 
+pytestmark = pytest.mark.meta
+
 ROOT = Path(__file__).parents[2]
 PAGES = ("CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/decisions/README.md")
 

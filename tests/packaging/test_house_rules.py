@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+import pytest
+
 from tests.packaging.test_wheel import TESTS
+
+pytestmark = pytest.mark.meta
 
 ROOT = Path(__file__).parents[2]
 OURS = ("errcompact.", "gen_ai.", "exception.")

@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.meta
+
 PACKAGE = Path(__file__).parents[2] / "otel_errcompact"
 HELP = "lab/cli/app.py"
 """Its docstrings are what the command line prints."""

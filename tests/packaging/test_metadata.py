@@ -11,6 +11,8 @@ import pytest
 
 from docs.website import REPOSITORY
 
+pytestmark = pytest.mark.meta
+
 ROOT: Final = Path(__file__).parents[2]
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RELATIVE: Final = re.compile(r'\]\((?!https?://|#)|(?:src|srcset)="(?!https?://)')

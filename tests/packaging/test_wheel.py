@@ -27,7 +27,7 @@ TESTS = sorted(f"tests/{room}" for room in ROOMS - {"hosts", "integrations", "la
 
 TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "hypothesis")
 
-pytestmark = [pytest.mark.matrix, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.wheel, pytest.mark.timeout(1_500)]
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:

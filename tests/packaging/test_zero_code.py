@@ -13,7 +13,7 @@ import pytest
 
 from tests import console
 
-pytestmark = [pytest.mark.matrix, pytest.mark.timeout(1_500), pytest.mark.xdist_group("zero-code")]
+pytestmark = [pytest.mark.wheel, pytest.mark.timeout(1_500), pytest.mark.xdist_group("zero-code")]
 
 ROOT = Path(__file__).parents[2]
 RELEASE = "0.66b1"

@@ -290,6 +290,7 @@ def test_escapes_within_escapes_end():
     assert len(redact(nested)) <= len(nested) + 20
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize(
     "unit",
     [

@@ -61,6 +61,7 @@ def test_a_platform_that_cannot_fork_needs_no_reset(monkeypatch: pytest.MonkeyPa
     assert counter.count == 5
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_fork_waits_for_an_import_that_a_failure_has_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +146,7 @@ print(unheld)
 '''
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("protocol", "store"),
     [

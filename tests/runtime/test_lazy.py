@@ -35,6 +35,7 @@ def test_the_class_has_the_descriptor() -> None:
     assert Square.area.__doc__ == "The square of the side."
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 def test_a_process_forked_while_a_thread_computes_does_not_wait_for_it() -> None:
     """`functools.cached_property` waits for ever here, before Python 3.12."""

@@ -22,6 +22,7 @@ def test_this_process_has_not_ended() -> None:
     assert not has_ended(THIS_PROCESS.name)
 
 
+@pytest.mark.programs
 def test_a_process_that_has_ended() -> None:
     """Also while its parent has not waited for it, and after its id was given to another."""
     code = "from otel_errcompact.runtime.processes import THIS_PROCESS; print(THIS_PROCESS.name, flush=True); input()"
@@ -46,6 +47,7 @@ def test_of_others_nothing_is_known(name: str) -> None:
     assert not has_ended(name)
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 def test_a_forked_child_has_a_name_of_its_own() -> None:
     """It is another process."""

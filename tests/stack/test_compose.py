@@ -390,6 +390,7 @@ def errcompact_help() -> str:
     return CliRunner().invoke(app, ["demo", "--help"]).stdout
 
 
+@pytest.mark.programs
 def test_docker_accepts_the_file() -> None:
     """Compose itself, with all profiles; it fills in the same images."""
     docker = shutil.which("docker")

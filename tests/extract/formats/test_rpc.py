@@ -9,7 +9,7 @@ import pytest
 from otel_errcompact.extract.formats import rpc
 from otel_errcompact.extract.messages.grpc import read_status
 from otel_errcompact.extract.text import Text
-from tests.clock import MOMENT_S, processor_seconds
+from tests.clock import costs_little
 from tests.extract.reading import facts, key
 
 
@@ -200,9 +200,10 @@ def test_grpc_of_other_clients(text: str, kind: str, cause: str, details: tuple[
     assert (found.type, found.cause, found.details, found.format) == (kind, cause, details, "rpc")
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize(
     "unit", ['{"jsonrpc":', "rpc error: code = ", "StatusCode.A\n", '{"errors":[', "MCP error -1: ", "\n  Code: "]
 )
 def test_hostile_text_costs_little(unit: str):
     """A megabyte of anything is looked at in a moment."""
-    assert processor_seconds(lambda: facts(unit * (1_000_000 // len(unit)))) < MOMENT_S
+    assert costs_little(lambda: facts(unit * (1_000_000 // len(unit))))

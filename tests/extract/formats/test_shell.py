@@ -287,6 +287,7 @@ def test_words_of_powershell_in_prose(text):
     assert facts(text).format != "shell"
 
 
+@pytest.mark.programs
 def test_real_shell():
     """A real shell's real output is understood."""
     done = subprocess.run(["sh", "-c", "nosuchprog --version"], capture_output=True, text=True, check=False)

@@ -194,6 +194,7 @@ def shell(script: str) -> str:
     return subprocess.run(["sh", "-c", script], check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.programs
 def test_the_output_of_a_command_is_looked_into():
     """What the command printed tells the cause; the exception is what it was raised as."""
     found = facts(caught(lambda: shell("ls /no/such >&2; exit 3")))
@@ -211,6 +212,7 @@ FAILED tests/test_cart.py::test_total - assert 683 == 0
 """
 
 
+@pytest.mark.programs
 def test_the_output_may_be_long_and_on_both_streams():
     """The cause is found behind warnings on the other stream, and at the end of a long output."""
     found = facts(caught(lambda: shell(f"echo warn >&2; yes progress | head -9999; echo '{PYTEST}'; exit 1")))

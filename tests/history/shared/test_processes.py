@@ -19,7 +19,7 @@ from otel_errcompact.history.stores.address import open_backend
 from tests.builders import raw
 from tests.history.shared.test_laws import OPTIONS
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")]
+pytestmark = [pytest.mark.programs, pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")]
 
 ROOT = Path(__file__).parents[3]
 

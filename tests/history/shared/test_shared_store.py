@@ -156,6 +156,7 @@ def other() -> str:
     return "far-away/17/99"
 
 
+@pytest.mark.programs
 def test_a_process_that_has_ended_without_leaving_keeps_no_run_open(address: str, join: Callable[..., Ledger]) -> None:
     """As one that was killed."""
     ledger = join(address)
@@ -251,6 +252,7 @@ def test_a_signal_handler_joins_the_change_that_it_interrupts(address: str, join
     assert [join(address).report(run_id).occurrences for run_id in ("r", "other")] == [2, 1]
 
 
+@pytest.mark.programs
 def test_a_forked_child_works_on_the_same_runs(address: str, join: Callable[..., Ledger]) -> None:
     """Over a connection of its own; the parent's stays as it is."""
     ledger = join(address)
@@ -623,6 +625,7 @@ def test_where_a_platform_has_no_locks_of_bytes(
     assert [ledger.report("n").forgotten_classes for ledger in narrow] == [6, 6]
 
 
+@pytest.mark.programs
 def test_a_run_that_another_process_keeps_locked(tmp_path: Path, join: Callable[..., Ledger]) -> None:
     """It is waited for as long as was asked; other runs go their way."""
     address = f"sqlite:///{tmp_path}/runs.db?wait_seconds=0.01"

@@ -31,6 +31,7 @@ def run(place: Place, *arguments: str, **variables: str) -> subprocess.Completed
     return subprocess.run(command, env=environ, cwd=place.folder, capture_output=True, text=True, input="", check=False)
 
 
+@pytest.mark.programs
 def test_without_a_terminal_only_the_change_is_shown(place: Place) -> None:
     """The exit status says that nothing was written."""
     done = run(place, "install", "claude-code")
@@ -42,6 +43,7 @@ def test_without_a_terminal_only_the_change_is_shown(place: Place) -> None:
     assert not (place.folder / ".claude").exists()
 
 
+@pytest.mark.programs
 def test_install_and_uninstall_leave_a_file_as_it_was(place: Place) -> None:
     """With --yes, for a script; twice is the same as once."""
     path = place.folder / ".gemini" / "settings.json"
@@ -69,6 +71,7 @@ def test_hooks_without_the_service_say_what_is_missing(
     assert f"service: does not run: {needs}" in capsys.readouterr().out
 
 
+@pytest.mark.programs
 def test_a_project_has_settings_of_its_own(place: Place) -> None:
     """The user's own are not touched."""
     assert run(place, "install", "codex", "--project", ".", "--yes").returncode == 0
@@ -77,6 +80,7 @@ def test_a_project_has_settings_of_its_own(place: Place) -> None:
     assert not (place.folder / ".codex").exists()
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -94,6 +98,7 @@ def test_a_wrong_use_is_one_clear_error(arguments: list[str], problem: str, plac
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.programs
 def test_a_home_without_agents_is_said(place: Place) -> None:
     """Nothing is installed for what is not there."""
     done = run(place, "install", PATH="/nonexistent")
@@ -101,6 +106,7 @@ def test_a_home_without_agents_is_said(place: Place) -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.programs
 def test_status_knows_hosts_and_service(place: Place) -> None:
     """As a table, and as JSON for programs."""
     run(place, "install", "opencode", "--yes")
@@ -112,6 +118,7 @@ def test_status_knows_hosts_and_service(place: Place) -> None:
     assert "service: does not run; the first hook starts it" in run(place, "status").stdout
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_doctor_finds_that_all_holds(host: str, place: Place) -> None:
     """Through the installed program and the service, which it starts; what the host cannot do is no fault."""
@@ -125,6 +132,7 @@ def test_the_doctor_finds_that_all_holds(host: str, place: Place) -> None:
     assert place.ask("GET", "/v1/runs")[1]["runs"] == [], "what the doctor has made is forgotten"
 
 
+@pytest.mark.programs
 def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
     """A hook was taken out by hand: without it no call is refused."""
     place.start("--store", "memory")
@@ -154,6 +162,7 @@ def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
     assert run(place, "doctor", "codex").returncode == 0
 
 
+@pytest.mark.programs
 def test_the_doctor_names_options_that_change_what_holds(place: Place) -> None:
     """Nothing is broken: the service only observes, as its user has said."""
     observing = {"OTEL_ERRCOMPACT_MODE": "observe"}
@@ -166,6 +175,7 @@ def test_the_doctor_names_options_that_change_what_holds(place: Place) -> None:
     assert done.stdout.splitlines()[-2:] == ["What to do:", advice]
 
 
+@pytest.mark.programs
 def test_the_doctor_says_why_a_url_is_of_no_use(place: Place) -> None:
     """No token, or no service on that port."""
     place.start("--store", "memory")
@@ -177,6 +187,7 @@ def test_the_doctor_says_why_a_url_is_of_no_use(place: Place) -> None:
     assert found["steps"] == ["run 'errcompact serve --port 9 --replace': it starts the service there"]
 
 
+@pytest.mark.programs
 def test_the_doctor_says_that_a_shell_prefix_is_gone(place: Place) -> None:
     """The settings name it, so that the host can run no command: more than a digest is missing."""
     place.start("--store", "memory")
@@ -193,6 +204,7 @@ def test_the_doctor_says_that_a_shell_prefix_is_gone(place: Place) -> None:
     assert run(place, "doctor", "claude-code").returncode == 0
 
 
+@pytest.mark.programs
 def test_the_doctor_starts_no_program_that_a_plugin_does_not_name(place: Place) -> None:
     """Its line was changed by hand; what is left of the command would be OpenCode itself."""
     run(place, "install", "opencode", "--yes")
@@ -205,6 +217,7 @@ def test_the_doctor_starts_no_program_that_a_plugin_does_not_name(place: Place) 
     )
 
 
+@pytest.mark.programs
 def test_a_host_reads_nothing_of_a_service_that_is_away(place: Place) -> None:
     """Nothing is printed, and the exit status is 0: the command of every host, with an interpreter that is gone too."""
     (place.folder / "file").touch()

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otel_errcompact.hosts.hooks.decorations import DECORATIONS, is_refused_by_hook, undecorate, without_remarks
-from tests.clock import MOMENT_S, processor_seconds
+from tests.clock import costs_little
 
 ROWS = [(host, decoration.example) for host, rows in DECORATIONS.items() for decoration in rows]
 
@@ -99,6 +99,7 @@ PIECES = [
 PIECES += [example for _, example in ROWS]
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize("host", sorted(DECORATIONS))
 def test_no_output_takes_more_than_linear_time(host: str) -> None:
     """A program may print half a megabyte of anything; a service that is busy with it would let all hosts wait."""
@@ -106,4 +107,4 @@ def test_no_output_takes_more_than_linear_time(host: str) -> None:
     texts += [
         f"Output: {text}{tail}" for text in texts for tail in ("\nExit Code: 1", "<shellId: 1", "</untrusted_context>")
     ]
-    assert processor_seconds(lambda: [(undecorate(host, text), is_refused_by_hook(text)) for text in texts]) < MOMENT_S
+    assert costs_little(lambda: [(undecorate(host, text), is_refused_by_hook(text)) for text in texts])

@@ -13,7 +13,7 @@ import pytest
 
 from tests.hosts.mcp_proxy.peer import PATIENCE_S, PROXY, ROOT, SERVER, Peer, proxied
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX's")
+pytestmark = [pytest.mark.programs, pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX's")]
 
 LOST = (
     "the MCP server 'python3' ended (exit status 3) before it answered. It is started again at the next request; what "

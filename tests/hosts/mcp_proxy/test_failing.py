@@ -11,6 +11,8 @@ import pytest
 from tests.hosts.mcp_proxy.peer import proxied
 from tests.hosts.mcp_proxy.server import TRACE
 
+pytestmark = pytest.mark.programs
+
 RAW = f"Raw output ({len(TRACE):,} characters): "
 
 

@@ -12,6 +12,8 @@ from tests.hosts.mcp_proxy.peer import SERVER, Peer, proxied
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.programs
+
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 
 

@@ -38,6 +38,7 @@ def ask_port(place: Place, method: str, path: str, body: bytes = b"", **headers:
     return answer.status, read
 
 
+@pytest.mark.programs
 def test_a_failure_is_answered_with_digest_class_counts_and_verdict(service: Place, run: str) -> None:
     """All that an agent in another language needs to go by."""
     report = {**FAILURE, "run": run, "turn": 1, "call_id": "c1", "agent": "shop", "directory": "/srv"}
@@ -128,6 +129,7 @@ def test_an_escaped_slash_belongs_to_the_id(service: Place, run: str) -> None:
     assert service.ask("GET", f"/v1/runs/{run}/digest")[0] == 404
 
 
+@pytest.mark.programs
 def test_a_stopped_run_continues_with_a_message(place: Place) -> None:
     """The verdict stands at each call until a human resumes the run; the next failure shows the message."""
     place.start("--store", "memory", OTEL_ERRCOMPACT_THRESHOLDS_HALTS="same")

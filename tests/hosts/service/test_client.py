@@ -66,6 +66,7 @@ def fake(place: Place) -> Iterator[Fake]:
     found.close()
 
 
+@pytest.mark.programs
 def test_the_event_goes_through_and_the_answer_comes_back(place: Place, fake: Fake) -> None:
     """Byte for byte: neither is read on the way."""
     event = '{"hook_event_name": "PostToolUse", "text": "größer\\ud800", "more": "' + "x" * 300_000 + '"}'
@@ -76,6 +77,7 @@ def test_the_event_goes_through_and_the_answer_comes_back(place: Place, fake: Fa
     assert body == event.encode()
 
 
+@pytest.mark.programs
 def test_a_host_that_does_not_name_its_event_has_it_named(place: Place, fake: Fake) -> None:
     """Some payloads lack it: it stands in the settings, behind the host's name."""
     command = [sys.executable, "-I", "-S", str(HOOK), "copilot", "postToolUse"]
@@ -83,6 +85,7 @@ def test_a_host_that_does_not_name_its_event_has_it_named(place: Place, fake: Fa
     assert fake.requests[0].startswith(b"POST /v1/hooks/copilot?event=postToolUse HTTP/1.1\r\n")
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("status", ["404 Not Found", "422 Unprocessable Content", "500 Internal Server Error"])
 def test_what_is_no_answer_is_not_passed_on(place: Place, status: str) -> None:
     """A host would read the problem as its own."""
@@ -92,6 +95,7 @@ def test_what_is_no_answer_is_not_passed_on(place: Place, status: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.programs
 def test_an_away_service_is_started_and_not_waited_for(place: Place) -> None:
     """The first event is lost, and the host has not noticed; later ones are answered by what was started."""
     done = place.run_hook()
@@ -109,6 +113,7 @@ def test_an_away_service_is_started_and_not_waited_for(place: Place) -> None:
         assert Path(f"/proc/{running.pid}/cwd").readlink() == place.folder
 
 
+@pytest.mark.programs
 def test_a_service_is_started_on_the_port_that_other_hooks_call(place: Place) -> None:
     """Without it they would call in vain, and the service that listens there could not start beside this one."""
     with socket.socket() as free:
@@ -119,6 +124,7 @@ def test_a_service_is_started_on_the_port_that_other_hooks_call(place: Place) ->
     assert place.wait_until_it_answers().port == port
 
 
+@pytest.mark.programs
 def test_a_started_service_inherits_nothing(place: Place) -> None:
     """A pipe that its host has left open would stay open as long as the service runs, and hosts wait for its end."""
     reader, writer = os.pipe()
@@ -131,6 +137,7 @@ def test_a_started_service_inherits_nothing(place: Place) -> None:
     os.close(reader)
 
 
+@pytest.mark.programs
 def test_what_lies_in_the_working_directory_is_not_run(place: Place) -> None:
     """An agent works in folders of strangers."""
     for name in ("json.py", "logging.py", "otel_errcompact.py", "detached.py", "sitecustomize.py"):
@@ -140,6 +147,7 @@ def test_what_lies_in_the_working_directory_is_not_run(place: Place) -> None:
     assert not (place.folder / "taken").exists()
 
 
+@pytest.mark.programs
 def test_one_that_cannot_start_is_not_started_at_each_event(place: Place) -> None:
     """A missing extra must not cost a process each time; after a while it is tried again."""
     place.run_hook()
@@ -159,6 +167,7 @@ def test_one_that_cannot_start_is_not_started_at_each_event(place: Place) -> Non
     assert place.wait_until_it_answers().pid != running.pid
 
 
+@pytest.mark.programs
 def test_a_silent_service_costs_its_host_a_moment(place: Place) -> None:
     """It is given up: the exit status is 0, and nothing is printed."""
     with socket.socket(socket.AF_UNIX) as silent:
@@ -175,6 +184,7 @@ def test_a_silent_service_costs_its_host_a_moment(place: Place) -> None:
     assert LIMIT_S <= min(took) < LIMIT_S + 1
 
 
+@pytest.mark.programs
 def test_the_answer_to_a_large_event_may_take_longer(place: Place) -> None:
     """A megabyte has to be read before it is judged: 1.5 s more."""
     answer = b'{"decision": "deny"}'
@@ -198,6 +208,7 @@ def test_the_answer_to_a_large_event_may_take_longer(place: Place) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, answer.decode(), "")
 
 
+@pytest.mark.programs
 def test_an_away_service_costs_less_than_the_limit(place: Place) -> None:
     """In processor time, which a busy machine does not change: the start of Python, and no more."""
     (place.folder / "e.sock.starting").touch()
@@ -215,6 +226,7 @@ def test_an_away_service_costs_less_than_the_limit(place: Place) -> None:
     assert measure(str(HOOK), "claude-code") - measure("-c", "pass") < 0.1
 
 
+@pytest.mark.programs
 def test_a_host_that_sends_nothing_is_not_waited_for(place: Place) -> None:
     """A pipe that stays open would hold the host's hook until its own limit."""
     reader, writer = os.pipe()
@@ -228,6 +240,7 @@ def test_a_host_that_sends_nothing_is_not_waited_for(place: Place) -> None:
     assert list(place.folder.iterdir()) == []
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("arguments", [(), ("claude-code", "x", "y")])
 def test_wrong_arguments_break_nothing(place: Place, arguments: tuple[str, ...]) -> None:
     """Settings may be written by hand."""
@@ -276,6 +289,7 @@ def test_a_bad_variable_of_the_service_is_ignored() -> None:
     assert (options.port, options.idle_seconds) == (None, 60)
 
 
+@pytest.mark.programs
 def test_programs_of_ours_report_by_a_function(service: Place) -> None:
     """A failure gets its digest, a success resolves it."""
     failure = posting.post_failure(
@@ -312,6 +326,7 @@ def test_a_report_that_is_refused_is_none(service: Place) -> None:
     assert posting.post_failure(run="", tool="sql", text="no", socket_path=service.socket, limit_s=PATIENCE_S) is None
 
 
+@pytest.mark.programs
 def test_a_report_starts_an_away_service(place: Place) -> None:
     """As the client of hooks does, and as little is waited for."""
     assert posting.post_success(run="r", tool="sql", socket_path=place.socket, starts=False) is None
@@ -321,6 +336,7 @@ def test_a_report_starts_an_away_service(place: Place) -> None:
     assert posting.post_success(run="r", tool="sql", socket_path=place.socket, limit_s=PATIENCE_S) is not None
 
 
+@pytest.mark.programs
 def test_a_report_of_a_program_without_an_interpreter_raises_nothing(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

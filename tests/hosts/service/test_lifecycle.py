@@ -54,6 +54,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.programs
 def test_only_its_user_can_reach_it(place: Place) -> None:
     """Folder, socket and token; whatever the mask of who starts it."""
     before = os.umask(0)
@@ -66,6 +67,7 @@ def test_only_its_user_can_reach_it(place: Place) -> None:
     assert (mode_of(place.folder), stat.S_ISSOCK(place.socket.stat().st_mode)) == (0o700, True)
 
 
+@pytest.mark.programs
 def test_a_second_one_finds_the_first(place: Place) -> None:
     """It says so, and ends as if all was well: a hook may start one at any time."""
     first = place.start()
@@ -78,6 +80,7 @@ def test_a_second_one_finds_the_first(place: Place) -> None:
     assert find_running(place.socket, PATIENCE_S) == first
 
 
+@pytest.mark.programs
 def test_of_many_that_start_at_once_one_serves(place: Place) -> None:
     """The others find it, and nothing is left in their way."""
     processes = [place.serve() for _ in range(4)]
@@ -87,6 +90,7 @@ def test_of_many_that_start_at_once_one_serves(place: Place) -> None:
     assert find_running(place.socket, PATIENCE_S) == running
 
 
+@pytest.mark.programs
 def test_an_older_release_is_replaced(place: Place) -> None:
     """It ends by itself; its runs are where the newer one looks for them."""
     older = start_release(place, "0.0.1")
@@ -96,6 +100,7 @@ def test_an_older_release_is_replaced(place: Place) -> None:
     assert running.pid == newer.pid
 
 
+@pytest.mark.programs
 def test_a_newer_release_stays(place: Place) -> None:
     """Of two installations on one machine the older one does not fight for the place."""
     newer = start_release(place, "999.0")
@@ -106,6 +111,7 @@ def test_a_newer_release_stays(place: Place) -> None:
     assert (running.pid, running.version) == (newer.pid, "999.0")
 
 
+@pytest.mark.programs
 def test_it_is_replaced_and_ended_on_demand(place: Place) -> None:
     """As for other options; to end what does not run is a mistake."""
     first = place.start()
@@ -126,6 +132,7 @@ def test_it_is_replaced_and_ended_on_demand(place: Place) -> None:
     assert (nothing.returncode, said.strip()) == (1, f"errcompact: no service answers at {place.socket}")
 
 
+@pytest.mark.programs
 def test_a_kill_leaves_nothing_in_the_way(place: Place) -> None:
     """Neither the socket nor the lock that are left keep the next one from its place; counts continue."""
     first = place.start()
@@ -140,6 +147,7 @@ def test_a_kill_leaves_nothing_in_the_way(place: Place) -> None:
     assert counts == {"class": 2, "streak": 2, "run": 2}
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order(place: Place, number: signal.Signals) -> None:
     """Its socket is gone, what it has counted is written, and its status says that all is well."""
@@ -151,6 +159,7 @@ def test_a_signal_ends_it_in_order(place: Place, number: signal.Signals) -> None
     assert "no such table: orders" in (place.folder / "e.sock.trajectory.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.programs
 def test_it_ends_when_it_is_idle(place: Place) -> None:
     """Not while requests come; who only asks for its health keeps nothing alive."""
     place.start("--idle", "2", "--store", "memory")
@@ -160,6 +169,7 @@ def test_it_ends_when_it_is_idle(place: Place) -> None:
     assert "no request for 2 seconds" in said
 
 
+@pytest.mark.programs
 def test_it_ends_when_its_socket_is_gone(place: Place) -> None:
     """No client finds it any more: it would wait for the end of its idle time in vain."""
     place.start()
@@ -168,6 +178,7 @@ def test_it_ends_when_its_socket_is_gone(place: Place) -> None:
     assert "the socket is gone, so that no client finds this service" in place.processes[0].communicate()[0]
 
 
+@pytest.mark.programs
 def test_it_leaves_the_socket_of_its_successor_alone(place: Place) -> None:
     """As where its folder was removed, and another service has started there since."""
     place.start()
@@ -196,6 +207,7 @@ SIGNALLED = textwrap.dedent(
 """A service that a signal reaches before its server runs."""
 
 
+@pytest.mark.programs
 def test_a_signal_that_comes_early_ends_it_too(place: Place) -> None:
     """In order, and not only when it is killed."""
     command = [sys.executable, "-c", SIGNALLED]
@@ -227,6 +239,7 @@ def test_a_service_of_another_container_is_not_replaced(place: Place) -> None:
             take_over(find_places(place.socket), "1.0")
 
 
+@pytest.mark.programs
 def test_a_stopped_run_in_memory_keeps_it_from_its_end(place: Place) -> None:
     """Its verdict would be lost, and the agent that was stopped would go on; the end of the run frees it."""
     place.start("--idle", "3", "--store", "memory", OTEL_ERRCOMPACT_THRESHOLDS_HALTS="same")
@@ -269,6 +282,7 @@ def test_a_socket_that_another_one_listens_on_is_not_taken(place: Place) -> None
     assert not place.socket.exists()
 
 
+@pytest.mark.programs
 def test_a_process_is_ended_only_if_it_is_the_one_that_is_meant() -> None:
     """An id is used again: the start time tells the two apart. One that ignores the signal is killed."""
     script = (
@@ -364,6 +378,7 @@ def test_a_token_stays_the_same(place: Place) -> None:
         read_token(place.folder / "nowhere" / "token")
 
 
+@pytest.mark.programs
 def test_a_port_that_is_taken_is_named(place: Place) -> None:
     """The service does not start half."""
     with socket.socket() as other:
@@ -377,6 +392,7 @@ def test_a_port_that_is_taken_is_named(place: Place) -> None:
     assert not place.socket.exists()
 
 
+@pytest.mark.programs
 def test_variables_say_what_options_say(place: Place) -> None:
     """A service that a hook starts has no options."""
     token = place.folder / "token"
@@ -385,6 +401,7 @@ def test_variables_say_what_options_say(place: Place) -> None:
     assert token.exists()
 
 
+@pytest.mark.programs
 def test_its_help_names_what_there_is() -> None:
     """Options, variables, files and examples."""
     command = [sys.executable, "-m", "otel_errcompact", "serve", "--help"]
@@ -395,6 +412,7 @@ def test_its_help_names_what_there_is() -> None:
     assert "*.sqlite3           the runs, which outlive the service" in said
 
 
+@pytest.mark.programs
 def test_an_unknown_log_level_is_refused(place: Place) -> None:
     """With those that there are."""
     process = place.serve("--log-level", "loud")
@@ -403,6 +421,7 @@ def test_an_unknown_log_level_is_refused(place: Place) -> None:
     assert (process.returncode, said.strip()) == (2, expected)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
 def test_without_the_extra_it_says_what_to_install(place: Place, missing: str) -> None:
     """In one line, by the command and by what a hook starts; nothing is left in the folder but the log."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.lab.replay import ReplayedRun
 
+pytestmark = pytest.mark.programs
+
 
 def read_back(path: Path) -> dict[str, ReplayedRun]:
     """What `errcompact report` makes of a file."""

@@ -64,6 +64,7 @@ def start(place: Place, **variables: str) -> tuple[subprocess.Popen[str], str, s
     return process, lines[-1], "".join(lines[:-1])
 
 
+@pytest.mark.programs
 def test_the_service_sends_what_came_and_its_own_calls_alone(place: Place) -> None:
     """The span of a reported call has its class; a call of a hook, which has none, gets one; requests get none."""
     call = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "query", "gen_ai.conversation.id": "c"}
@@ -118,6 +119,7 @@ def test_a_report_makes_no_span_and_leaves_a_humans_answer(ledger: Ledger) -> No
     assert ledger.report("s").occurrences == 3
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     "variables",
     [{"OTEL_SERVICE_NAME": "desk"}, {"OTEL_RESOURCE_ATTRIBUTES": "service.name=desk"}],
@@ -137,6 +139,7 @@ def test_the_standard_variables_name_the_service(place: Place, variables: dict[s
     assert [service_of(group) for group in ExportTraceServiceRequest.FromString(body).resource_spans] == ["desk"]
 
 
+@pytest.mark.programs
 def test_a_service_without_a_destination_says_that_telemetry_ends_here(place: Place) -> None:
     """Its failures count all the same."""
     process, _, before = start(place)

@@ -329,6 +329,7 @@ def test_other_machines_send_with_a_token_or_where_none_is_wanted(token: str) ->
     assert ledger.report("c").occurrences == (1 if token else 2)
 
 
+@pytest.mark.programs
 def test_the_program_says_what_an_open_address_needs(tmp_path: Path) -> None:
     """One sentence, and nothing listens."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
@@ -364,6 +365,7 @@ def test_the_command_line_says_which_token(
     assert asked == [token]
 
 
+@pytest.mark.programs
 def test_the_program_alone_counts_passes_on_and_exports_its_metrics(tmp_path: Path) -> None:
     """One real process on the road of one real agent; at its end nothing is lost."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")

@@ -12,6 +12,8 @@ import pytest
 
 from tests.hosts.wrapping.programs import Ended, Host
 
+pytestmark = pytest.mark.programs
+
 TRACEBACK = """\
 Traceback (most recent call last):
   File "/app/load.py", line 3, in <module>

@@ -17,6 +17,8 @@ from otel_errcompact.hosts.client.posting import ask, post_failure
 from tests.hosts.wrapping.programs import Ended, Host
 from tests.hosts.wrapping.test_failures import CAUSE, FAILS, RAW, find_kept
 
+pytestmark = pytest.mark.programs
+
 
 @contextmanager
 def serving(host: Host) -> Iterator[Path]:

@@ -54,6 +54,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_that_succeeds_passes_byte_for_byte(host: Host, prefix: str, command: str) -> None:
     """Aliases and functions of the snapshot, heredocs, pipes and substitutions mean what they meant."""
@@ -70,12 +71,14 @@ def test_a_command_that_succeeds_passes_byte_for_byte(host: Host, prefix: str, c
     assert expected.status == 0
 
 
+@pytest.mark.programs
 def test_the_directory_stays_in_force(host: Host, prefix: str) -> None:
     """The host reads in which directory a command has ended, also behind us."""
     host.run(prefix, write_script("mkdir -p sub && cd sub"))
     assert (host.work / "ended-in").read_text() == f"{host.work / 'sub'}\n"
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("status", [1, 2, 77, 127, 255])
 def test_the_exit_status_is_the_commands(host: Host, prefix: str, status: int) -> None:
     """The host shows it, and the model reads it."""
@@ -83,6 +86,7 @@ def test_the_exit_status_is_the_commands(host: Host, prefix: str, status: int) -
     assert host.run(prefix, script, merged=True).status == host.run("bash", "-c", script).status == status
 
 
+@pytest.mark.programs
 def test_a_failure_leaves_its_digest_in_the_file_that_the_host_reads(host: Host, prefix: str) -> None:
     """Both streams of a command of Claude Code are one file."""
     output = host.folder / "task.output"
@@ -94,6 +98,7 @@ def test_a_failure_leaves_its_digest_in_the_file_that_the_host_reads(host: Host,
     assert find_kept(read)[1].read_bytes() == RAW
 
 
+@pytest.mark.programs
 def test_hooks_and_servers_pass_untouched(host: Host, prefix: str) -> None:
     """They are run in our place: their streams, their input, and what they print when they fail."""
     for script in (
@@ -106,6 +111,7 @@ def test_hooks_and_servers_pass_untouched(host: Host, prefix: str) -> None:
     assert host.kept == []
 
 
+@pytest.mark.programs
 def test_a_server_is_answered_at_once(host: Host, prefix: str) -> None:
     """Nothing of a conversation over its streams is held back, and no process of ours stays between."""
     running = host.start(prefix, "exec cat", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -119,6 +125,7 @@ def test_a_server_is_answered_at_once(host: Host, prefix: str) -> None:
     assert running.returncode == 0
 
 
+@pytest.mark.programs
 def test_the_prefix_that_was_set_before_is_called(host: Host, prefix: str) -> None:
     """There is one slot for a prefix; ours passes the script on to the one before it."""
     earlier = host.folder / "earlier.sh"
@@ -133,12 +140,14 @@ def test_the_prefix_that_was_set_before_is_called(host: Host, prefix: str) -> No
     assert log == f"{script}|echo hook|-v|--to|log|{script}|-v|--to|log|echo hook|"
 
 
+@pytest.mark.programs
 def test_a_prefix_that_follows_itself_is_left_out(host: Host, prefix: str) -> None:
     """A mistake in the settings does not start programs without end."""
     changes = {"OTEL_ERRCOMPACT_SHELL_PREFIX_NEXT": prefix, "CLAUDE_CODE_SHELL_PREFIX": prefix}
     assert host.run(prefix, write_script("echo fine"), **changes).output == b"fine\n"
 
 
+@pytest.mark.programs
 def test_the_service_learns_of_the_command_as_the_agent_wrote_it(host: Host, prefix: str) -> None:
     """Its key and its refusals are those of the command, not of the script around it."""
     with listening(host, b"") as received:
@@ -148,6 +157,7 @@ def test_the_service_learns_of_the_command_as_the_agent_wrote_it(host: Host, pre
     assert json.loads(sent["arguments"]) == {"command": "cd /usr && ls 'it'\"'\"'s'"}
 
 
+@pytest.mark.programs
 def test_a_time_limit_of_the_host_ends_the_command(host: Host, prefix: str) -> None:
     """The host ends the process that it has started; what runs in it ends too."""
     running = host.start(prefix, write_script("echo $$ > pid; exec sleep 600"), stdout=subprocess.PIPE)
@@ -160,6 +170,7 @@ def test_a_time_limit_of_the_host_ends_the_command(host: Host, prefix: str) -> N
     assert not Path(f"/proc/{(host.work / 'pid').read_text().strip()}").exists()
 
 
+@pytest.mark.programs
 def test_a_background_process_outlives_the_command(host: Host, prefix: str) -> None:
     """`npm run dev &` serves on, and what it prints still arrives."""
     (host.work / "flag").touch()
@@ -227,6 +238,7 @@ def test_the_program_is_written_for_its_user_alone_and_anew(host: Host) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o755
 
 
+@pytest.mark.programs
 def test_without_the_library_commands_run_all_the_same(host: Host) -> None:
     """Whoever removes the environment that the program names keeps a working host."""
     path = host.folder / "left"
@@ -237,6 +249,7 @@ def test_without_the_library_commands_run_all_the_same(host: Host) -> None:
     assert host.run(str(path), "printf", "%s", "two words").output == b"two words"
 
 
+@pytest.mark.programs
 def test_several_arguments_are_a_command(host: Host, prefix: str) -> None:
     """A host of another version may hand over words instead of a script."""
     assert host.run(prefix, "printf", "%s|", "two words", "x") == Ended(0, b"two words|x|", b"")

@@ -12,6 +12,8 @@ import pytest
 
 from tests.hosts.wrapping.programs import Host
 
+pytestmark = pytest.mark.programs
+
 _READY = "echo ready >&2; "
 _WAITS = "while :; do sleep 0.05; done"
 

@@ -26,6 +26,7 @@ def _list_imports(host: Host, *command: str) -> set[str]:
     return set(re.findall(r"^import time: .*\| +([\w.]+)$", ended.stderr, re.MULTILINE))
 
 
+@pytest.mark.programs
 def test_a_success_imports_nothing_heavy(host: Host) -> None:
     """Neither before the command nor behind it."""
     start = "import sys; sys.argv[1:] = ['exec', '--', 'true']; from otel_errcompact.lab.cli.start import main; main()"
@@ -37,6 +38,7 @@ def test_a_success_imports_nothing_heavy(host: Host) -> None:
     assert rooms == {"hosts", "lab"}
 
 
+@pytest.mark.programs
 def test_the_prefix_imports_nothing_heavy(host: Host) -> None:
     """It starts the interpreter without its packages."""
     path = write_launcher(host.folder / "own")
@@ -46,6 +48,7 @@ def test_the_prefix_imports_nothing_heavy(host: Host) -> None:
     assert found & HEAVY == set()
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     "options",
     [[], ["--run", "r"], ["--run=r", "--tool", "t"], ["--hold", "5", "--tool=t"], ["--hold=0.5"]],
@@ -69,6 +72,7 @@ def test_every_option_is_described() -> None:
     assert described - {"command", "--help", "-h"} == set(_OPTIONS)
 
 
+@pytest.mark.programs
 def test_help_is_shown(host: Host) -> None:
     """As of any other command."""
     ended = host.run(*EXEC, "--help")

@@ -14,6 +14,8 @@ import pytest
 
 from tests.hosts.wrapping.programs import Host
 
+pytestmark = pytest.mark.programs
+
 _PIECES = (
     "echo out",
     "echo err >&2",

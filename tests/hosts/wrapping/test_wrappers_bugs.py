@@ -8,6 +8,8 @@ import pytest
 
 from tests.hosts.wrapping.programs import Ended, Host
 
+pytestmark = pytest.mark.programs
+
 SUITE = """\
 import sys
 for number in range(400):

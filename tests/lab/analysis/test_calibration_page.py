@@ -11,8 +11,9 @@ from tests.lab.analysis.calibration_page import PAGE, SETS, calibrated, lines, r
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.meta
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize("heading", SETS)
 def test_the_tables_are_what_the_tool_measures(shared_data: Path, heading: str) -> None:
     """Every row, to the token."""

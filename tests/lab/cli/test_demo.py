@@ -138,6 +138,7 @@ def total(played: Played, instrument: str, *attributes: str) -> Counter[tuple[st
 class TestSession:
     """What the agent lived."""
 
+    @pytest.mark.programs
     def test_its_steps_are_always_the_same(self, played: Played) -> None:
         """Twenty-one calls: twelve fail, one is refused, and eight succeed."""
         assert [(step.call.tool, step.outcome) for step in played.session.steps] == STEPS
@@ -223,6 +224,7 @@ class TestSession:
         assert f"take the mirror: {after.call.arguments['url']}\n" in before.recent_errors
         assert before.call.arguments["url"] != after.call.arguments["url"]
 
+    @pytest.mark.programs
     def test_the_block_it_obeys_is_printed(self, printed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
         """Where the operator lets the run go on, the account shows the block in the agent's next prompt."""
         _, done = printed
@@ -389,6 +391,7 @@ class TestCommand:
         assert done.exit_code == 0
         assert (report["occurrences"], len(report["classes"])) == (12, 7)
 
+    @pytest.mark.programs
     def test_it_needs_no_pytest(self, tmp_path: Path) -> None:
         """Where pytest is not installed, unittest fails and passes in the same places."""
         code = "import sys; sys.modules['pytest'] = None; from otel_errcompact.lab.cli.main import main; main()"
@@ -399,6 +402,7 @@ class TestCommand:
         assert "The run report: halted" in done.stdout
         assert "FAILED (errors=4)" in stacktraces(tmp_path / DEFAULT_TRAJECTORY)[2]
 
+    @pytest.mark.programs
     def test_a_trajectory_that_cannot_be_written_is_refused_at_once(self, tmp_path: Path) -> None:
         """One clear line instead of a session whose raw errors are kept nowhere."""
         done = run_demo(tmp_path, "--trajectory", "missing/t.jsonl")
@@ -408,6 +412,7 @@ class TestCommand:
             f"errcompact: --trajectory {tmp_path / 'missing/t.jsonl'}: No such file or directory; name another file\n"
         )
 
+    @pytest.mark.programs
     def test_an_sdk_that_is_switched_off_is_refused(self, tmp_path: Path) -> None:
         """There would be no counters to show."""
         done = run_demo(tmp_path, environment={"OTEL_SDK_DISABLED": "true"})
@@ -415,6 +420,7 @@ class TestCommand:
         assert (done.returncode, done.stdout) == (2, "")
         assert "OTEL_SDK_DISABLED" in done.stderr
 
+    @pytest.mark.programs
     def test_it_begins_a_file_of_its_own_anew_and_appends_to_one_that_was_named(self, in_tmp: Path) -> None:
         """The file of the demo's own name holds the last session; one that the user names keeps what it has."""
         for name in (DEFAULT_TRAJECTORY, "mine.jsonl"):
@@ -499,6 +505,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     )
 
 
+@pytest.mark.programs
 def test_plain_output_is_ascii_without_escape_sequences(exported: Exported) -> None:
     """`--plain` draws and colours nothing, even where colours are forced."""
     assert exported.done.returncode == 0
@@ -506,6 +513,7 @@ def test_plain_output_is_ascii_without_escape_sequences(exported: Exported) -> N
     assert "\x1b" not in exported.done.stdout
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("columns", [80, 100, 200])
 def test_the_story_fits_on_two_screens(tmp_path: Path, columns: int) -> None:
     """Every step with its outcome, the ladder, one failure in three forms, the bill, and where the files are."""
@@ -529,6 +537,7 @@ def test_the_story_fits_on_two_screens(tmp_path: Path, columns: int) -> None:
     assert "vs-sent" in done.stdout
 
 
+@pytest.mark.programs
 def test_the_command_at_the_end_works_as_it_is_printed(tmp_path: Path) -> None:
     """Also where the program is not on the path, as after `make demo`."""
     done = run_demo(tmp_path)
@@ -538,6 +547,7 @@ def test_the_command_at_the_end_works_as_it_is_printed(tmp_path: Path) -> None:
     assert "[JSONDecodeError]" in read.stdout or "JSONDecodeError" in read.stdout
 
 
+@pytest.mark.programs
 def test_the_files_are_for_the_user_alone_and_of_the_size_that_is_said(tmp_path: Path) -> None:
     """Raw errors may hold secrets."""
     file = tmp_path / DEFAULT_TRAJECTORY
@@ -607,6 +617,7 @@ def test_the_whole_bill_goes_out_as_the_standard_histogram(exported: Exported) -
     assert 0 < out[1] < into[1]
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 @pytest.mark.parametrize(
     ("number", "said", "sessions"),
@@ -735,6 +746,7 @@ def healthy_servers() -> Iterator[Addresses]:
 class TestOtherEndings:
     """The script has no ending of its own: where the world is another one, so is the session."""
 
+    @pytest.mark.programs
     def test_an_agent_that_publishes_is_done(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """Against a service that is well the same agent ends its work, and everything it met is recovered from."""
         monkeypatch.setattr(demo_session, "servers", healthy_servers)
@@ -784,6 +796,7 @@ class TestTools:
         with pytest.raises(sqlite3.OperationalError, match="no such column: amount"):
             tools["query"]("SELECT amount FROM orders")
 
+    @pytest.mark.programs
     def test_commands(self, tmp_path: Path) -> None:
         """A command's output and exit code come back; a missing program raises."""
         shell = demo_tools.tools(tmp_path)["shell"]
@@ -819,6 +832,7 @@ class TestTools:
 
         assert (answer.text[:20], answer.failed) == ("HTTP/1.1 201 Created", False)
 
+    @pytest.mark.programs
     def test_without_pytest_the_tests_run_under_unittest(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """The same four of six tests fail by the same cause."""
         monkeypatch.setattr(demo_tools, "find_spec", lambda _: None)

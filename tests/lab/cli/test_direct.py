@@ -103,6 +103,7 @@ def test_what_is_not_plain_is_left_to_the_library(arguments: list[str]) -> None:
     assert run_directly(arguments) is None
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("arguments", [["--version"], ["key"]], ids=" ".join)
 def test_neither_the_library_nor_what_else_is_slow_is_loaded(arguments: list[str]) -> None:
     """A start of the program is a tenth of a second then."""

@@ -80,6 +80,7 @@ def run(home: Path, line: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_each_example_of_the_help_runs(home: Path, example: str) -> None:
     """What is piped into jq is run up to there, since jq need not be installed."""
@@ -122,6 +123,7 @@ def test_page_and_help_list_the_same_exit_statuses() -> None:
     assert all(f"{status} {meaning}" in told for status, meaning in MEANINGS.items())
 
 
+@pytest.mark.programs
 def test_the_version_is_that_of_the_package() -> None:
     """Both programs say it."""
     wanted = f"errcompact {otel_errcompact.__version__}"

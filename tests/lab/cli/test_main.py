@@ -55,6 +55,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     return run
 
 
+@pytest.mark.programs
 def test_the_console_script_is_the_entry_point() -> None:
     """`errcompact` and `python -m otel_errcompact.lab.cli.main` are the same program."""
     done = subprocess.run(
@@ -63,6 +64,7 @@ def test_the_console_script_is_the_entry_point() -> None:
     assert done.stdout == f"errcompact {version('otel-errcompact')}\n"
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("command", ["key", "digest"])
 def test_what_needs_no_telemetry_imports_none(command: str) -> None:
     """The start is quick: neither OpenTelemetry nor protobuf is loaded."""
@@ -105,6 +107,7 @@ def test_the_demo_is_mounted(errcompact: Errcompact, monkeypatch: pytest.MonkeyP
     assert given == [{"plain": True, "long": False, "trajectory": tmp_path / "t", "repeat": 1, "pause_s": 0.0}]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_without_the_extra_the_cure_is_named(missing: str) -> None:
     """One line with the command that helps."""
@@ -143,6 +146,7 @@ def test_a_fault_of_ours_is_one_line(in_process, monkeypatch: pytest.MonkeyPatch
     assert err.count("\n") == 1
 
 
+@pytest.mark.programs
 def test_a_warning_is_one_line(tmp_path: Path) -> None:
     """A value in the environment that is not allowed is ignored, and named."""
     done = started("digest", stdin="KeyError: 1", OTEL_ERRCOMPACT_THRESHOLDS_SAME="zero")
@@ -151,6 +155,7 @@ def test_a_warning_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.programs
 def test_a_reader_may_close_the_pipe(tmp_path: Path) -> None:
     """As `head` does; that is no reason for a traceback."""
     file = tmp_path / "errors.jsonl"
@@ -161,6 +166,7 @@ def test_a_reader_may_close_the_pipe(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.programs
 def test_escalations_are_a_result_and_no_message(tmp_path: Path) -> None:
     """Applications log them at ERROR; here they are in the summary."""
     file = write_lines(tmp_path / "a.jsonl", conversation("a", *[REFUSED] * 3))

@@ -69,6 +69,7 @@ def test_a_link_stays_a_link(errcompact: Errcompact, settings: Path) -> None:
     assert settings.read_text() == WRAPPED
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -86,6 +87,7 @@ def test_a_file_that_cannot_be_read(settings: Path, content: bytes, words: str) 
     assert settings.read_bytes() == content
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -111,6 +113,7 @@ def test_help_shows_what_is_run(errcompact: Errcompact) -> None:
     assert errcompact("mcp", "--help").out == outcome.out
 
 
+@pytest.mark.programs
 def test_a_server_is_started_without_the_library_of_the_command_line() -> None:
     """A client starts the proxy for every session, and often several."""
     code = (

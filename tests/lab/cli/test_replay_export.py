@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.programs
+
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="needs the extra 'otlp'")
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.programs
+
 FULL = Path("/dev/full")
 COMMAND = f'"{sys.executable}" -m otel_errcompact'
 

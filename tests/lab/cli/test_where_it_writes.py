@@ -13,6 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.programs
+
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nKeyError: 1\n'
 COMMANDS = [
     pytest.param(["key"], TRACE, set(), id="key"),

@@ -207,6 +207,7 @@ def test_what_is_read_is_what_was_written(tmp_path_factory, rows, indent, ascii_
     assert (by_run[1], whole[1]) == ([], [])
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize("shape", ["lines", "list"])
 def test_memory_is_that_of_one_run(tmp_path, shape):
     """Of a file of 24 MB with 240 runs, no more than a few runs and what was read ahead are in memory."""

@@ -285,6 +285,7 @@ def test_no_content_raises(tmp_path_factory, content):
     assert runs or problems
 
 
+@pytest.mark.programs
 def test_the_readers_need_no_opentelemetry():
     """Plain data only: the package imports with OpenTelemetry blocked."""
     code = (

@@ -486,6 +486,7 @@ class TestShutdown:
         assert not waits_until(lambda: collector.lost != 1, within_s=0.1)
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_process_starts_empty_and_sends_its_own(make, collector):

@@ -332,6 +332,7 @@ class Away(SpanExporter):
         return SpanExportResult.FAILURE
 
 
+@pytest.mark.cost
 @pytest.mark.usefixtures("untraced")
 def test_memory_while_the_collector_is_away():
     """Ten thousand failures of 100 kB are a gigabyte; no more than the bound of it waits, and the rest is counted."""
@@ -351,6 +352,7 @@ def test_memory_while_the_collector_is_away():
     assert agent.guard.failures == {"export_dropped": 10_000}
 
 
+@pytest.mark.cost
 @pytest.mark.usefixtures("untraced")
 def test_memory_of_small_spans_while_the_collector_is_away():
     """The estimate holds where the texts are short, too."""
@@ -553,6 +555,7 @@ class TestMetrics:
         provider.shutdown()
         assert (asked, collector.asked) == (1, 2)
 
+    @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_a_process_forked_during_an_export_exports(self, collector):

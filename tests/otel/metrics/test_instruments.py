@@ -674,6 +674,7 @@ class TestInstruments:
         meter.telemetry._meter_provider = placeholder
         meter.telemetry.close()
 
+    @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_fork(self, meter):
@@ -685,6 +686,7 @@ class TestInstruments:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert sum(meter.telemetry._tokens.values()) > 0
 
+    @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_fork_while_a_series_is_handed_over(self, meter):
@@ -697,6 +699,7 @@ class TestInstruments:
             os._exit(meter.telemetry._waiting[0].count)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
 
+    @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     @pytest.mark.parametrize("bounded", ["_classes", "_errors", "_escalations", "_resolutions", "_streaks"])
@@ -708,6 +711,7 @@ class TestInstruments:
                 os._exit(getattr(meter.telemetry, bounded)._lock.locked())
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
+    @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_a_forked_process_counts_from_zero(self, meter):
@@ -734,6 +738,7 @@ class TestInstruments:
             {("export_dropped",): 4},
         )
 
+    @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_a_process_forked_during_a_collection_collects(self, meter):

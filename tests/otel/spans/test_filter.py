@@ -314,6 +314,7 @@ class TestDropped:
         assert rig.ledger.guard.failures == {"boundary_dropped": 160}
         assert len(rig.told.observed) == 160
 
+    @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_fork(self, rig, tracer):

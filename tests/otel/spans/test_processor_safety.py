@@ -156,6 +156,7 @@ class TestLifecycle:
         fail(tracer)
         assert rig.told.observed == []
 
+    @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_fork(self, rig, tracer):

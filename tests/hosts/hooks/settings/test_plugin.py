@@ -23,7 +23,7 @@ LIMIT_MS = 300
 SLACK_MS = 5_000
 """A busy machine may need that much more."""
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="no JavaScript runtime is installed")
+pytestmark = [pytest.mark.programs, pytest.mark.skipif(NODE is None, reason="no JavaScript runtime is installed")]
 
 
 def recorded(number: int) -> dict[str, Any]:

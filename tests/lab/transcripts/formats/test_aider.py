@@ -210,6 +210,7 @@ def test_the_rest_of_a_chat_before_the_first_header_is_a_run(tmp_path):
     ]
 
 
+@pytest.mark.cost
 @pytest.mark.parametrize(
     "blank",
     [pytest.param("\n", id="newlines"), pytest.param(" \n", id="lines of blanks"), pytest.param(" ", id="blanks")],

@@ -1,0 +1,63 @@
+"""Lanes of tests: each stands in exactly one, by its mark, and what has no mark is behaviour."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+BEHAVIOUR: Final = "behaviour"
+LANES: Final = frozenset({BEHAVIOUR, "programs", "cost", "meta", "wheel"})
+"""Each has a target in the Makefile; pyproject.toml says what stands in it."""
+
+SERVERS: Final = frozenset({"redis_server"})
+"""Fixtures that are programs of their own."""
+
+STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
+"""Events of the interpreter at which a process begins."""
+
+
+class Lanes:
+    """The plugin that puts tests into lanes, and holds those of behaviour to what they may do."""
+
+    def __init__(self) -> None:
+        self.started: Final[list[str]] = []
+        sys.addaudithook(self._watch)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: Iterable[pytest.Item]) -> None:
+        """Mark what has no lane, before marks select what runs."""
+        for item in items:
+            if SERVERS & set(getattr(item, "fixturenames", ())):
+                item.add_marker("programs")
+            lanes = LANES & {mark.name for mark in item.iter_markers()}
+            if len(lanes) > 1:
+                raise pytest.UsageError(f"{item.nodeid} stands in several lanes, {', '.join(sorted(lanes))}: leave one")
+            if not lanes:
+                item.add_marker(BEHAVIOUR)
+
+    def pytest_collection_finish(self) -> None:
+        """Let no collection of garbage look through what lasts: 16,000 tests cost each half a second."""
+        gc.collect()
+        gc.freeze()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Iterator[None]:
+        """Look at one test at a time, with the fixtures that it is the first to need."""
+        self.started.clear()
+        return (yield)
+
+    @pytest.fixture(autouse=True)
+    def _behaviour_starts_no_program(self, request: pytest.FixtureRequest) -> Iterator[None]:
+        yield
+        if request.node.get_closest_marker(BEHAVIOUR):
+            assert self.started == [], "mark the test `programs`"
+
+    def _watch(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event in STARTS:
+            self.started.append(f"{event} {arguments[0] if arguments else ''}")
