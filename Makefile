@@ -8,7 +8,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints req
 # The tests start many programs of their own: without it each of them would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e hosts bench-quality bench-context endurance fuzz lint format types layers bench guard docs site dashboards corpus clean
+.PHONY: help install lock hooks demo test test-thorough test-fast test-format test-model wheel integrations e2e hosts bench-quality bench-context endurance fuzz lint format types layers bench guard docs site dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -60,6 +60,9 @@ test-thorough: $(VENV)/.test ## Try each law on twenty times as many examples, a
 
 test-fast: $(VENV)/.test ## Run the tests that take no time.
 	$(BIN)/pytest -n 2 -m 'not slow and not matrix'
+
+test-format: $(VENV)/.test ## Test one format, its cases and the table: FORMAT=NAME.
+	@$(BIN)/python -m tests.extract.formats $(FORMAT)
 
 test-model: $(VENV)/.test ## Run the model extractor on a real small model; what runs it compiles for minutes the first time.
 	@# Virtual processors announce more than they can: code for the very machine may die of an illegal instruction.

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
-from otel_errcompact.compactor.classify import classify
-from otel_errcompact.errors import RawError
+from tests.extract.corpus import CASES, RECORDS, Case, key, wrong_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-CORPUS: Final = Path(__file__).parents[2] / "corpus"
-RECORDS: Final = {
-    f"{path.parent.name}/{path.stem}": path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("*/*.txt"))
-}
 
 
 class Noise(NamedTuple):
@@ -104,33 +97,43 @@ SAME: Final = (
 """Records of one failure, which a tool was made to print in several ways."""
 
 
-def _key(text: str) -> str:
-    return classify(RawError(text=text, tool="bash")).key
+FORMATS: Final = sorted({case.format for case in RECORDS})
+RUNS: Final = [case for case in CASES if case.same or case.other]
 
 
-@pytest.mark.parametrize("noise", NOISE, ids=lambda noise: noise.name)
-def test_noise_does_not_reach_the_key(noise):
+@pytest.mark.parametrize("form", FORMATS)
+def test_noise_does_not_reach_the_key(form: str) -> None:
     """A record with other folders, times, lines and ids has the key that it had."""
     changed = {
-        record
-        for record, text in RECORDS.items()
-        if (noise.name, record) not in CHANGED
-        and len(text.splitlines()) >= noise.least
-        and _key(re.sub(noise.form, noise.other, text)) != _key(text)
+        (noise.name, case.id)
+        for case in RECORDS
+        if case.format == form
+        for noise in NOISE
+        if len(case.text.splitlines()) >= noise.least
+        and (noisy := re.sub(noise.form, noise.other, case.text)) != case.text
+        and key(noisy) != key(case.text)
     }
-    assert changed == set()
+    assert changed - CHANGED.keys() == set()
 
 
-@pytest.mark.parametrize("noise", NOISE, ids=lambda noise: noise.name)
-def test_noise_is_found_in_records(noise):
+@pytest.mark.parametrize("noise", NOISE, ids=[noise.name for noise in NOISE])
+def test_noise_is_found_in_records(noise: Noise) -> None:
     """A form that matches nothing would prove nothing."""
-    assert sum(re.sub(noise.form, noise.other, text) != text for text in RECORDS.values()) >= 1
+    assert any(re.sub(noise.form, noise.other, case.text) != case.text for case in RECORDS)
 
 
-def test_different_failures_have_different_keys():
+@pytest.mark.parametrize("form", FORMATS)
+def test_different_failures_have_different_keys(form: str) -> None:
     """Records of one format share a key only if they are one failure."""
-    records: dict[tuple[str, str], set[str]] = {}
-    for record, text in RECORDS.items():
-        records.setdefault((record.partition("/")[0], _key(text)), set()).add(record)
-    shared = [same for same in records.values() if len(same) > 1]
-    assert sorted(map(sorted, shared)) == sorted(map(sorted, SAME))
+    records: dict[str, set[str]] = {}
+    for case in RECORDS:
+        if case.format == form:
+            records.setdefault(key(case.text), set()).add(case.id)
+    shared = [sorted(same) for same in records.values() if len(same) > 1]
+    assert sorted(shared) == [sorted(same) for same in SAME if min(same).startswith(f"{form}/")]
+
+
+@pytest.mark.parametrize("case", RUNS, ids=[case.id for case in RUNS])
+def test_another_run_has_the_same_key_and_another_fault_another(case: Case) -> None:
+    """Folders, lines, ids and times make no other class; another name, status, code, table or program does."""
+    assert wrong_keys(case) == []
