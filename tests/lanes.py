@@ -15,8 +15,8 @@ BEHAVIOUR: Final = "behaviour"
 LANES: Final = frozenset({BEHAVIOUR, "programs", "cost", "meta", "wheel"})
 """Each has a target in the Makefile; pyproject.toml says what stands in it."""
 
-SERVERS: Final = frozenset({"redis_server"})
-"""Fixtures that are programs of their own."""
+PROGRAMS: Final = frozenset({"redis_server", "service", "played", "printed", "exported"})
+"""Fixtures of several tests that start programs."""
 
 STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
 """Events of the interpreter at which a process begins."""
@@ -33,7 +33,7 @@ class Lanes:
     def pytest_collection_modifyitems(self, items: Iterable[pytest.Item]) -> None:
         """Mark what has no lane, before marks select what runs."""
         for item in items:
-            if SERVERS & set(getattr(item, "fixturenames", ())):
+            if PROGRAMS & set(getattr(item, "fixturenames", ())):
                 item.add_marker("programs")
             lanes = LANES & {mark.name for mark in item.iter_markers()}
             if len(lanes) > 1:

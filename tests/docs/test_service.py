@@ -89,6 +89,7 @@ def test_the_document_is_valid(document: dict[str, Any]) -> None:
         assert each["responses"]["422"]["content"]["application/json"]["schema"]["$ref"].endswith("/Problem"), path
 
 
+@pytest.mark.programs
 def test_answers_are_what_the_document_says(place: Place) -> None:
     """Each is read by the model that its schema is made from, with no field more."""
 

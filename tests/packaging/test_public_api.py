@@ -52,6 +52,7 @@ def test_an_unknown_name_is_refused_as_everywhere(face: Any) -> None:
         face.nothing  # noqa: B018
 
 
+@pytest.mark.programs
 def test_the_core_imports_without_opentelemetry() -> None:
     """Importing a core module, as the first of them, never drags OpenTelemetry in, nor anything of the command line."""
     rooms = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
@@ -68,6 +69,7 @@ def test_the_core_imports_without_opentelemetry() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.programs
 def test_the_version_is_read_at_its_first_use() -> None:
     """`import otel_errcompact` alone loads no `importlib.metadata`."""
     script = (
@@ -79,6 +81,7 @@ def test_the_version_is_read_at_its_first_use() -> None:
     assert done.stdout.split() == ["False", version("otel-errcompact")]
 
 
+@pytest.mark.programs
 def test_the_version_of_a_copied_source_is_unknown(tmp_path: Path) -> None:
     """Code that is no installed distribution has no metadata; asking for the version raises nothing."""
     shutil.copytree(ROOT / "otel_errcompact", tmp_path / "otel_errcompact", ignore=shutil.ignore_patterns("_stack"))
@@ -92,6 +95,7 @@ def test_the_version_of_a_copied_source_is_unknown(tmp_path: Path) -> None:
     assert done.stdout == "unknown\n"
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("program", [["-m", "otel_errcompact"], ["-m", "otel_errcompact.lab.cli.main"]])
 def test_the_package_itself_is_the_command_line(program: list[str]) -> None:
     """`python -m otel_errcompact` is `errcompact`, where no script is on the path."""
