@@ -24,7 +24,7 @@ DEFINED = re.compile(r"^( *)(?:(?:async )?def (\w+)|class (\w+)|(\w+)(?:: \S| = 
 
 BEFORE_ITS_FILE = frozenset({" (", "s (", ", ", " of ", " in "})
 OF_OTHERS = frozenset(
-    {"KeyError: 'orders'", 'query("orders")', 'with run.tool("query") as call:', "exception", "git commit"}
+    {"KeyError: 'orders'", 'query("orders")', 'with run.tool("query") as call:', "exception", "git commit", "grep"}
     | {"opentelemetry-instrument", "redis-server", "--hypothesis-seed", "../shared/data"}
     | {".venv/", ".environments/", "build/site"}
 )
