@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 TARGETS = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 OF_OTHERS = frozenset(
-    {"alertmanager", "amtool", "cat", "cd", "curl", "docker", "git", "kubectl", "mimirtool", "opentelemetry-instrument"}
-    | {"otelcol", "promtool", "rm", "tempo-cli"}
+    {"alertmanager", "amtool", "bash", "cat", "cd", "curl", "docker", "git", "kubectl", "mimirtool"}
+    | {"opentelemetry-instrument", "otelcol", "promtool", "pytest", "rm", "tempo-cli"}
 )
 """Programs that are not ours; their commands are tried where their pages are: `make e2e`, or by a person."""
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +19,12 @@ pytestmark = pytest.mark.meta
 ROOT = Path(__file__).parents[2]
 OURS = ("errcompact.", "gen_ai.", "exception.")
 CHECKOUT = ("benchmarks", "docs", "examples")
+PACKAGE = ROOT / "otel_errcompact"
+ROOMS = "|".join(path.stem for path in PACKAGE.iterdir() if not path.name.startswith("_"))
+OUR_PATH = re.compile(rf"\botel_errcompact(?:[./]\w+)+|(?<![\w/.-])(?:{ROOMS})(?:/\w+)+\.\w+")
+IN_PATTERN = re.compile(r"\botel_errcompact/(?:\(\?[:!=])+([^()]+)\)")
+GROUP = "otel_errcompact.formats"
+"""A group of entry points, whose name is no module."""
 
 
 def functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -124,3 +132,42 @@ def test_only_the_adapter_reads_what_the_sdk_keeps_private() -> None:
         for line, name in private_reads(tree)
     ]
     assert reads == []
+
+
+def is_there(name: str) -> bool:
+    """Tell whether a path or a dotted name of ours exists."""
+    folder = name.replace(".", "/")
+    if any((root / path).exists() for root in (ROOT, PACKAGE) for path in (name, folder, f"{folder}.py")):
+        return True
+    try:
+        return resolve_name(name) is not None
+    except (ImportError, AttributeError, ValueError):
+        return False
+
+
+def list_gone(text: str) -> list[str]:
+    """Return the paths and modules of ours that a file names, in its patterns and elsewhere, and that do not exist."""
+    plain = text.replace(r"[/\\]", "/").replace(r"\.", ".")
+    named = set(OUR_PATH.findall(plain)) | {each for found in IN_PATTERN.findall(plain) for each in found.split("|")}
+    return sorted(name for name in named - {GROUP} if not is_there(name))
+
+
+def test_every_path_of_our_own_that_the_package_names_exists() -> None:
+    """A pattern or a text that names a room of ours moves with it."""
+    suffixes = {".py", ".js", ".jinja", ".css"}
+    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*") if path.suffix in suffixes}
+    gone = {path.relative_to(ROOT).as_posix(): list_gone(text) for path, text in texts.items()}
+    assert {path: names for path, names in gone.items() if names} == {}
+
+
+def test_a_path_of_our_own_that_is_gone_is_found() -> None:
+    """In a path, a module, a name of a module, and a pattern."""
+    text = r"""
+        "otel_errcompact/config.py" "otel_errcompact/gone/" "otel_errcompact.engine.ledger.Ledger" "otel_errcompact.run"
+        otel_errcompact.engine.gone otel_errcompact.engine.ledger.Gone engine/ledger.py engine/gone.py /engine/other.py
+        [/\\]otel_errcompact[/\\](?!(?:lab[/\\]cli|cli|tests)[/\\]) otel_errcompact[/\\](?:engine|none)\.py
+    """
+    assert list_gone(text) == [
+        *("cli", "engine/gone.py", "none", "otel_errcompact.engine.gone", "otel_errcompact.engine.ledger.Gone"),
+        "otel_errcompact/gone",
+    ]

@@ -1,121 +1,27 @@
-"""The language of the library, as far as a program can check it."""
+"""Functions are verbs, summaries short, and private functions have none, as far as a program can check it."""
 
 from __future__ import annotations
 
-import ast
-from collections import defaultdict
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.packaging.budget import read_table
+from tests.packaging.language import RULES, offenders
 
 pytestmark = pytest.mark.meta
 
-PACKAGE = Path(__file__).parents[2] / "otel_errcompact"
-HELP = "lab/cli/app.py"
-"""Its docstrings are what the command line prints."""
-
-MAX_WORDS = 12
-PARTICIPLES = frozenset(
-    {"told", "said", "kept", "held", "made", "taken", "given", "shown", "found", "known", "written", "left", "sent",
-     "seen", "begun", "got", "built", "meant", "gone", "done", "spoken", "drawn", "won", "lost", "hit", "cut"}
-)  # fmt: skip
-VERBS = frozenset({"locked", "feed", "need", "embed", "seed", "shed", "exceed", "proceed", "succeed", "speed"})
-"""Names that only look like participles, and one that `threading` gives locks."""
-
-CEILINGS = {
-    "participles": {
-        "boundary": 4,
-        "compactor": 1,
-        "context": 14,
-        "digest": 1,
-        "engine": 2,
-        "extract": 71,
-        "integrations": 8,
-        "otel": 4,
-    },
-    "summaries": {
-        "context": 187,
-        "extract": 486,
-    },
-    "private": {
-        "audit": 5,
-        "compactor": 11,
-        "config.py": 3,
-        "context": 68,
-        "detector": 8,
-        "digest": 5,
-        "engine": 2,
-        "escalator": 1,
-        "extract": 479,
-        "history": 3,
-        "installation": 13,
-        "integrations": 1,
-        "otel": 51,
-    },
-}
-"""Offenders in each room, with a little room above; a room that is not named has none. The numbers may only fall."""
-
-
-def definitions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    for child in ast.walk(node):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield child
-
-
-def is_participle(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    name = node.name.strip("_")
-    is_value = any("property" in ast.unparse(each) or ast.unparse(each) == "lazy" for each in node.decorator_list)
-    ends = name in PARTICIPLES or (name.endswith("ed") and name not in VERBS)
-    return "_" not in name and ends and not node.name.startswith("__") and not is_value
-
-
-def is_long(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    summary = (ast.get_docstring(node) or "").partition("\n\n")[0]
-    return len(summary.split()) > MAX_WORDS
-
-
-def is_private_with_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    is_private = node.name.startswith("_") and not node.name.startswith("__")
-    return is_private and ast.get_docstring(node) is not None
-
-
-def offenders() -> dict[str, dict[str, list[str]]]:
-    """By rule and room, the offenders with their places."""
-    found: dict[str, dict[str, list[str]]] = {rule: defaultdict(list) for rule in CEILINGS}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
-        room, tree = name.partition("/")[0], ast.parse(path.read_text(encoding="utf-8"))
-        if is_long(tree):
-            found["summaries"][room].append(f"{name}:1")
-        for node in definitions(tree):
-            place = f"{name}:{node.lineno} {node.name}"
-            if is_long(node) and name != HELP:
-                found["summaries"][room].append(place)
-            if isinstance(node, ast.ClassDef):
-                continue
-            if is_participle(node):
-                found["participles"][room].append(place)
-            if is_private_with_docstring(node):
-                found["private"][room].append(place)
-    return found
-
 
 @pytest.fixture(scope="module")
-def counted() -> dict[str, dict[str, list[str]]]:
+def found() -> dict[str, dict[str, list[str]]]:
     return offenders()
 
 
-@pytest.mark.parametrize("rule", CEILINGS)
-def test_no_room_gets_more_offenders(counted: dict[str, dict[str, list[str]]], rule: str) -> None:
+@pytest.mark.parametrize("rule", RULES)
+def test_no_room_gets_more_offenders(found: dict[str, dict[str, list[str]]], rule: str) -> None:
     """
     Functions are verbs, summaries have at most twelve words, names and types say what a private function does.
 
     Where that fails, rename the function, or shorten or delete the docstring: a new offender is never needed.
     """
-    ceilings = CEILINGS[rule]
-    beyond = {room: places for room, places in counted[rule].items() if len(places) > ceilings.get(room, 0)}
+    ceilings = read_table()[rule]
+    beyond = {room: places for room, places in found[rule].items() if len(places) > ceilings.get(room, 0)}
     assert beyond == {}

@@ -21,7 +21,7 @@ from otel_errcompact.extract.stacks.frames import Frame, is_own, library_place
         "<ipython-input-3-1f>",
         "<python-input-0>",
         "/src/otel_errcompact/tests/test_x.py",
-        "/x/otel_errcompact/cli/tools.py",
+        "/x/otel_errcompact/lab/cli/demo/tools.py",
         "/srv/opentelemetry/app.py",
     ],
 )

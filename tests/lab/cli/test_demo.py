@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from traceback import format_exception
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import URLError
 
@@ -27,6 +28,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from otel_errcompact.config import runs_path
+from otel_errcompact.errors import RawError
+from otel_errcompact.extract.extraction import extract
 from otel_errcompact.lab.cli.app import app
 from otel_errcompact.lab.cli.demo import session as demo_session
 from otel_errcompact.lab.cli.demo import tools as demo_tools
@@ -511,6 +514,16 @@ def test_plain_output_is_ascii_without_escape_sequences(exported: Exported) -> N
     assert exported.done.returncode == 0
     assert exported.done.stdout.isascii()
     assert "\x1b" not in exported.done.stdout
+
+
+def test_a_traceback_through_the_demo_keeps_its_frame(tmp_path: Path) -> None:
+    """The command line is a program like any other: what fails in it has a place, which is not the test that called."""
+    with pytest.raises(FileNotFoundError) as caught:
+        demo_session._load_tools(tmp_path / "no" / "folder")
+    text = "".join(format_exception(caught.value))
+    for raw in (RawError(text=text), RawError(text=text, exception=caught.value)):
+        place = extract(raw).location
+        assert (Path(place.file), place.function) == (Path(demo_session.__file__), "_load_tools")
 
 
 @pytest.mark.programs
