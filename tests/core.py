@@ -5,8 +5,6 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from tests.servers import SERVER
-
 ROOT = Path(__file__).parents[1]
 
 
@@ -23,18 +21,9 @@ def rooms() -> list[str]:
 
 
 def files() -> list[str]:
-    """Patterns of their files, as coverage reads them; without what needs a server that is not there."""
+    """Patterns of their files, as coverage reads them."""
     package = ROOT / "otel_errcompact"
-    patterns: list[str] = []
-    for room in rooms():
-        if not (package / room).is_dir():
-            patterns.append(f"otel_errcompact/{room}.py")
-        elif SERVER is None and room == "history":
-            found = (path.relative_to(ROOT).as_posix() for path in sorted((package / room).rglob("*.py")))
-            patterns += [path for path in found if not path.endswith("/redis.py")]
-        else:
-            patterns.append(f"otel_errcompact/{room}/*")
-    return patterns
+    return [f"otel_errcompact/{room}{'/*' if (package / room).is_dir() else '.py'}" for room in rooms()]
 
 
 if __name__ == "__main__":

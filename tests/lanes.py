@@ -15,7 +15,7 @@ BEHAVIOUR: Final = "behaviour"
 LANES: Final = frozenset({BEHAVIOUR, "programs", "cost", "meta", "wheel"})
 """Each has a target in the Makefile; pyproject.toml says what stands in it."""
 
-PROGRAMS: Final = frozenset({"redis_server", "service", "played", "printed", "exported"})
+PROGRAMS: Final = frozenset({"redis_server", "service", "played", "demo_output", "exported"})
 """Fixtures of several tests that start programs."""
 
 STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
@@ -35,10 +35,7 @@ class Lanes:
         for item in items:
             if PROGRAMS & set(getattr(item, "fixturenames", ())):
                 item.add_marker("programs")
-            lanes = LANES & {mark.name for mark in item.iter_markers()}
-            if len(lanes) > 1:
-                raise pytest.UsageError(f"{item.nodeid} stands in several lanes, {', '.join(sorted(lanes))}: leave one")
-            if not lanes:
+            if not _lanes_of(item):
                 item.add_marker(BEHAVIOUR)
 
     def pytest_collection_finish(self) -> None:
@@ -53,11 +50,15 @@ class Lanes:
         return (yield)
 
     @pytest.fixture(autouse=True)
-    def _behaviour_starts_no_program(self, request: pytest.FixtureRequest) -> Iterator[None]:
+    def _stands_in_its_lane(self, request: pytest.FixtureRequest) -> Iterator[None]:
+        (lane,) = _lanes_of(request.node)
         yield
-        if request.node.get_closest_marker(BEHAVIOUR):
-            assert self.started == [], "mark the test `programs`"
+        assert lane != BEHAVIOUR or self.started == [], "it starts a process: mark it `programs`"
 
     def _watch(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in STARTS:
             self.started.append(f"{event} {arguments[0] if arguments else ''}")
+
+
+def _lanes_of(item: pytest.Item) -> set[str]:
+    return LANES & {mark.name for mark in item.iter_markers()}

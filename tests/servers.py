@@ -1,4 +1,8 @@
-"""Real backends for the tests: an SQLite file, and a Redis server of its own on a Unix socket."""
+"""
+Real backends for the tests: an SQLite file, and a Redis server of its own on a Unix socket.
+
+`python -m tests.servers` installs what is missing where it may.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,6 +20,7 @@ from typing import Final
 import pytest
 
 SERVER: Final = shutil.which("redis-server") or shutil.which("valkey-server")
+CURE: Final = "tests of shared runs need redis-server or valkey-server (Debian: apt-get install redis-server)"
 
 
 class RedisServer:
@@ -22,9 +28,7 @@ class RedisServer:
 
     def __init__(self) -> None:
         if SERVER is None:
-            if os.environ.get("CI"):
-                pytest.fail("there is no redis-server: apt-get install redis-server")
-            pytest.skip("there is no redis-server: apt-get install redis-server")
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(CURE)
         # A socket's path has a hundred characters at most, and folders of pytest are deep.
         self.folder = Path(mkdtemp(prefix="errcompact-redis-"))
         self.socket = self.folder / "s"
@@ -74,3 +78,14 @@ class RedisServer:
             return bool(Redis(unix_socket_path=str(self.socket), socket_timeout=1).ping())
         except (RedisError, OSError):
             return False
+
+
+def main() -> int:
+    """Install the server if it is missing and we may, and return the exit code."""
+    from e2e.debian import install
+
+    return 0 if SERVER else install("redis-server", cure=CURE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -107,8 +107,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    folder = tmp_path_factory.mktemp("printed")
+def demo_output(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("demo_output")
     return folder, run_demo(folder, "--long")
 
 
@@ -228,9 +228,9 @@ class TestSession:
         assert before.call.arguments["url"] != after.call.arguments["url"]
 
     @pytest.mark.programs
-    def test_the_block_it_obeys_is_printed(self, printed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    def test_the_block_it_obeys_is_printed(self, demo_output: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
         """Where the operator lets the run go on, the account shows the block in the agent's next prompt."""
-        _, done = printed
+        _, done = demo_output
 
         assert done.stdout.count("\n    [RECENT ERRORS]") == 1
         # Behind the digest of the failing call, and in the block.
@@ -341,17 +341,17 @@ class TestBill:
 class TestCommand:
     """The real command."""
 
-    def test_it_ends_well(self, printed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    def test_it_ends_well(self, demo_output: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
         """Exit code 0, and nothing on standard error."""
-        _, done = printed
+        _, done = demo_output
 
         assert (done.returncode, done.stderr) == (0, "")
 
     def test_it_prints_every_step_and_the_whole_account(
-        self, printed: tuple[Path, subprocess.CompletedProcess[str]]
+        self, demo_output: tuple[Path, subprocess.CompletedProcess[str]]
     ) -> None:
         """The steps in order, and then a section for everything the session came to."""
-        _, done = printed
+        _, done = demo_output
         steps = re.findall(r"^( ?\d+) (\w+)\(.* (ok|failed|refused)$", done.stdout, re.MULTILINE)
         sections = re.findall(r"^(\S.*?) \N{BOX DRAWINGS LIGHT HORIZONTAL}+$", done.stdout, re.MULTILINE)
 
@@ -369,9 +369,11 @@ class TestCommand:
             "The trajectory: every raw error, whole",
         ]
 
-    def test_it_leaves_nothing_but_the_trajectory(self, printed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    def test_it_leaves_nothing_but_the_trajectory(
+        self, demo_output: tuple[Path, subprocess.CompletedProcess[str]]
+    ) -> None:
         """The agent's workspace is gone; the file that is left is the one the account names."""
-        folder, done = printed
+        folder, done = demo_output
 
         assert sorted(path.name for path in folder.iterdir()) == [
             DEFAULT_TRAJECTORY,
@@ -383,10 +385,10 @@ class TestCommand:
         assert len(stacktraces(folder / DEFAULT_TRAJECTORY)) == 12
 
     def test_the_command_it_names_reads_the_trajectory(
-        self, printed: tuple[Path, subprocess.CompletedProcess[str]]
+        self, demo_output: tuple[Path, subprocess.CompletedProcess[str]]
     ) -> None:
         """`errcompact report` finds the same failures and classes in the file."""
-        folder, _ = printed
+        folder, _ = demo_output
 
         done = CliRunner().invoke(app, ["report", "--json", str(folder / DEFAULT_TRAJECTORY)])
 
