@@ -19,9 +19,6 @@ LITTLE: Final = 500
 PATIENCE_S: Final = 60.0
 """How long a test waits for what comes at once on an idle machine."""
 
-PROMPT_S: Final = 20.0
-"""Far longer than an end may take, and shorter than the thirty seconds that the SDK would wait for a collector."""
-
 _TIMES: Final = 32
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import otel_errcompact
@@ -348,7 +348,6 @@ def tell(address: str, paths: list[Path], script: list[tuple[int, Any]], replies
     processes=st.integers(1, 3),
     has_own=st.booleans(),
 )
-@settings(max_examples=40)
 def test_the_record_of_a_shared_run_equals_the_run(
     script: Any, replies: Any, given_: Thresholds, processes: int, has_own: bool
 ) -> None:

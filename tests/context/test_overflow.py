@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.context.overflow import (
@@ -837,7 +837,6 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=50)
 @given(body=json_values)
 def test_any_body_can_be_read(body: object) -> None:
     """Nothing that a server answers raises, and nothing without the words is taken for an overflow."""

@@ -104,7 +104,6 @@ def test_no_sign_of_a_failure_is_overlooked(sign: Sign) -> None:
     check()
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.one_of(
         *(st.from_regex(form.pattern) for form in (refusals.SAID_BY_TOOL, recognise._LAST_WORDS)),

@@ -13,7 +13,7 @@ import otel_errcompact as errcompact
 from otel_errcompact.engine.ledger import Ledger
 from tests.ladder.history import History, Player, histories
 
-HISTORIES = int(os.environ.get("LADDER_HISTORIES", "400"))
+HISTORIES = int(os.environ.get("LADDER_HISTORIES") or 4 * settings().max_examples)
 
 
 @pytest.mark.timeout(0)

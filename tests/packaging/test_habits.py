@@ -30,7 +30,8 @@ def targets() -> set[str]:
 
 def called(text: str) -> set[str]:
     """The targets that a script or a step makes."""
-    return {target for line in re.findall(r"make ((?:[a-z0-9-]+ ?)+)$", text, re.MULTILINE) for target in line.split()}
+    lines = re.findall(r"(?:make|track) ((?:[a-z0-9-]+ ?)+)&?$", text, re.MULTILINE)
+    return {target for line in lines for target in line.split()}
 
 
 @pytest.fixture(scope="module", name="workflow")
@@ -39,11 +40,11 @@ def _workflow() -> dict[str, Any]:
 
 
 def test_hosted_ci_runs_what_the_machine_runs(workflow: dict[str, Any]) -> None:
-    """The same targets in both, all of which exist."""
+    """The same targets in both, all of which exist; one machine installs at once, and tries programs with coverage."""
     hosted = {
         target for job in workflow["jobs"].values() for step in job["steps"] for target in called(step.get("run", ""))
     }
-    assert hosted == called(read(".ci/run"))
+    assert hosted - {"test-programs"} == called(read(".ci/run")) - {"install"}
     assert hosted <= targets()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.config import Options
@@ -117,7 +117,6 @@ SCRIPTS = st.lists(st.tuples(st.integers(0, 2), STEPS), max_size=25)
 
 
 @given(steps=SCRIPTS, processes=st.integers(1, 3))
-@settings(max_examples=40)
 def test_runs_in_a_file_are_what_they_are_in_memory(steps: list[Any], processes: int) -> None:
     """Whatever happens, and whichever process it happens in: counts, streaks, refusals, steps, digests."""
     folder = Path(mkdtemp(prefix="errcompact-laws-"))
@@ -128,7 +127,6 @@ def test_runs_in_a_file_are_what_they_are_in_memory(steps: list[Any], processes:
 
 
 @given(steps=SCRIPTS, processes=st.integers(1, 3))
-@settings(max_examples=40)
 def test_runs_in_a_server_are_what_they_are_in_memory(
     redis_server: RedisServer, steps: list[Any], processes: int
 ) -> None:

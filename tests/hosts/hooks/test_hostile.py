@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.engine.ledger import Ledger
@@ -36,7 +36,6 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 @pytest.mark.parametrize("host", HOSTS)
 @given(data=st.data())
-@settings(max_examples=60)
 def test_no_changed_payload_raises(host: str, data: st.DataObject) -> None:
     """A field of a recorded event is missing or holds anything else; in tests our guard raises, and hides nothing."""
     event = copy.deepcopy(data.draw(st.sampled_from(EVENTS[host])))
@@ -53,7 +52,6 @@ def test_no_changed_payload_raises(host: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("host", HOSTS)
 @given(event=st.dictionaries(st.sampled_from(["hook_event_name", "event", "session_id", "tool_name", "x"]), VALUES))
-@settings(max_examples=60)
 def test_no_other_object_raises(host: str, event: dict[str, Any]) -> None:
     """Objects that are no event at all."""
     json.dumps(answer(host, event, LedgerRuns(ledger=Ledger())))

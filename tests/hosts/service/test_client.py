@@ -22,7 +22,7 @@ from otel_errcompact.hosts.service.lifecycle import find_running
 from tests.hosts.service.services import HOOK, PATIENCE_S, ROOT, Place, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ANSWER = b'{"continue": true}'
 
@@ -167,21 +167,32 @@ def test_one_that_cannot_start_is_not_started_at_each_event(place: Place) -> Non
     assert place.wait_until_it_answers().pid != running.pid
 
 
+def seconds_of(work: Callable[[], object]) -> float:
+    """The fastest of five times."""
+    took = []
+    for _ in range(5):
+        before = time.monotonic()
+        work()
+        took.append(time.monotonic() - before)
+    return min(took)
+
+
 @pytest.mark.programs
 def test_a_silent_service_costs_its_host_a_moment(place: Place) -> None:
     """It is given up: the exit status is 0, and nothing is printed."""
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(place.socket))
         silent.listen()
-        place.run_hook()  # the first start of Python reads files
-        took = []
-        for _ in range(5):
-            before = time.monotonic()
+        seen = set()
+
+        def hook() -> None:
             done = place.run_hook()
-            took.append(time.monotonic() - before)
-            assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    # What is above the limit is the start of Python, which a busy machine delays.
-    assert LIMIT_S <= min(took) < LIMIT_S + 1
+            seen.add((done.returncode, done.stdout, done.stderr))
+
+        # What is above the limit is the start of Python, which a busy machine delays.
+        start = seconds_of(lambda: subprocess.run([sys.executable, "-c", ""], check=True))
+        assert LIMIT_S <= seconds_of(hook) < LIMIT_S + 10 * start
+    assert seen == {(0, "", "")}
 
 
 @pytest.mark.programs

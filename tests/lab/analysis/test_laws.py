@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.config import Options, TrajectoryOptions
@@ -42,7 +42,6 @@ RUNS = runs_of(st.sampled_from(["", " "]) | SAID)
 LIMITS = st.builds(Thresholds, same=st.integers(1, 5), consecutive=st.integers(1, 8), total=st.integers(1, 12))
 
 
-@settings(max_examples=40)
 @given(RUNS)
 def test_shares_lie_between_nothing_and_all(recorded) -> None:
     """Whatever the run; only what digests save may be below nothing."""
@@ -55,7 +54,6 @@ def test_shares_lie_between_nothing_and_all(recorded) -> None:
     assert counts.failures + counts.ignored <= counts.calls
 
 
-@settings(max_examples=40)
 @given(RUNS)
 def test_a_higher_value_is_reached_no_earlier(recorded) -> None:
     """And what comes after it is no more."""
@@ -65,7 +63,6 @@ def test_a_higher_value_is_reached_no_earlier(recorded) -> None:
             assert all(before >= after >= 0 for before, after in zip(lower.after, higher.after, strict=True))
 
 
-@settings(max_examples=20)
 @given(st.lists(RUNS, max_size=5), st.randoms(use_true_random=False))
 def test_the_order_of_runs_does_not_matter(runs, random) -> None:
     """For the total as for the calibration."""
@@ -83,7 +80,6 @@ def told(runs) -> tuple[object, object]:
     return total.to_json(), calibration.to_json()
 
 
-@settings(max_examples=10)
 @given(st.lists(runs_of(SAID), max_size=4), LIMITS)
 def test_the_live_pipeline_counts_the_same(runs, thresholds: Thresholds) -> None:
     """

@@ -57,7 +57,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from tests.clock import PATIENCE_S, PROMPT_S, waits_until
+from tests.clock import PATIENCE_S, waits_until
 
 PACE = BatchPolicy(delay_s=0.05, batch=8)
 ATTEMPT_S = 0.75
@@ -215,7 +215,7 @@ def test_a_listener_that_never_answers(silent):
     assert agent.work(*names(100)) < PATIENCE_S
     started = time.monotonic()
     agent.provider.shutdown()
-    assert time.monotonic() - started < PROMPT_S
+    assert time.monotonic() - started < PATIENCE_S
     assert agent.guard.failures == {"export_dropped": 100}
     inner.shutdown()  # Or it would try again when the listener is gone.
 
@@ -541,8 +541,8 @@ class TestMetrics:
         provider = MeterProvider([MetricReader(exporter)], shutdown_on_exit=False)
         provider.get_meter("a").create_counter("c").add(1)
         started = time.monotonic()
-        provider.shutdown()
-        assert time.monotonic() - started < PROMPT_S
+        provider.shutdown(timeout_millis=300_000)
+        assert time.monotonic() - started < PATIENCE_S
         exporter.shutdown()  # Or it would try again when the listener is gone.
 
     def test_a_collector_that_is_there_gets_them(self, collector):
