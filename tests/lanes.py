@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -12,8 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 BEHAVIOUR: Final = "behaviour"
-LANES: Final = frozenset({BEHAVIOUR, "programs", "cost", "meta", "wheel"})
+LANES: Final = frozenset({BEHAVIOUR, "programs", "cost", "meta", "integrations", "wheel"})
 """Each has a target in the Makefile; pyproject.toml says what stands in it."""
+
+INTEGRATIONS: Final = Path(__file__).with_name("integrations")
+"""Tests that need a framework, but for one file."""
 
 PROGRAMS: Final = frozenset({"redis_server", "service", "played", "demo_output", "exported"})
 """Fixtures of several tests that start programs."""
@@ -33,7 +37,9 @@ class Lanes:
     def pytest_collection_modifyitems(self, items: Iterable[pytest.Item]) -> None:
         """Mark what has no lane, before marks select what runs."""
         for item in items:
-            if PROGRAMS & set(getattr(item, "fixturenames", ())):
+            if item.path.is_relative_to(INTEGRATIONS) and item.path.stem != "test_integrations":
+                item.add_marker("integrations")
+            elif PROGRAMS & set(getattr(item, "fixturenames", ())):
                 item.add_marker("programs")
             if not _lanes_of(item):
                 item.add_marker(BEHAVIOUR)
