@@ -311,6 +311,7 @@ class TestLost:
 
 
 class TestSeveral:
+    @pytest.mark.usefixtures("untraced")
     def test_threads(self, tmp_path: Path) -> None:
         """Lines of threads are in another order than what was counted; read back, that does not matter."""
         interval = sys.getswitchinterval()

@@ -290,6 +290,17 @@ def test_escapes_within_escapes_end():
     assert len(redact(nested)) <= len(nested) + 20
 
 
+def test_a_very_long_value_goes_to_its_end():
+    """The part that is looked at decides for the rest of it."""
+    assert redact(f"password={'x7Kq9' * 80} end") == "password=[REDACTED:password] end"
+
+
+def test_the_rows_below_a_heading_are_read_up_to_a_bound():
+    """Two hundred of them; a table is no place for more."""
+    rows = redact("user,password\n" + "".join(f"ann{number},Zx9!kQ{number}w7\n" for number in range(300)))
+    assert [row.endswith("[REDACTED:password]") for row in rows.splitlines()[1:]] == [True] * 200 + [False] * 100
+
+
 @pytest.mark.cost
 @pytest.mark.parametrize(
     "unit",

@@ -26,6 +26,12 @@ def test_nesting_of_shells_is_bounded():
     assert list(programs_of("bash", {"command": ["bash", "-c", """bash -c 'bash -c "bash -c ls"'"""]})) == ["bash -c"]
 
 
+def test_of_very_many_words_the_first_are_read():
+    """What stands behind the command is found all the same; a word of several lines is no target."""
+    assert list(programs_of("bash", f"pytest {'a ' * 100}| tail")) == ["pytest", "tail"]
+    assert operation_of("bash", {"command": ["cat", "a\nb"]}) == operation_of("bash", {"command": ["cat"]})
+
+
 @pytest.mark.cost
 @pytest.mark.parametrize(
     "unit",

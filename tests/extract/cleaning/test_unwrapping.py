@@ -125,6 +125,11 @@ def test_any_text_is_unwrapped(text):
     assert isinstance(unwrap(text).text, str)
 
 
+def test_a_line_of_many_times_is_unwrapped_a_few_times():
+    """What wraps a text more often than any harness does stays."""
+    assert unwrap("10:00:00 " * 20 + "x").text.endswith("10:00:00 x")
+
+
 @pytest.mark.cost
 @pytest.mark.parametrize(
     "unit",

@@ -200,6 +200,17 @@ def test_grpc_of_other_clients(text: str, kind: str, cause: str, details: tuple[
     assert (found.type, found.cause, found.details, found.format) == (kind, cause, details, "rpc")
 
 
+@pytest.mark.parametrize("unit", ['{"jsonrpc":', '{"errors":['])
+def test_objects_that_never_end_are_no_answer(unit: str):
+    """Nor are they read to any depth."""
+    assert facts(unit * 1_000).format == "prose"
+
+
+def test_headings_without_an_end_are_joined_a_few_times():
+    """A heading takes its cause from the lines below, three at most."""
+    assert facts("\n  Code: " * 10).cause == "Code: Code: Code: Code:"
+
+
 @pytest.mark.cost
 @pytest.mark.parametrize(
     "unit", ['{"jsonrpc":', "rpc error: code = ", "StatusCode.A\n", '{"errors":[', "MCP error -1: ", "\n  Code: "]

@@ -228,6 +228,7 @@ class TestHandOver:
         provider.shutdown()
         assert exporter.sums["errcompact.errors"] == 3
 
+    @pytest.mark.usefixtures("untraced")
     def test_threads(self, meter):
         """Threads that count while others collect lose nothing: as many as a counter behind a lock has counted."""
         counted: Counter[tuple[str, str]] = Counter()
