@@ -12,6 +12,7 @@ import pytest
 
 from e2e.build import BuildError, go_is_missing, program
 from e2e.outside import Outside
+from e2e.programs import QUICK
 from e2e.stack import Stack, start
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def idle(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator
     if missing and not os.environ.get("CI"):
         pytest.skip(missing)
     try:
-        running, _ = start(tmp_path_factory.mktemp("idle"), **outside.environ)
+        running, _ = start(tmp_path_factory.mktemp("idle"), **outside.environ, **QUICK)
     except BuildError as error:
         pytest.fail(f"{error}; `make e2e` builds first")
     time.sleep(QUIET_SECONDS)
