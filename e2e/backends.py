@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 POLL_SECONDS: Final = 0.25
 TIMEOUT: Final = 30
+MICROSECONDS: Final = 1_000_000
+"""In a second; Jaeger's times are whole numbers of them."""
 
 
 def eventually(check: Callable[[], Any], *, seconds: float, what: str) -> float:
@@ -52,15 +54,28 @@ class _Backend:
         Raises:
             AssertionError: It answered with an error.
         """
-        answer = self._client.get(path, params={name: _text(value) for name, value in parameters.items()})
-        if answer.status_code == httpx.codes.NOT_FOUND:
-            return None
-        assert answer.is_success, f"{answer.request.url}: {answer.status_code} {answer.text[:1000]}"
-        return answer.json()
+        answer = self._asked(path, parameters)
+        return None if answer.status_code == httpx.codes.NOT_FOUND else answer.json()
+
+    def lines(self, path: str, **parameters: object) -> Sequence[str]:
+        """
+        Ask, and return the lines that were answered.
+
+        Raises:
+            AssertionError: It answered with an error.
+        """
+        # Not splitlines(): a text within a line of JSON may hold a line separator of Unicode.
+        return self._asked(path, parameters).text.rstrip("\n").split("\n")
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    def _asked(self, path: str, parameters: Mapping[str, object]) -> httpx.Response:
+        answer = self._client.get(path, params={name: _text(value) for name, value in parameters.items()})
+        known = answer.is_success or answer.status_code == httpx.codes.NOT_FOUND
+        assert known, f"{answer.request.url}: {answer.status_code} {answer.text[:1000]}"
+        return answer
 
 
 class Sample(NamedTuple):
@@ -125,16 +140,15 @@ class Span(NamedTuple):
     status: str
 
 
-class Tempo(_Backend):
+class Jaeger(_Backend):
     """
     Traces.
     """
 
     def trace(self, trace_id: str) -> list[Span]:
         """Return the spans of a trace; none if it is not there, or not yet."""
-        now = int(time.time())
-        answer = self.get(f"/api/v2/traces/{trace_id}", start=now - 7_200, end=now + 60)
-        found = (answer or {}).get("trace") or {}
+        # As they came: what Jaeger shows people by default has times corrected and spans merged.
+        answer = self.get(f"/api/v3/traces/{trace_id}", raw_traces="true") or {}
         return [
             Span(
                 name=span["name"],
@@ -143,40 +157,28 @@ class Tempo(_Backend):
                 events=tuple((event["name"], _attributes(event)) for event in span.get("events", ())),
                 status=json.dumps(span.get("status", {})),
             )
-            for resource in found.get("resourceSpans", ())
+            for resource in answer.get("result", {}).get("resourceSpans", ())
             for scope in resource.get("scopeSpans", ())
             for span in scope.get("spans", ())
         ]
 
-    def search(self, query: str, seconds: float = 3_600, limit: int = 1_000) -> list[str]:
-        """Return the ids of the traces that a TraceQL query finds in the last while."""
-        now = int(time.time())
-        answer = self.get("/api/search", q=query, start=int(now - seconds), end=now + 60, limit=limit)
-        return [found["traceID"].rjust(32, "0") for found in answer["traces"]]
+    def search(self, service: str, seconds: float = 3_600, limit: int = 1_000, **tags: str) -> list[str]:
+        """Return the ids of the traces in which a span of a service, or an event on it, has these attributes."""
+        now = int(time.time() * MICROSECONDS)
+        asked = {"start": now - int(seconds * MICROSECONDS), "end": now + 60 * MICROSECONDS, "limit": limit}
+        answer = self.get("/api/traces", service=service, tags=json.dumps(tags), **asked)
+        return [found["traceID"].rjust(32, "0") for found in answer["data"] or ()]
 
 
-class Record(NamedTuple):
-    """
-    One log record.
-    """
-
-    labels: Mapping[str, str]
-    """Index labels and structured metadata."""
-
-    text: str
-
-
-class Loki(_Backend):
+class VictoriaLogs(_Backend):
     """
     Log records.
     """
 
-    def query(self, expression: str, seconds: float = 3_600, limit: int = 1_000) -> list[Record]:
-        """Return the records that a LogQL query finds in the last while."""
-        now = time.time_ns()
-        start = now - int(seconds * 1e9)
-        answer = self.get("/loki/api/v1/query_range", query=expression, start=start, end=now + 10**9, limit=limit)
-        return [Record(stream["stream"], value[1]) for stream in answer["data"]["result"] for value in stream["values"]]
+    def query(self, expression: str) -> list[Mapping[str, str]]:
+        """Return the fields of the records that a LogsQL query finds in the last hour; the text of one is `_msg`."""
+        lines = self.lines("/select/logsql/query", query=f"_time:1h {expression}")
+        return [json.loads(line) for line in lines if line]
 
 
 class Alertmanager(_Backend):
@@ -197,15 +199,13 @@ class Backends:
 
     prometheus: Prometheus
     alertmanager: Alertmanager
-    tempo: Tempo
-    loki: Loki | None
-    """None where Loki is not built."""
+    jaeger: Jaeger
+    victorialogs: VictoriaLogs
 
     def close(self) -> None:
         """Close the connections."""
-        for backend in (self.prometheus, self.alertmanager, self.tempo, self.loki):
-            if backend is not None:
-                backend.close()
+        for backend in (self.prometheus, self.alertmanager, self.jaeger, self.victorialogs):
+            backend.close()
 
 
 def _attributes(of: Json) -> dict[str, object]:

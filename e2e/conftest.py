@@ -20,6 +20,7 @@ from playwright.sync_api import sync_playwright
 from e2e.browser import CURE, browser, flags
 from e2e.build import BuildError, folder, go_is_missing
 from e2e.driving import Agent, Done, run_errcompact
+from e2e.programs import QUICK
 from e2e.recipes import RECIPES
 from e2e.stack import Stack, start
 
@@ -167,7 +168,7 @@ def bare_stack(tmp_path_factory: pytest.TempPathFactory, measured: Measured) -> 
     if missing and not os.environ.get("CI"):
         pytest.skip(missing)
     try:
-        running, took = start(tmp_path_factory.mktemp("stack"))
+        running, took = start(tmp_path_factory.mktemp("stack"), **QUICK)
     except BuildError as error:
         pytest.fail(f"{error}; `make e2e` builds first")
     for service, seconds in took.items():

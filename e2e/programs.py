@@ -21,6 +21,9 @@ STOP_SECONDS: Final = 30
 POLL_SECONDS: Final = 0.05
 LINES_SHOWN: Final = 25
 
+QUICK: Final = {"GOGC": "400"}
+"""The environment of a collector that need not be small: a third of its start is the collection of garbage."""
+
 
 class ProgramError(Exception):
     """
@@ -66,7 +69,7 @@ class Program:
             self.process = subprocess.Popen(
                 [str(part) for part in self.command],
                 cwd=self.directory,
-                # Nothing of ours: the collector and Tempo read OTEL_* variables themselves.
+                # Nothing of ours: the collector and Jaeger read OTEL_* variables themselves.
                 env={"PATH": os.defpath, "HOME": str(self.directory), **self.environ},
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -1,4 +1,8 @@
-"""What the chain is built from: modules of the Go proxy in exactly the versions that the compose file runs."""
+"""
+What the chain is built from: modules of the Go proxy in exactly the versions that the compose files run.
+
+All are under permissive licences. Tempo and Loki, which docker-compose.yml runs too, are not, and are not built.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +37,8 @@ class Recipe:
     """
     How a program is built: a release's source, with the dependencies that the release itself names.
 
-    `go install MODULE@VERSION` would need less, but refuses a module that replaces dependencies (Prometheus, Tempo,
-    Loki), and embeds files that the module proxy does not carry (Alertmanager).
+    `go install MODULE@VERSION` would need less, but refuses a module that replaces dependencies (Prometheus), and
+    embeds files that the module proxy does not carry (Alertmanager).
     """
 
     name: str
@@ -45,12 +49,6 @@ class Recipe:
     tags: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     """What the module proxy leaves out and the compiler wants: path to text."""
-
-    nested: Mapping[str, Module] = field(default_factory=dict)
-    """Modules inside the module's own repository, which the proxy carries apart: path to module."""
-
-    optional: str = ""
-    """The environment variable that asks for it; always built if empty."""
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -69,7 +67,6 @@ class CollectorRecipe:
     builder: Module
     manifest: Path
     program: str
-    optional: str = ""
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -94,30 +91,20 @@ PROMETHEUS: Final = Recipe(
     tags="remove_all_sd",
 )
 
-TEMPO: Final = Recipe(
-    name="tempo",
-    # Tempo 3 has no module path either, and pseudo-versions instead of tags: this is the newest commit that the
-    # module proxy carries, from shortly before 3.0.
-    module=Module(
-        "github.com/grafana/tempo",
-        "v1.5.1-0.20260423183749-e1676d825c43",
-        "h1:u+6u18QCm3tmEbE77QlUIpV2NvyBQqbXXuA+39/wIyc=",
-    ),
-    packages=("./cmd/tempo",),
+JAEGER: Final = Recipe(
+    name="jaeger",
+    # Jaeger 2 has no module path of its own: 2.13.0 was tagged on the same commit as 1.76.0, the newest that the module
+    # proxy carries. Its older half, cmd/all-in-one, costs a third less to build and has had no release since.
+    module=Module("github.com/jaegertracing/jaeger", "v1.76.0", "h1:sWCOOF1dr+NL0PLil7mFo3BqqQL8k4WiM7aguFbc14g="),
+    packages=("./cmd/jaeger",),
 )
 
-LOKI: Final = Recipe(
-    name="loki",
-    module=Module("github.com/grafana/loki/v3", "v3.7.6", "h1:PpAdmaml1H2ASRqDXruvpM6z3uwLTpewjhTZE38FZ4A="),
-    packages=("./cmd/loki",),
-    optional="ERRCOMPACT_E2E_LOKI",
-    nested={
-        "pkg/push": Module(
-            "github.com/grafana/loki/pkg/push",
-            "v0.0.0-20260611205623-ac76b402773c",
-            "h1:LkZ1Nl9mXkkrZo9WGp46WG/H6kSSJpoNhJN+EqtocNk=",
-        )
-    },
+VICTORIALOGS: Final = Recipe(
+    name="victorialogs",
+    module=Module(
+        "github.com/VictoriaMetrics/VictoriaLogs", "v1.52.1", "h1:B83xu4usTNPrpsFZFH/Dei3nWIsQizIeSRghFxj4ZJo="
+    ),
+    packages=("./app/victoria-logs",),
 )
 
 COLLECTOR: Final = CollectorRecipe(
@@ -147,5 +134,5 @@ PROMETHEUS_OPERATOR: Final = Module(
 )
 """Holds the definitions of its kinds in example/prometheus-operator-crd/; nothing of it is built."""
 
-RECIPES: Final = (ALERTMANAGER, COLLECTOR, KUSTOMIZE, KUBECTL_VALIDATE, PROMETHEUS, TEMPO, LOKI)
+RECIPES: Final = (ALERTMANAGER, COLLECTOR, KUSTOMIZE, KUBECTL_VALIDATE, VICTORIALOGS, PROMETHEUS, JAEGER)
 """In the order in which they are built: the quick ones first, so that what is wrong with Go shows at once."""

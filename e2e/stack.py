@@ -8,13 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from e2e.backends import Alertmanager, Backends, Loki, Prometheus, Tempo
+from e2e.backends import Alertmanager, Backends, Jaeger, Prometheus, VictoriaLogs
 from e2e.build import program as built
-from e2e.build import wanted
 from e2e.programs import Program, free_ports
-from e2e.recipes import LOKI, ROOT
+from e2e.recipes import ROOT
 from e2e.webhook import Webhook
-from tests.stack.compose import services
+from tests.stack.compose import JAEGER, services
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,12 +23,11 @@ HOST: Final = "127.0.0.1"
 PORTS: Final = (
     "prometheus",
     "alertmanager",
-    "tempo",
-    "tempo_inside",
-    "tempo_otlp_grpc",
-    "tempo_otlp_http",
-    "loki",
-    "loki_inside",
+    "jaeger",
+    "jaeger_grpc",
+    "jaeger_otlp",
+    "jaeger_health",
+    "victorialogs",
     "collector_grpc",
     "collector_http",
     "collector_health",
@@ -51,15 +49,13 @@ class Stack:
 
     prometheus: str
     alertmanager: str
-    tempo: str
-    loki: str
-    """Empty where Loki is not built."""
-
+    jaeger: str
+    victorialogs: str
     collector_grpc: str
     collector_http: str
     webhook: Webhook
     programs: Mapping[str, Program]
-    """By the names of their services in the compose file."""
+    """By the names of their services in the compose files."""
 
     backends: Backends
 
@@ -67,9 +63,8 @@ class Stack:
         """Stop everything."""
         self.backends.close()
         # The senders before the receivers: the other way round each would wait for the next.
-        for service in ("otelcol", "prometheus", "alertmanager", "tempo", "loki"):
-            if service in self.programs:
-                self.programs[service].kill()
+        for service in ("otelcol", "prometheus", "alertmanager", "jaeger", "victoria-logs"):
+            self.programs[service].kill()
         self.webhook.close()
 
 
@@ -89,12 +84,11 @@ def start(directory: Path, **environ: str) -> tuple[Stack, Mapping[str, float]]:
     url = {name: f"http://{HOST}:{port}" for name, port in ports.items()}
     shipped = _shipped(directory, ports, webhook.address)
     programs = {program.name: program for program in _programs(directory, shipped, ports)}
-    with_loki = "loki" in programs
     stack = Stack(
         prometheus=url["prometheus"],
         alertmanager=url["alertmanager"],
-        tempo=url["tempo"],
-        loki=url["loki"] if with_loki else "",
+        jaeger=url["jaeger"],
+        victorialogs=url["victorialogs"],
         collector_grpc=url["collector_grpc"],
         collector_http=url["collector_http"],
         webhook=webhook,
@@ -102,8 +96,8 @@ def start(directory: Path, **environ: str) -> tuple[Stack, Mapping[str, float]]:
         backends=Backends(
             prometheus=Prometheus(url["prometheus"]),
             alertmanager=Alertmanager(url["alertmanager"]),
-            tempo=Tempo(url["tempo"]),
-            loki=Loki(url["loki"]) if with_loki else None,
+            jaeger=Jaeger(url["jaeger"]),
+            victorialogs=VictoriaLogs(url["victorialogs"]),
         ),
     )
     try:
@@ -119,7 +113,7 @@ def start(directory: Path, **environ: str) -> tuple[Stack, Mapping[str, float]]:
 
 
 def _programs(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Iterator[Program]:
-    """Yield the programs, each with arguments and variables of the compose file and with addresses of this stack."""
+    """Yield the programs, each with arguments and variables of the compose files and with addresses of this stack."""
     at = {name: f"{HOST}:{port}" for name, port in ports.items()}
 
     def made(service: str, ready: str, *arguments: str, **environ: str) -> Program:
@@ -130,36 +124,27 @@ def _programs(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Itera
             command=[str(built(service)), *command, *arguments],
             ready=f"http://{ready}",
             directory=directory / service,
-            environ={**services()[service].get("environment", {}), **environ},
+            environ={**services(JAEGER)[service].get("environment", {}), **environ},
         )
 
     yield made("prometheus", f"{at['prometheus']}/-/ready", f"--web.listen-address={at['prometheus']}")
     yield made("alertmanager", f"{at['alertmanager']}/-/ready", f"--web.listen-address={at['alertmanager']}")
     yield made(
-        "tempo",
-        f"{at['tempo']}/ready",
-        TEMPO_LISTEN_ADDRESS=HOST,
-        TEMPO_HTTP_PORT=str(ports["tempo"]),
-        TEMPO_GRPC_PORT=str(ports["tempo_inside"]),
-        TEMPO_OTLP_GRPC_ADDRESS=at["tempo_otlp_grpc"],
-        TEMPO_OTLP_HTTP_ADDRESS=at["tempo_otlp_http"],
-        TEMPO_DIRECTORY=str(directory / "tempo"),
+        "jaeger",
+        f"{at['jaeger_health']}/status",
+        JAEGER_HTTP_ADDRESS=at["jaeger"],
+        JAEGER_GRPC_ADDRESS=at["jaeger_grpc"],
+        JAEGER_OTLP_ADDRESS=at["jaeger_otlp"],
+        JAEGER_HEALTH_ADDRESS=at["jaeger_health"],
+        JAEGER_DIRECTORY=str(directory / "jaeger"),
     )
-    if wanted(LOKI):
-        yield made(
-            "loki",
-            f"{at['loki']}/ready",
-            LOKI_LISTEN_ADDRESS=HOST,
-            LOKI_HTTP_PORT=str(ports["loki"]),
-            LOKI_GRPC_PORT=str(ports["loki_inside"]),
-            LOKI_DIRECTORY=str(directory / "loki"),
-        )
+    yield made("victoria-logs", f"{at['victorialogs']}/health", f"-httpListenAddr={at['victorialogs']}")
     yield made(
         "otelcol",
         at["collector_health"],
         PROMETHEUS_URL=f"http://{at['prometheus']}",
-        TEMPO_URL=f"http://{at['tempo_otlp_http']}",
-        LOKI_URL=f"http://{at['loki']}",
+        TEMPO_URL=f"http://{at['jaeger_otlp']}",
+        VICTORIALOGS_URL=f"http://{at['victorialogs']}",
         OTLP_GRPC_ADDRESS=at["collector_grpc"],
         OTLP_HTTP_ADDRESS=at["collector_http"],
         HEALTH_ADDRESS=at["collector_health"],
@@ -193,13 +178,13 @@ def _replace(file: Path, old: str, new: str) -> None:
 
 def _command(service: str, places: Mapping[str, Path]) -> list[str]:
     """
-    Return the arguments that the compose file gives a program, with its variables filled in.
+    Return the arguments that the compose files give a program, with their variables filled in.
 
     Args:
         service: The service's name.
         places: Folders of the container, and what stands for them here.
     """
-    return [_placed(argument, places) for argument in services()[service]["command"]]
+    return [_placed(argument, places) for argument in services(JAEGER)[service]["command"]]
 
 
 def _placed(argument: str, places: Mapping[str, Path]) -> str:

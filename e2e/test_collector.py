@@ -22,7 +22,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from e2e.driving import Agent
-from e2e.programs import free_ports
+from e2e.programs import QUICK, free_ports
 from e2e.sink import Sink, attributes, eventually
 from otel_errcompact.redaction.issued import ISSUED
 from otel_errcompact.redaction.redact import redact
@@ -92,6 +92,7 @@ class Collector:
         if not same_ports:
             self.port, self.grpc_port, self.health_port = ports
         defaults = {
+            **QUICK,
             "OTLP_GRPC_ADDRESS": f"127.0.0.1:{self.grpc_port}",
             "OTLP_HTTP_ADDRESS": f"127.0.0.1:{self.port}",
             "HEALTH_ADDRESS": f"127.0.0.1:{self.health_port}",
@@ -287,12 +288,15 @@ def arrived_record(sink: Sink, name: str) -> LogRecord:
     return found
 
 
-@pytest.mark.parametrize("name", ["otelcol.yaml", "otelcol-balancer.yaml", "otelcol-agent.yaml"])
-def test_configuration_is_valid(name: str) -> None:
-    """The collector itself finds nothing wrong with its configuration, also where no variable is set."""
-    done = subprocess.run(
-        [OTELCOL, "validate", "--config", CONFIGURATION / name], capture_output=True, check=False, env={}
-    )
+@pytest.mark.parametrize(
+    "names",
+    [("otelcol.yaml",), ("otelcol.yaml", "otelcol-jaeger.yaml"), ("otelcol-balancer.yaml",), ("otelcol-agent.yaml",)],
+    ids=lambda names: names[-1],
+)
+def test_configuration_is_valid(names: tuple[str, ...]) -> None:
+    """The collector itself finds nothing wrong with its configuration, also where none of its variables is set."""
+    files = [f"--config={CONFIGURATION / name}" for name in names]
+    done = subprocess.run([OTELCOL, "validate", *files], capture_output=True, check=False, env=QUICK)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

@@ -13,6 +13,7 @@ import yaml
 
 from e2e.build import BuildError, fetched, go_is_missing, program
 from e2e.manifests import Manifests, Workload, built, dangling, mebibytes, weaknesses
+from e2e.programs import QUICK
 from e2e.recipes import PROMETHEUS_OPERATOR, ROOT
 from e2e.test_collector import OTELCOL
 from otel_errcompact.lab.cli.stack import export
@@ -262,7 +263,7 @@ def test_the_collector_takes_its_configuration(folder, manifests, tmp_path) -> N
     for workload in manifests[folder].workloads():
         name, content = workload.configuration()
         (tmp_path / name).write_text(content, encoding="utf-8")
-        environ = workload.environ(metadata_name="pod-0", spec_nodeName="node-1")
+        environ = {**QUICK, **workload.environ(metadata_name="pod-0", spec_nodeName="node-1")}
         done = subprocess.run(
             [OTELCOL, "validate", "--config", tmp_path / name], capture_output=True, check=False, env=environ
         )

@@ -8,31 +8,31 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Final
 
-import httpx
 import pytest
-import yaml
 
 from e2e.build import BuildError, go_is_missing, program
 from e2e.outside import Outside
+from e2e.programs import QUICK
 from e2e.stack import Stack, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-QUIET_SECONDS: Final = 25
-"""Longer than an idle worker of Tempo waits for a job by default, before it logs an error: 15 s."""
+QUIET_SECONDS: Final = 12
+"""Longer than the collector waits before it sends its own metrics, and than the rules wait for each other: 10 s."""
 
 COMPLAINT: Final = re.compile(
-    r"\blevel=(warn|error|fatal|dpanic|panic)\b|\t(warn|error|fatal|dpanic|panic)\t", re.IGNORECASE
+    r"\blevel=(warn|error|fatal|dpanic|panic)\b|\t(warn|error|fatal|dpanic|panic)\t|^badger \S+ \S+ (WARNING|ERROR):",
+    re.IGNORECASE,
 )
 
 KNOWN: Final = {
-    # The generator is off on purpose: metrics come from the agents, counted before any sampling.
-    "tempo": ["metrics-generator is not configured.", "unowned file entry ignored during wal replay"],
+    # The proxy does not carry what Node makes of Jaeger's page; the image has it, and the chain asks the interface.
+    "jaeger": ["ui assets not embedded in the binary"],
     # /debug/tracez would show the collector's own spans, which it does not record; the other pages work.
     "otelcol": ["zPages span processor registration is not available"],
 }
-"""Complaints without a cure here. Tempo's second one is about a folder that it has just made itself."""
+"""Complaints without a cure here."""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def idle(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator
     if missing and not os.environ.get("CI"):
         pytest.skip(missing)
     try:
-        running, _ = start(tmp_path_factory.mktemp("idle"), **outside.environ)
+        running, _ = start(tmp_path_factory.mktemp("idle"), **outside.environ, **QUICK)
     except BuildError as error:
         pytest.fail(f"{error}; `make e2e` builds first")
     time.sleep(QUIET_SECONDS)
@@ -66,7 +66,8 @@ def complaints(log: str) -> Sequence[str]:
 @pytest.mark.parametrize(
     "line",
     [
-        'level=error ts=2026-11-23T09:23:36Z caller=backendworker.go:529 msg="error calling scheduler"',
+        'level=error ts=2026-11-23T09:23:36Z caller=notify.go:529 msg="cannot notify"',
+        "badger 2026/11/28 07:41:12 WARNING: Truncate Needed. File 000001.vlog size: 2147483646",
         'time=2026-11-23T09:23:42Z level=WARN source=main.go:1249 msg="Received an OS signal"',
         "2026-11-23T09:24:39.059Z\twarn\tzpagesextension.go:69\tregistration is not available\t{}",
     ],
@@ -104,16 +105,3 @@ def test_a_request_to_another_machine_is_seen() -> None:
     other.close()
     assert done.returncode != 0
     assert set(other.asked) == {"stats.example.org:443"}
-
-
-def test_tempo_and_loki_report_to_nobody(idle: Stack) -> None:
-    """By their own account of the configuration that they run with."""
-    asked = {"tempo": (f"{idle.tempo}/status/config", "usage_report")}
-    if idle.loki:
-        asked["loki"] = (f"{idle.loki}/config", "analytics")
-    for address, section in asked.values():
-        answer = httpx.get(address, timeout=30, trust_env=False)
-        # Tempo puts a line with the version in front of it.
-        text = answer.raise_for_status().text
-        running = yaml.safe_load(re.split(r"^---$", text, flags=re.MULTILINE)[-1])
-        assert running[section]["reporting_enabled"] is False

@@ -1,9 +1,9 @@
 """
 What the operator's side costs: `python -m benchmarks.operating [--failures 100000]`.
 
-It starts the collector, Prometheus, Tempo and, where it is built, Loki with the shipped configuration on free loopback
-ports, lets real agents fail, waits until all of it has arrived, and prints tables. Linux only. `python -m e2e.build`
-builds the programs.
+It starts the collector, Prometheus, Jaeger and VictoriaLogs with the shipped configuration on free loopback ports, lets
+real agents fail, waits until all of it has arrived, and prints tables. Linux only. `python -m e2e.build` builds the
+programs.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import httpx
-
 from benchmarks.operating import load, outage, prometheus, report
 from benchmarks.operating.watch import cores, disk, usage
 from e2e.stack import start
@@ -33,9 +31,7 @@ IDLE_SECONDS: Final = 30
 WRITTEN_SECONDS: Final = 600
 READ_EVERY_SECONDS: Final = 5
 STEADY: Final = 14
-"""Readings, more than a minute: Tempo closes a block after 30 s, and writes it once more in its final form then."""
-
-LOKI_FLUSH_SECONDS: Final = 10
+"""Readings, more than a minute in which nothing is merged or written any more."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--agents", type=int, default=2, help="processes that meet them at once")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds an agent rests after each run of ten calls")
     parser.add_argument("--idle", type=float, default=IDLE_SECONDS, help="seconds for which idle programs are watched")
-    parser.add_argument("--outage", type=int, default=20_000, help="failures while Tempo is away; 0 leaves that out")
+    parser.add_argument("--outage", type=int, default=20_000, help="failures while Jaeger is away; 0 leaves that out")
     parser.add_argument("--json", type=Path, help="also write what was measured to this file")
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="errcompact-operating-", ignore_cleanup_errors=True) as folder:
@@ -102,8 +98,8 @@ def _measure(stack: Stack, folder: Path, asked: argparse.Namespace) -> dict[str,
     measured["idle_after"] = cores(stack.programs, asked.idle)
     measured["disk"] = _kept(stack)
     if asked.outage:
-        _say("the same with Tempo away")
-        measured["tempo_away"] = outage.tempo_away(stack, folder / "tempo-away", asked.outage)
+        _say("the same with Jaeger away")
+        measured["jaeger_away"] = outage.jaeger_away(stack, folder / "jaeger-away", asked.outage)
         _say("and with no collector")
         measured["collector_away"] = outage.collector_away(stack, folder / "collector-away", asked.outage)
     measured["block"] = prometheus.block(stack)._asdict()
@@ -112,19 +108,14 @@ def _measure(stack: Stack, folder: Path, asked: argparse.Namespace) -> dict[str,
 
 def _kept(stack: Stack) -> dict[str, int]:
     """Return what the back ends keep for the time of the retention, once they have written it."""
-    tempo = stack.programs["tempo"].directory / "blocks"
-    sizes: list[int] = []
+    folders = {name: stack.programs[name].directory for name in ("jaeger", "victoria-logs")}
+    sizes: list[dict[str, int]] = []
 
     deadline = time.monotonic() + WRITTEN_SECONDS
-    while time.monotonic() < deadline and not (sizes and sizes[-1] > 0 and sizes[-STEADY:] == [sizes[-1]] * STEADY):
+    while time.monotonic() < deadline and not (sizes and sizes[-STEADY:] == [sizes[-1]] * STEADY):
         time.sleep(READ_EVERY_SECONDS)
-        sizes.append(disk(tempo))
-    kept = {"tempo": sizes[-1]}
-    if stack.loki:
-        httpx.post(f"{stack.loki}/flush", trust_env=False, timeout=60).raise_for_status()
-        time.sleep(LOKI_FLUSH_SECONDS)
-        kept["loki"] = disk(stack.programs["loki"].directory / "chunks")
-    return kept
+        sizes.append({name: disk(folder) for name, folder in folders.items()})
+    return sizes[-1]
 
 
 def _say(what: str) -> None:

@@ -1,9 +1,10 @@
 """
 Whether memory limits hold under load: `python -m benchmarks.operating.limits [--failures 40000] [--seconds 60]`.
 
-First the stack of docker-compose.yml, then the collector tier of kubernetes/base. Each program runs with the variables
-of its container, by which it keeps below its limit; its peak of resident memory is compared with that limit. Resident
-memory holds pages of files too, which the kernel would take back first. Linux only.
+First the stack of docker-compose.yml with docker-compose.jaeger.yml over it, then the collector tier of
+kubernetes/base. Each program runs with the variables of its container, by which it keeps below its limit; its peak of
+resident memory is compared with that limit. Resident memory holds pages of files too, which the kernel would take back
+first. Linux only.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from e2e.build import program
 from e2e.manifests import Workload, built, mebibytes
 from e2e.programs import Program, free_ports
 from e2e.stack import start
-from tests.stack.compose import services
+from tests.stack.compose import JAEGER, services
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lost, peaks = _of_stack(Path(folder), asked.failures)
         (Path(folder) / "tier").mkdir()
         lost_by_tier, peaks_of_tier = _of_tier(Path(folder) / "tier", asked.seconds)
-    print(_table("docker-compose.yml", peaks), _table("kubernetes/base", peaks_of_tier), sep="\n\n")
+    print(_table("docker-compose.jaeger.yml", peaks), _table("kubernetes/base", peaks_of_tier), sep="\n\n")
     exceeded = [each.name for each in (*peaks, *peaks_of_tier) if each.peak_mib >= each.limit_mib]
     return 1 if exceeded or lost or lost_by_tier else 0
 
@@ -76,7 +77,7 @@ def _of_stack(folder: Path, failures: int) -> tuple[int, list[Peak]]:
         agents = load.run(stack, folder / "agents", failures=failures, processes=2)
         took = time.monotonic() - began
         arrived = load.arrived(stack, agents)
-        limits = {name: services()[name]["mem_limit"] for name in stack.programs}
+        limits = {name: services(JAEGER)[name]["mem_limit"] for name in stack.programs}
         peaks = [
             _peak(name, each, mebibytes(limits[name][:-1] + OF_COMPOSE[limits[name][-1]]))
             for name, each in stack.programs.items()

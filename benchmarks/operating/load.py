@@ -9,6 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from e2e.backends import MICROSECONDS
 from e2e.driving import environ
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ ARRIVAL_SECONDS: Final = 300
 POLL_SECONDS: Final = 5
 ATTEMPTS: Final = 4
 AGENT_SECONDS: Final = 3_600
+TRACES: Final = 10_000
+"""In one answer of Jaeger."""
+
+# The exporter for traces, whatever takes them.
+QUEUE: Final = 'sum(otelcol_exporter_queue_size{exporter="otlp_http/tempo"})'
 
 _logger = logging.getLogger(__name__)
 
@@ -49,10 +55,10 @@ class Arrived(NamedTuple):
     """As Prometheus counts them."""
 
     spans: int
-    """Spans with an exception, as Tempo finds them."""
+    """Spans with an exception, as Jaeger finds them."""
 
     escalations: int
-    """Log records, as Loki finds them; those of Prometheus where there is no Loki."""
+    """Log records, as VictoriaLogs finds them."""
 
     same: int
     """Raw errors of a sample that were the same, byte for byte."""
@@ -117,17 +123,24 @@ def run(
 
 def arrived(stack: Stack, agents: Agents, name: str = SERVICE) -> Arrived:
     """Wait until what the agents did has arrived, and compare it."""
-    failures, escalations = int(agents.sum("failures")), int(agents.sum("escalations"))
+    failures = int(agents.sum("failures"))
     warm_ups = len(agents.accounts)
+    spans = [0]
+
+    def all_spans() -> bool:
+        # To count is work, which is begun when the collector has handed on all it has.
+        if stack.backends.prometheus.total(QUEUE) == 0:
+            spans.append(_spans(stack, agents, name))
+        return spans[-1] >= failures + warm_ups
+
     _wait(lambda: _counted(stack, "errcompact_errors_total", name) >= failures + warm_ups)
-    _wait(lambda: _spans(stack, agents, name) >= failures + warm_ups)
+    _wait(all_spans)
     samples = [sample for account in agents.accounts for sample in account["samples"]]
     different = tuple(sample["trace"] for sample in samples if not _is_there(stack, sample))
-    logged = stack.loki and escalations
     return Arrived(
         failures=_counted(stack, "errcompact_errors_total", name) - warm_ups,
-        spans=_spans(stack, agents, name) - warm_ups,
-        escalations=_logged(stack, name) if logged else _counted(stack, "errcompact_escalations_total", name),
+        spans=spans[-1] - warm_ups,
+        escalations=_logged(stack, name),
         same=len(samples) - len(different),
         different=different,
     )
@@ -146,26 +159,39 @@ def _counted(stack: Stack, metric: str, name: str) -> int:
 
 
 def _logged(stack: Stack, name: str) -> int:
-    assert stack.backends.loki is not None
-    query = f'sum(count_over_time({{service_name="{name}"}} | errcompact_threshold != "" [2h]))'
-    found = stack.backends.loki.get("/loki/api/v1/query", query=query)["data"]["result"]
-    return int(found[0]["value"][1]) if found else 0
+    query = f'"service.name":="{name}" "errcompact.threshold":* | stats count() as found'
+    return int(stack.backends.victorialogs.query(query)[0]["found"])
 
 
 def _spans(stack: Stack, agents: Agents, name: str) -> int:
-    began = int(min(account["began"] for account in agents.accounts))
-    # A boundary's own spans of failed calls: one exception each.
-    query = f'{{ resource.service.name = "{name}" && name =~ "execute_tool.*" && event:name = "exception" }}'
-    answer = stack.backends.tempo.get(
-        "/api/metrics/query", q=f"{query} | count_over_time()", start=began - 60, end=began + 7_200
+    """Count a second at a time: no question to Jaeger counts, and an answer holds whole traces."""
+    first = int(min(account["began"] for account in agents.accounts))
+    found: set[str] = set()
+    for second in range(first - 1, int(time.time()) + 1):
+        traces = stack.backends.jaeger.get(
+            "/api/traces", service=name, start=second * MICROSECONDS, end=(second + 1) * MICROSECONDS, limit=TRACES
+        )["data"]
+        assert len(traces) < TRACES, "more in a second than one answer holds"
+        found |= {
+            span["spanID"]
+            for trace in traces
+            for span in trace["spans"]
+            # A boundary's own spans of failed calls: one exception each.
+            if span["operationName"].startswith("execute_tool") and _failed(span)
+        }
+    return len(found)
+
+
+def _failed(span: dict[str, Any]) -> bool:
+    return any(
+        field["value"] == "exception" for log in span["logs"] for field in log["fields"] if field["key"] == "event"
     )
-    return int(sum(float(series.get("value", 0)) for series in answer.get("series", ())))
 
 
 def _is_there(stack: Stack, sample: dict[str, str]) -> bool:
-    """Whether a span of the trace holds the raw error exactly; asked again, since a block may be changing its form."""
+    """Whether a span of the trace holds the raw error exactly; asked again, since it may be on its way."""
     for _ in range(ATTEMPTS):
-        spans = stack.backends.tempo.trace(sample["trace"])
+        spans = stack.backends.jaeger.trace(sample["trace"])
         if any(sample["text"] in attributes.values() for span in spans for _, attributes in span.events):
             return True
         time.sleep(POLL_SECONDS)

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from e2e.stack import Stack
 
 SERVICE: Final = "operating-outage"
+# The exporter for traces, whatever takes them.
 QUEUE: Final = 'max_over_time(otelcol_exporter_queue_size{exporter="otlp_http/tempo"}[10m])'
 ARRIVAL_SECONDS: Final = 120
 
 
-def tempo_away(stack: Stack, folder: Path, failures: int) -> dict[str, Any]:
-    """Kill Tempo, let an agent fail, and start Tempo again."""
-    tempo, queue = stack.programs["tempo"], stack.programs["otelcol"].directory / "queue"
+def jaeger_away(stack: Stack, folder: Path, failures: int) -> dict[str, Any]:
+    """Kill Jaeger, let an agent fail, and start Jaeger again."""
+    jaeger, queue = stack.programs["jaeger"], stack.programs["otelcol"].directory / "queue"
     before = disk(queue)
-    tempo.kill()
+    jaeger.kill()
     agents = load.run(stack, folder, failures=failures, name=SERVICE)
     # The collector tells the size of its queue every ten seconds.
     found: list[float] = []
@@ -34,7 +35,7 @@ def tempo_away(stack: Stack, folder: Path, failures: int) -> dict[str, Any]:
 
     eventually(settled, seconds=ARRIVAL_SECONDS, what="a queue that stands still")
     waiting, on_disk = found[-1], disk(queue) - before
-    tempo.restart()
+    jaeger.restart()
     arrived = load.arrived(stack, agents, SERVICE)
     return {
         "failures": agents.sum("failures"),

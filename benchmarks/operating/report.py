@@ -25,7 +25,7 @@ def _chain(measured: dict[str, Any]) -> str:
         ("raw errors, mean", f"{agents['raw_bytes'] / agents['failures']:,.0f} bytes"),
         ("failures per second, agents and all programs", f"{agents['failures'] / agents['worked_s']:,.0f}"),
         ("counted in Prometheus", f"{arrived['failures']:,.0f}"),
-        ("exceptions found in Tempo", f"{arrived['spans']:,.0f}"),
+        ("exceptions found in Jaeger", f"{arrived['spans']:,.0f}"),
         ("raw errors compared byte for byte", f"{arrived['same']} the same, {len(arrived['different'])} different"),
         ("escalations, agents / arrived", f"{agents['escalations']:,.0f} / {arrived['escalations']:,.0f}"),
         ("lost", f"{measured['lost']:,.0f}"),
@@ -87,20 +87,20 @@ def _prometheus(measured: dict[str, Any]) -> str:
 
 
 def _away(measured: dict[str, Any]) -> str:
-    if "tempo_away" not in measured:
+    if "jaeger_away" not in measured:
         return ""
-    tempo, collector = measured["tempo_away"], measured["collector_away"]
-    in_queue = tempo["queue_bytes"] / tempo["failures"]
+    jaeger, collector = measured["jaeger_away"], measured["collector_away"]
+    in_queue = jaeger["queue_bytes"] / jaeger["failures"]
     waiting = collector["waiting"]
     # Every span of the trace waits, the healthy ones too.
     held = collector["failures"] * waiting["spans"] / collector["spans"]
     in_agent = waiting["bytes"] / held
     rows = [
-        ("failures while Tempo was away", f"{tempo['failures']:,.0f}"),
+        ("failures while Jaeger was away", f"{jaeger['failures']:,.0f}"),
         ("bytes in the collector's queue per failure", f"{in_queue:,.0f}"),
-        ("bytes of the queue's file per failure", f"{tempo['queue_disk_bytes'] / tempo['failures']:,.0f}"),
+        ("bytes of the queue's file per failure", f"{jaeger['queue_disk_bytes'] / jaeger['failures']:,.0f}"),
         ("minutes that 2 GiB of queue last at 100 failures per second", f"{2 * GIB / in_queue / 100 / 60:,.0f}"),
-        ("lost once Tempo was back", f"{tempo['lost']:,.0f}"),
+        ("lost once Jaeger was back", f"{jaeger['lost']:,.0f}"),
         ("failures while the collector was away", f"{collector['failures']:,.0f}"),
         ("spans that wait in the agent", f"{waiting['spans']:,}"),
         ("bytes in the agent per failure, by its own estimate", f"{in_agent:,.0f}"),

@@ -1,4 +1,4 @@
-// Loads docker-compose.yml with the library that Docker Compose loads it with, and prints what that sees as JSON.
+// Loads Compose files of a folder with the library that Docker Compose loads them with, and prints what that sees as JSON.
 package main
 
 import (
@@ -11,18 +11,17 @@ import (
 )
 
 func main() {
-	if err := load(os.Args[1]); err != nil {
+	if err := load(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func load(folder string) error {
-	options, err := cli.NewProjectOptions(nil,
+func load(folder string, files []string) error {
+	options, err := cli.NewProjectOptions(files,
 		cli.WithWorkingDirectory(folder),
 		cli.WithEnvFiles(),
 		cli.WithDotEnv,
-		cli.WithDefaultConfigPath,
 		cli.WithProfiles([]string{"*"}),
 	)
 	if err != nil {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
-from otel_errcompact.otel import semconv
-from tests.stack import promql
+from tests.stack import lookups, promql
 from tests.stack.boards import (
     OF_GRAFANA,
     UIDS,
@@ -25,7 +25,7 @@ from tests.stack.boards import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tests.stack.boards import Json
     from tests.stack.promql import Known
@@ -55,15 +55,8 @@ LINKED_VARIABLE: Final = re.compile(r"[?&]var-(\w+)=")
 LINKED_RAW: Final = re.compile(
     r"[?&]var-(\w+)=\$\{(?!__data\.fields\.errcompact_class\}|__field\.labels\.errcompact_class\})[^}:]*\}"
 )
+EXPLORED: Final = re.compile(r"/explore\?[^ )\"']*?\bpanes=([^&)\s]+)")
 FIXED_RATE: Final = re.compile(r"\b(?:rate|irate)\((?:[^()]|\([^()]*\))*\[(?!\$__)")
-
-TRACE_ATTRIBUTE: Final = re.compile(r"\b(?:span|event|resource)\.(?P<name>[a-z_][\w.]*)")
-OF_TRACES: Final = frozenset(
-    {value for name, value in vars(semconv).items() if name.isupper() and isinstance(value, str) and "." in value}
-    | {"service.name", "deployment.environment.name"}
-)
-LOG_LABEL: Final = re.compile(r"[{|,]\s*(?P<name>\w+)\s*(?:=~|!~|!=|=)")
-OF_LOGS: Final = frozenset({re.sub(r"\W", "_", name) for name in OF_TRACES} | {"severity_text", "detected_level"})
 
 
 def texts(board: Json) -> list[str]:
@@ -177,35 +170,13 @@ def rates(board: Json) -> list[str]:
 
 
 def traces(board: Json) -> list[str]:
-    """TraceQL has its form, and asks for attributes that spans, events or resources have."""
-    found = []
-    for query in queries(board):
-        if query.language != "tempo":
-            continue
-        text = filled(query.text, values_of(board))
-        if not text.startswith("{") or not _balanced(text):
-            found.append(f"{query.where} is no TraceQL")
-        names = (match["name"] for match in TRACE_ATTRIBUTE.finditer(_without_strings(text)))
-        found += [f"{query.where} asks for the attribute {name}" for name in names if name not in OF_TRACES]
-    return found
+    """TraceQL has a form that Tempo takes, and asks for attributes that spans, events or resources have."""
+    return _lookups(board, "tempo", lookups.of_traces)
 
 
 def records(board: Json) -> list[str]:
-    """LogQL has its form, can be answered by Loki, and asks for labels that records have."""
-    found = []
-    for query in queries(board):
-        if query.language != "loki":
-            continue
-        text = filled(query.text, values_of(board))
-        selector, _, pipeline = text.partition("}")
-        if not text.startswith("{") or not _balanced(text):
-            found.append(f"{query.where} is no LogQL")
-        # Loki refuses a selector all of whose matchers could match the empty string.
-        if not re.search(r'=~?\s*"(?!\.\*")[^"]', selector):
-            found.append(f"{query.where} could match everything")
-        names = (match["name"] for match in LOG_LABEL.finditer(_without_strings(selector + pipeline)))
-        found += [f"{query.where} asks for the label {name}" for name in names if name not in OF_LOGS]
-    return found
+    """LogQL has a form that Loki takes, can be answered, and asks for labels that records have."""
+    return _lookups(board, "loki", lookups.of_records)
 
 
 def escapes(board: Json) -> list[str]:
@@ -378,6 +349,23 @@ def paused_rules(rules: list[Json]) -> list[str]:
     ]
 
 
+def _lookups(board: Json, language: str, complaints: Callable[[str], Iterable[str]]) -> list[str]:
+    """What is wrong with the queries in a language, in panels and behind links to Explore."""
+    values = values_of(board)
+    asked = [(query.where, query.text) for query in queries(board) if query.language == language]
+    for where, text in _strings(board):
+        for panes in EXPLORED.findall(text):
+            asked += [
+                (f"{where}, its link", each.get("query") or each["expr"])
+                for pane in json.loads(unquote(panes)).values()
+                for each in pane["queries"]
+                if each["datasource"]["type"] == language
+            ]
+    # A class or a service stands in a link as the value of a field.
+    chosen = {name: value or "chosen" for name, value in values.items()}
+    return [f"{where} {complaint}" for where, text in asked for complaint in complaints(filled(text, chosen))]
+
+
 def _sections(board: Json) -> Iterator[list[Json]]:
     """Return the panels of each row."""
     section: list[Json] = []
@@ -425,16 +413,6 @@ def _strings(value: Any, where: str = "the dashboard") -> Iterator[tuple[str, st
 
 def _is_backreference(name: str) -> bool:
     return name.isdigit()
-
-
-def _balanced(text: str) -> bool:
-    """Return whether strings are closed, and brackets outside of them too."""
-    bare = _without_strings(text)
-    return not re.search(r'["`]', bare) and all(bare.count(a) == bare.count(b) for a, b in ("()", "{}", "[]"))
-
-
-def _without_strings(text: str) -> str:
-    return re.sub(r'"(?:[^"\\]|\\.)*"|`[^`]*`', "", text)
 
 
 def _defaults(panel: Json) -> Json:

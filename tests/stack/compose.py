@@ -1,15 +1,19 @@
-"""docker-compose.yml with its variables filled in, as data."""
+"""docker-compose.yml, alone or with what is laid over it, with its variables filled in, as data."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).parents[2]
+FILE = "docker-compose.yml"
+JAEGER = "docker-compose.jaeger.yml"
+"""Laid over the first: Jaeger and VictoriaLogs instead of Tempo and Loki."""
+
 VARIABLE = re.compile(r"\$\$|\$\{(?P<name>\w+)(?:(?P<form>:[-+])(?P<word>[^}]*))?\}")
 
 
@@ -37,8 +41,8 @@ def variables(**chosen: str) -> dict[str, str]:
     return values
 
 
-def compose(**chosen: str) -> dict[str, Any]:
-    """The whole file, as Compose sees it."""
+def compose(*overlays: str, **chosen: str) -> dict[str, Any]:
+    """The whole file and what is laid over it, as Compose sees them."""
     values = variables(**chosen)
 
     def fill(node: Any) -> Any:
@@ -52,24 +56,36 @@ def compose(**chosen: str) -> dict[str, Any]:
             case _:
                 return node
 
-    return fill(yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8")))
+    files = [yaml.safe_load((ROOT / name).read_text(encoding="utf-8")) for name in (FILE, *overlays)]
+    return fill(reduce(_laid_over, files))
+
+
+def _laid_over(below: Any, above: Any, key: str = "") -> Any:
+    """What Compose makes of two files: what has names adds up, volumes by their place, and the later command stands."""
+    if isinstance(below, dict) and isinstance(above, dict):
+        both = {name: _laid_over(below[name], above[name], name) for name in below.keys() & above.keys()}
+        return {**below, **above, **both}
+    if key == "volumes":
+        return list({mount.split(":")[1]: mount for mount in (*below, *above)}.values())
+    return above
 
 
 @cache
-def services() -> dict[str, dict[str, Any]]:
+def services(*overlays: str) -> dict[str, dict[str, Any]]:
     """The services, as .env stands."""
-    return compose()["services"]
+    return compose(*overlays)["services"]
 
 
-def mounts(service: str) -> dict[str, tuple[str, bool]]:
+def mounts(service: str, *overlays: str) -> dict[str, tuple[str, bool]]:
     """What is mounted into a service, by its place there: where it comes from, and whether it can be written."""
-    parts = (mount.split(":") for mount in services()[service].get("volumes", []))
+    parts = (mount.split(":") for mount in services(*overlays)[service].get("volumes", []))
     return {target: (source, mode != ["ro"]) for source, target, *mode in parts}
 
 
-def on_host(service: str, path: str) -> Path | None:
+def on_host(service: str, path: str, *overlays: str) -> Path | None:
     """The file of the checkout that a program sees under a path, or None where nothing of ours is mounted."""
-    for target, (source, _) in mounts(service).items():
+    # The deepest first: what is mounted within another mount hides what that has there.
+    for target, (source, _) in sorted(mounts(service, *overlays).items(), reverse=True):
         if source.startswith(".") and (path == target or path.startswith(f"{target}/")):
             return ROOT / source / path.removeprefix(target).lstrip("/")
     return None

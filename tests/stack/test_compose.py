@@ -1,4 +1,8 @@
-"""docker-compose.yml, checked against itself and against the files it mounts; Docker is asked too where it is there."""
+"""
+docker-compose.yml, and docker-compose.jaeger.yml laid over it, checked against themselves and the files they mount.
+
+Docker is asked too where it is there.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,15 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from e2e.recipes import ALERTMANAGER, COLLECTOR, LOKI, PROMETHEUS
-from tests.stack.compose import ROOT, compose, configuration, mounts, on_host, services, settings_read, variables
+from e2e.recipes import ALERTMANAGER, COLLECTOR, JAEGER, PROMETHEUS, VICTORIALOGS
+from tests.stack.compose import FILE, ROOT, compose, configuration, mounts, on_host, services, settings_read, variables
+from tests.stack.compose import JAEGER as OVERLAY
 
 SERVICES = sorted(services())
+EVERY_SERVICE = [
+    *(pytest.param(name, (), id=name) for name in SERVICES),
+    *(pytest.param(name, (OVERLAY,), id=f"{name}, overlay") for name in sorted(services(OVERLAY))),
+]
 MIB = {"m": 1, "g": 1024}
 
 
@@ -72,14 +81,25 @@ def test_an_image_without_tag_or_whole_digest_is_refused(image: str) -> None:
     assert not IMAGE.fullmatch(image)
 
 
+def test_the_overlay_s_images_have_their_versions() -> None:
+    """By tag alone: no digest of theirs was found in public, and .env says so."""
+    added = {name: services(OVERLAY)[name]["image"] for name in services(OVERLAY).keys() - services().keys()}
+    assert added == {
+        "jaeger": "jaegertracing/jaeger:2.13.0",
+        "victoria-logs": "victoriametrics/victoria-logs:v1.52.1",
+    }
+    # One commit, two tags: the older half of Jaeger counted on.
+    assert JAEGER.module.version == "v1.76.0"
+    assert added["victoria-logs"].rpartition(":")[2] == VICTORIALOGS.module.version
+
+
 def test_the_versions_are_those_that_are_built_for_tests() -> None:
-    """What the chain proves is proved of these images; Tempo's newest module is from shortly before its release."""
+    """What the chain proves is proved of these images."""
     versions = {
         "otelcol": COLLECTOR.builder.version,
         # To Go, 3.14.0 is v0.314.0.
         "prometheus": re.sub(r"v0\.3(\d+)", r"3.\1", PROMETHEUS.module.version),
         "alertmanager": ALERTMANAGER.module.version,
-        "loki": LOKI.module.version,
     }
     for name, version in versions.items():
         tag = IMAGE.fullmatch(services()[name]["image"])["tagged"].rpartition(":")[2]
@@ -113,7 +133,7 @@ OUTSIDE = {
 
 def test_each_variable_is_set_and_used() -> None:
     """A variable that is not in .env would be empty; a line of .env that nothing reads would be a lie."""
-    lines = (ROOT / "docker-compose.yml").read_text(encoding="utf-8").splitlines()
+    lines = [line for file in (FILE, OVERLAY) for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
     used = set(re.findall(r"(?<!\$)\$\{(\w+)", "\n".join(line for line in lines if not line.lstrip().startswith("#"))))
     used |= {secret["environment"] for secret in compose()["secrets"].values()}
     assert used == set(variables())
@@ -137,20 +157,20 @@ def test_every_port_is_on_the_loopback_address() -> None:
     }
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_a_service_is_bounded(name: str) -> None:
+@pytest.mark.parametrize(("name", "overlays"), EVERY_SERVICE)
+def test_a_service_is_bounded(name: str, overlays: tuple[str, ...]) -> None:
     """In memory and in logs; it gets time to stop, and what happens when it ends is said."""
-    service = services()[name]
+    service = services(*overlays)[name]
     assert mebibytes(service["mem_limit"]) <= 1024
     assert service["logging"] == {"driver": "json-file", "options": {"max-size": "10m", "max-file": "3"}}
     assert service["restart"] == ("no" if name == "queue-owner" else "unless-stopped")
     assert re.fullmatch(r"\d+[sm]", service["stop_grace_period"])
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_a_service_has_no_rights_to_lose(name: str) -> None:
+@pytest.mark.parametrize(("name", "overlays"), EVERY_SERVICE)
+def test_a_service_has_no_rights_to_lose(name: str, overlays: tuple[str, ...]) -> None:
     """No root but where it is said why, no capabilities, none to gain."""
-    service = services()[name]
+    service = services(*overlays)[name]
     user, _, _ = service["user"].partition(":")
     assert int(user) > 0 or service["x-root"]
     assert service["cap_drop"] == ["ALL"]
@@ -159,10 +179,10 @@ def test_a_service_has_no_rights_to_lose(name: str) -> None:
     assert not service.get("privileged", False)
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_a_service_is_asked_how_it_is_or_the_reason_is_said(name: str) -> None:
+@pytest.mark.parametrize(("name", "overlays"), EVERY_SERVICE)
+def test_a_service_is_asked_how_it_is_or_the_reason_is_said(name: str, overlays: tuple[str, ...]) -> None:
     """By a program that its image has, without a shell."""
-    service = services()[name]
+    service = services(*overlays)[name]
     if reason := service.get("x-no-healthcheck"):
         assert "healthcheck" not in service
         assert len(reason) > 10
@@ -173,24 +193,27 @@ def test_a_service_is_asked_how_it_is_or_the_reason_is_said(name: str) -> None:
 
 
 def test_the_health_checks_are_these() -> None:
-    """Images of the collector, Tempo and Loki have neither shell nor curl; promtool and amtool were run as written."""
+    """Tempo's and Loki's images have no shell, Jaeger's is Alpine; promtool and amtool were run as written."""
     checks = {
-        name: service["healthcheck"]["test"][1:] for name, service in services().items() if "healthcheck" in service
+        name: service["healthcheck"]["test"][1:]
+        for name, service in services(OVERLAY).items()
+        if "healthcheck" in service
     }
     assert checks == {
         "alertmanager": ["amtool", "cluster", "show", "--alertmanager.url=http://localhost:9093"],
         "grafana": ["wget", "-q", "-O", "/dev/null", "http://127.0.0.1:3000/api/health"],
+        "jaeger": ["wget", "-q", "-O", "/dev/null", "http://127.0.0.1:13133/status"],
         "loki": ["/usr/bin/loki", "-health"],
         "prometheus": ["promtool", "check", "ready", "--url=http://localhost:9090"],
         "tempo": ["/tempo", "-health"],
     }
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_what_is_mounted_exists_and_is_not_written(name: str) -> None:
+@pytest.mark.parametrize(("name", "overlays"), EVERY_SERVICE)
+def test_what_is_mounted_exists_and_is_not_written(name: str, overlays: tuple[str, ...]) -> None:
     """Docker makes an empty folder of a path that does not exist."""
-    declared = compose()["volumes"]
-    for source, writable in mounts(name).values():
+    declared = compose(*overlays)["volumes"]
+    for source, writable in mounts(name, *overlays).values():
         if source.startswith("."):
             assert (ROOT / source).exists(), source
             assert not writable, source
@@ -390,15 +413,128 @@ def errcompact_help() -> str:
     return CliRunner().invoke(app, ["demo", "--help"]).stdout
 
 
+class TestTheOverlay:
+    """What docker-compose.jaeger.yml changes."""
+
+    def test_it_stops_tempo_and_loki_and_adds_two(self) -> None:
+        """Both wait for a profile that nobody asks for; all else stays, the demo's profile too."""
+        before = {name: service.get("profiles", []) for name, service in services().items()}
+        assert {name: service.get("profiles", []) for name, service in services(OVERLAY).items()} == {
+            **before,
+            **{key: ["tempo-and-loki"] for key in ("tempo", "loki")},
+            **{key: [] for key in ("jaeger", "victoria-logs")},
+        }
+
+    def test_it_changes_nothing_else(self) -> None:
+        """Where data goes, who owns the volumes, and which data sources Grafana reads."""
+        changed = {
+            (name, key)
+            for name, service in services().items()
+            for key, value in services(OVERLAY)[name].items()
+            if service.get(key) != value
+        }
+        assert changed == {
+            ("tempo", "profiles"),
+            ("loki", "profiles"),
+            ("otelcol", "command"),
+            ("otelcol", "environment"),
+            ("queue-owner", "command"),
+            ("queue-owner", "volumes"),
+            ("grafana", "environment"),
+            ("grafana", "volumes"),
+        }
+
+    def test_the_collector_reads_both_files(self) -> None:
+        """The second is merged over the first."""
+        paths = [argument.removeprefix("--config=") for argument in services(OVERLAY)["otelcol"]["command"]]
+        assert [on_host("otelcol", path) for path in paths] == [
+            ROOT / "collector-config" / name for name in ("otelcol.yaml", "otelcol-jaeger.yaml")
+        ]
+
+    def test_the_collector_cuts_and_leaves_all_else_as_it_is(self) -> None:
+        """One processor more in one pipeline: a list is replaced as a whole."""
+        over = configuration("otelcol-jaeger.yaml")
+        (cut,) = over["processors"]
+        processors = over["service"]["pipelines"]["traces/sample"].pop("processors")
+        assert over["service"] == {"pipelines": {"traces/sample": {}}}
+        processors.remove(cut)
+        assert processors == configuration("otelcol.yaml")["service"]["pipelines"]["traces/sample"]["processors"]
+        assert set(over["exporters"]) <= set(configuration("otelcol.yaml")["exporters"])
+
+    def test_the_new_programs_get_what_is_shipped(self) -> None:
+        """Jaeger its file, VictoriaLogs its folder and for how long."""
+        (path,) = services(OVERLAY)["jaeger"]["command"]
+        assert on_host("jaeger", path.removeprefix("--config="), OVERLAY) == ROOT / "collector-config" / "jaeger.yaml"
+        assert services(OVERLAY)["victoria-logs"]["command"] == [
+            "-storageDataPath=/victoria-logs",
+            "-retentionPeriod=336h",
+            "-loggerLevel=WARN",
+        ]
+
+    @pytest.mark.parametrize(
+        ("name", "files"),
+        [("otelcol", ("otelcol.yaml", "otelcol-jaeger.yaml")), ("jaeger", ("jaeger.yaml",))],
+    )
+    def test_what_a_configuration_reads_of_the_environment_is_there(self, name: str, files: tuple[str, ...]) -> None:
+        """A variable without a default is set, and none is set that nothing reads."""
+        read = {setting: default for file in files for setting, default in settings_read(file).items()}
+        given = services(OVERLAY)[name]["environment"]
+        assert {setting for setting, default in read.items() if not default} <= set(given)
+        assert set(given) - {"GOMEMLIMIT"} <= set(read)
+
+    def test_addresses_name_services_and_their_ports(self) -> None:
+        """What was Tempo's is Jaeger's."""
+        assert services(OVERLAY)["otelcol"]["environment"]["TEMPO_URL"] == "http://jaeger:4318"
+        assert services(OVERLAY)["otelcol"]["environment"]["VICTORIALOGS_URL"] == "http://victoria-logs:9428"
+        assert services(OVERLAY)["grafana"]["environment"]["JAEGER_URL"] == "http://jaeger:16686"
+        read = settings_read("jaeger.yaml")
+        assert (read["JAEGER_OTLP_ADDRESS"], read["JAEGER_HTTP_ADDRESS"]) == ("0.0.0.0:4318", "0.0.0.0:16686")
+
+    def test_every_port_is_on_the_loopback_address(self) -> None:
+        """Nothing here asks for a password either."""
+        published = {name: service["ports"] for name, service in services(OVERLAY).items() if "ports" in service}
+        assert {name: published[name] for name in ("jaeger", "victoria-logs")} == {
+            "jaeger": ["127.0.0.1:16686:16686"],
+            "victoria-logs": ["127.0.0.1:9428:9428"],
+        }
+
+    def test_what_a_program_keeps_is_in_a_volume_that_is_its_own(self) -> None:
+        """Neither image has the folder, so both owners are changed before the start."""
+        assert settings_read("jaeger.yaml")["JAEGER_DIRECTORY"] == "/jaeger"
+        for name in ("jaeger", "victoria-logs"):
+            service = services(OVERLAY)[name]
+            assert mounts(name, OVERLAY)[f"/{name}"] == (name, True)
+            assert mounts("queue-owner", OVERLAY)[f"/{name}"] == (name, True)
+            assert service["user"] == services(OVERLAY)["queue-owner"]["command"][1]
+            assert f"/{name}" in services(OVERLAY)["queue-owner"]["command"][2:]
+            assert service["depends_on"] == {"queue-owner": {"condition": "service_completed_successfully"}}
+        assert set(compose(OVERLAY)["volumes"]) - set(compose()["volumes"]) == {"jaeger", "victoria-logs"}
+
+    def test_the_garbage_collector_knows_of_the_limit(self) -> None:
+        """VictoriaLogs reads it itself."""
+        service = services(OVERLAY)["jaeger"]
+        assert 0.75 <= mebibytes(service["environment"]["GOMEMLIMIT"]) / mebibytes(service["mem_limit"]) <= 0.85
+
+    def test_grafana_reads_jaeger_in_the_place_of_tempo_and_loki(self) -> None:
+        """Mounted over the file that names them."""
+        place = "/etc/grafana/provisioning/datasources/errcompact.yaml"
+        assert on_host("grafana", place) == ROOT / "collector-config/grafana/provisioning/datasources/errcompact.yaml"
+        assert on_host("grafana", place, OVERLAY) == ROOT / "collector-config/grafana/jaeger.yaml"
+
+
 @pytest.mark.programs
-def test_docker_accepts_the_file() -> None:
+@pytest.mark.parametrize("overlays", [(), (OVERLAY,)], ids=["alone", "with the overlay"])
+def test_docker_accepts_the_files(overlays: tuple[str, ...]) -> None:
     """Compose itself, with all profiles; it fills in the same images."""
     docker = shutil.which("docker")
     if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True, check=False).returncode:
         pytest.skip("Docker Compose is not installed")
     done = subprocess.run(
-        [docker, "compose", "--profile", "demo", "config"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+        [
+            docker, "compose", *(f"--file={file}" for file in (FILE, *overlays)), "--profile=*", "config",
+        ],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     images = {name: service["image"] for name, service in yaml.safe_load(done.stdout)["services"].items()}
-    assert images == {name: service["image"] for name, service in services().items()}
+    assert images == {name: service["image"] for name, service in services(*overlays).items()}

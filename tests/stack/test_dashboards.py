@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
+from dashboards.links import explore_spans
 from tests.stack import checks, promql
 from tests.stack.boards import GENERATED, ROOT, UIDS, load, panels, queries, variables
 from tests.stack.metrics import known
@@ -468,6 +469,40 @@ def test_the_right_dashboard(check):
             _broken(4, "targets", 0, "expr", to='{service_name=~".+"} | errclass=~"$class"'),
             ["panel 'Panel 4' asks for the label errclass"],
             id="label that no record has",
+        ),
+        pytest.param(
+            "traces",
+            _broken(3, "targets", 0, "query", to='{ event.errcompact.class ~ "a" }'),
+            ["panel 'Panel 3' has the condition 'event.errcompact.class ~ \\x00'"],
+            id="comparison that TraceQL has not",
+        ),
+        pytest.param(
+            "traces",
+            _broken(3, "targets", 0, "query", to='{ event.errcompact.class =~ "a(" } | select(event)'),
+            ["panel 'Panel 3' selects 'event'", "panel 'Panel 3' has the pattern 'a('"],
+            id="column and pattern that are none",
+        ),
+        pytest.param(
+            "traces",
+            _broken(2, "options", "content", to=explore_spans('{ event.errcompact.klass = "a" }')),
+            ["text 'Panel 2', its link asks for the attribute errcompact.klass"],
+            id="link to what no span has",
+        ),
+        pytest.param(
+            "records",
+            _broken(4, "targets", 0, "expr", to='{service_name=~".+", errcompact_class="a"} | uniq'),
+            ["panel 'Panel 4' selects by errcompact_class", "panel 'Panel 4' has the stage 'uniq'"],
+            id="label of no stream, and a stage that LogQL has not",
+        ),
+        pytest.param(
+            "records",
+            _broken(4, "targets", 0, "expr", to='{service_name=~".+"} | keep errclass | line_format "{{shout .who}}"'),
+            [
+                "panel 'Panel 4' asks for the label errclass",
+                "panel 'Panel 4' asks for the label who",
+                "panel 'Panel 4' calls shout",
+            ],
+            id="names that no record has, and a function of nobody",
         ),
         pytest.param(
             "records",

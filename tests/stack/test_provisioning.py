@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from otel_errcompact.otel import semconv
-from tests.stack.compose import ROOT, configuration, on_host, services
+from tests.stack.compose import JAEGER, ROOT, configuration, on_host, services
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,14 +54,19 @@ KNOWN = {
     },
     "alertmanager": COMMON | {"implementation", "handleGrafanaManagedAlerts"},
 }  # fmt: skip
+KNOWN_OF_JAEGER = {path for path in KNOWN["tempo"] if path.split(".")[0] in {"nodeGraph", "spanBar", "tracesToMetrics"}}
+"""Of what Grafana's data source for Jaeger declares, what it has in common with that for Tempo."""
 
 
 def provisioned(name: str) -> dict[str, Any]:
     return yaml.safe_load((PROVISIONING / name / "errcompact.yaml").read_text(encoding="utf-8"))
 
 
-def datasources() -> dict[str, dict[str, Any]]:
-    return {source["type"]: source for source in provisioned("datasources")["datasources"]}
+def datasources(*overlays: str) -> dict[str, dict[str, Any]]:
+    """By their kind, read where the container has its file."""
+    file = on_host("grafana", "/etc/grafana/provisioning/datasources/errcompact.yaml", *overlays)
+    assert file
+    return {source["type"]: source for source in yaml.safe_load(file.read_text(encoding="utf-8"))["datasources"]}
 
 
 def expanded(node: Any) -> Any:
@@ -142,6 +147,48 @@ def test_links_lead_to_data_sources_that_exist() -> None:
         ("tempo", "tracesToMetrics.datasourceUid"): "errcompact-prometheus",
         ("loki", "derivedFields.datasourceUid"): "errcompact-tempo",
     }
+
+
+class TestJaeger:
+    """In the place of Tempo and Loki, where docker-compose.jaeger.yml is laid over docker-compose.yml."""
+
+    def test_the_data_sources_are_these(self) -> None:
+        """Prometheus and Alertmanager are as ever, but that an exemplar leads to Jaeger's own page; logs have none."""
+        ours, before = datasources(JAEGER), datasources()
+        assert {kind: source["uid"] for kind, source in ours.items()} == {
+            "prometheus": "errcompact-prometheus",
+            "jaeger": "errcompact-jaeger",
+            "alertmanager": "errcompact-alertmanager",
+        }
+        gone = configuration("grafana/jaeger.yaml")["deleteDatasources"]
+        assert {each["name"] for each in gone} == {before[kind]["name"] for kind in before.keys() - ours.keys()}
+        assert ours["alertmanager"] == before["alertmanager"]
+        here, there = (dict(each["prometheus"]["jsonData"]) for each in (ours, before))
+        (to_jaeger,), (to_tempo,) = (each.pop("exemplarTraceIdDestinations") for each in (here, there))
+        assert {**ours["prometheus"], "jsonData": here} == {**before["prometheus"], "jsonData": there}
+        assert (to_tempo.keys() ^ to_jaeger.keys(), to_jaeger["name"]) == ({"datasourceUid", "url"}, to_tempo["name"])
+
+    def test_an_exemplar_leads_to_jaeger_s_own_page(self) -> None:
+        """By the port that is published; what Grafana fills in later is left to it."""
+        (link,) = datasources(JAEGER)["prometheus"]["jsonData"]["exemplarTraceIdDestinations"]
+        assert self._expanded(link["url"]) == "http://localhost:16686/trace/${__value.raw}"
+        assert services(JAEGER)["jaeger"]["ports"] == ["127.0.0.1:16686:16686"]
+
+    def test_jaeger_has_settings_of_tempo_that_grafana_knows(self) -> None:
+        """What leads from a span to its metrics is the same."""
+        jaeger, tempo = datasources(JAEGER)["jaeger"], datasources()["tempo"]
+        assert {path for path, _ in paths(jaeger["jsonData"])} <= KNOWN_OF_JAEGER
+        assert {name: tempo["jsonData"][name] for name in jaeger["jsonData"]} == jaeger["jsonData"]
+        same = ("orgId", "access", "editable")
+        assert [jaeger[name] for name in same] == [tempo[name] for name in same]
+        assert set(jaeger) <= PROVISIONED
+
+    def test_its_address_comes_from_the_environment(self) -> None:
+        """Of the container, as that of the others."""
+        assert self._expanded(datasources(JAEGER)["jaeger"]["url"]) == "http://jaeger:16686"
+
+    def _expanded(self, text: str) -> str:
+        return Template(text).substitute(services(JAEGER)["grafana"]["environment"])
 
 
 def test_what_grafana_fills_in_later_is_left_to_it() -> None:

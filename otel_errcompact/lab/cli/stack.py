@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PARTS: Final = (
     "docker-compose.yml",
+    "docker-compose.jaeger.yml",
     ".env",
     "collector-config",
     "dashboards/generated",
