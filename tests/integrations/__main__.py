@@ -89,22 +89,26 @@ def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> O
     python, problem = environment(name, age, settings)
     matrix = FOLDER / f"{name}-{age}.json"
     matrix.unlink(missing_ok=True)
-    modules, tests = modules_of(name), tests_of(name)
+    modules, tests = modules_of(name) if age == "newest" else [], tests_of(name)
+    data = f"--data-file={FOLDER}/{name}.coverage"
+    measured = [
+        *["-m", "coverage", "run", "--rcfile=/dev/null", "--branch"],
+        data,
+        f"--include={','.join(map(str, modules))}",
+    ]
     done = problem or _run(
-        python, "-W", "default", "-m", "coverage", "run", "--rcfile=/dev/null", "--branch",
-        f"--data-file={FOLDER}/{name}-{age}.coverage", f"--include={','.join(map(str, modules))}",
-        "-m", "pytest", "-q", "-W", "default", "-p", "no:cacheprovider", *tests,
-        ERRCOMPACT_MATRIX=str(matrix),
+        python, "-W", "default", *(measured if modules else ()), "-m", "pytest", "-q", "-W", "default",
+        "-p", "no:cacheprovider", *tests, ERRCOMPACT_MATRIX=str(matrix),
     )  # fmt: skip
     output, passed = done.stdout, done.returncode == 0
     lines = [line for line in output.splitlines() if " passed" in line or " failed" in line] or output.splitlines()
-    if passed and age == "newest" and modules:
+    if passed and modules:
         report = _run(
-            python, "-m", "coverage", "report", "--rcfile=/dev/null", "--show-missing",
-            f"--data-file={FOLDER}/{name}-{age}.coverage", f"--fail-under={LEAST_COVERAGE}",
+            python, "-m", "coverage", "report", "--rcfile=/dev/null", "--show-missing", data,
+            f"--fail-under={LEAST_COVERAGE}",
         )  # fmt: skip
         passed, output = report.returncode == 0, f"{output}\n{report.stdout}"
-    if passed and age == "newest" and modules:
+    if passed and modules:
         # In the project's own environment all that a framework declares would be unknown.
         types = _run(
             sys.executable, "-m", "mypy", "--follow-imports=silent", f"--cache-dir={FOLDER}/{name}-types",

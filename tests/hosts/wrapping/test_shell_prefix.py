@@ -186,6 +186,7 @@ def test_a_background_process_outlives_the_command(host: Host, prefix: str) -> N
     assert output.read_bytes() == b"early\nlate\n"
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 def test_a_snapshot_of_zsh_is_run_by_zsh(host: Host, prefix: str) -> None:
     """The host's shell is the one whose snapshot the script sources."""
