@@ -201,6 +201,12 @@ def test_a_key_that_is_the_tool_is_a_tool_that_does_not_exist(text: str):
     assert classify(RawError(text=text, tool="price", arguments="{}")).facts.type != "UnknownTool"
 
 
+def test_a_message_may_begin_with_the_word_error():
+    """As that of a loop that hands on what it has caught."""
+    assert read_call("Error: unknown tool 'prize'") is not None
+    assert read_call("Error: the disk is full") is None
+
+
 def test_texts_without_such_words_cost_a_look():
     """Nothing is found in them."""
     assert cause_of_call("no such row", "price", "{") == ""
