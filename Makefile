@@ -56,7 +56,7 @@ test-programs: $(VENV)/.test ## Test what starts processes: the command line, se
 	@$(BIN)/python -m tests.servers
 	$(PYTEST) -m programs
 
-test-cost: $(VENV)/.test ## Test that work grows no faster than its input, as ratios; a quarter of an hour of processor time.
+test-cost: $(VENV)/.test ## Test that work grows no faster than its input, as ratios; five minutes of processor time.
 	$(PYTEST) -m cost
 
 test-meta: $(VENV)/.test ## Test language, links, house rules, pages against code, and the benchmarks.
