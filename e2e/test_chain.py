@@ -206,8 +206,8 @@ def test_a_class_leads_to_its_log_records(bare_stack: Stack, tmp_path: Path) -> 
     assert record["exception.stacktrace"] == failed["raw"]
     assert (record["trace_id"], record["span_id"]) == (failed["trace"], failed["span"])
     # Each of its failures, and the escalation.
-    told = escalated["failures"] + 1
-    assert len(arrived_records(bare_stack, agent.service, escalated["key"], told)) == told
+    expected = escalated["failures"] + 1
+    assert len(arrived_records(bare_stack, agent.service, escalated["key"], expected)) == expected
 
 
 def arrived_records(stack: Stack, service: str, key: str, number: int = 1) -> Sequence[Mapping[str, str]]:

@@ -208,7 +208,6 @@ def test_key_survives_noise(changes):
 
 
 @pytest.mark.cost
-@pytest.mark.usefixtures("untraced")
 def test_memory_is_bounded():
     """Any number of distinct failures takes a few megabytes at most."""
     tracemalloc.start()

@@ -333,7 +333,6 @@ class Away(SpanExporter):
 
 
 @pytest.mark.cost
-@pytest.mark.usefixtures("untraced")
 def test_memory_while_the_collector_is_away():
     """Ten thousand failures of 100 kB are a gigabyte; no more than the bound of it waits, and the rest is counted."""
     agent = Agent(Away(), batches=BatchPolicy(5, 512))
@@ -353,7 +352,6 @@ def test_memory_while_the_collector_is_away():
 
 
 @pytest.mark.cost
-@pytest.mark.usefixtures("untraced")
 def test_memory_of_small_spans_while_the_collector_is_away():
     """The estimate holds where the texts are short, too."""
     bound = 4 * 1024 * 1024
