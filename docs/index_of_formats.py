@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from otel_errcompact.extract.format import Hint, Listing, Sign
+from otel_errcompact.extract.format import Hint, Listing
 
 INDEX: Final[tuple[Listing, ...]] = (
 '''

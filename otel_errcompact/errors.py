@@ -74,8 +74,8 @@ class RawError:
     exit_code: int | None = None
     """The exit status of a command, where the source reports it apart from the text."""
 
-    detected: str = ""
-    """What gave the failure away, where the tool itself reported none: `failed tests`."""
+    stated: str = ""
+    """By what a failure is stated that nothing declares: a format, or a kind of error value; empty where declared."""
 
     tool: str = ""
     """The tool's name (`gen_ai.tool.name`)."""
@@ -131,6 +131,11 @@ class RawError:
     def is_exception(self) -> bool:
         """Whether it is an exception, at hand or recorded."""
         return self.was_exception or self.exception is not None
+
+    @property
+    def certainty(self) -> str:
+        """Whether the failure is `declared` or only `stated`."""
+        return "stated" if self.stated else "declared"
 
     @property
     def sent(self) -> str:

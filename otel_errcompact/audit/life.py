@@ -36,7 +36,7 @@ def describe_raw(raw: RawError) -> Attributes:
         semconv.OPERATION: operation.name,
         semconv.TARGETS: operation.targets,
         semconv.WIDE: operation.wide,
-        semconv.DETECTED: raw.detected,
+        semconv.STATED_BY: raw.stated,
         semconv.DIRECTORY: raw.directory,
     }
     if raw.began:

@@ -44,7 +44,7 @@ class Call:
 
     An exception that leaves the block is a failure of the tool: it is kept whole on the span, counted, and swallowed,
     and `text` is what the agent reads. Control flow, such as cancellation or an approval request, passes untouched.
-    A result that is plainly a failure, although the tool reported none, counts as one and is marked as detected.
+    A result that states a failure which the tool has not declared counts as one, and is marked as stated.
 
     A `with` block runs whatever `refused` holds. One that reads `refused` and sets no result has honoured it; every
     other block is taken for executed, and counts as what came of it.
@@ -351,8 +351,7 @@ class Call:
             return ""
         verdict, text = classified
         if verdict.outcome == "failure":
-            detected = verdict.reason if verdict.detected and not flagged else ""
-            self._error = self._raw(text=text, exit_code=exit_code, detected=detected)
+            self._error = self._raw(text=text, exit_code=exit_code, stated=verdict.stated)
         return verdict.outcome
 
     def _settle(self, control: bool) -> None:
@@ -423,7 +422,7 @@ class Call:
         exit_code: int | None = None,
         exception: BaseException | None = None,
         messages: Mapping[int, str] | None = None,
-        detected: str = "",
+        stated: str = "",
     ) -> RawError:
         if self._is_recorded_elsewhere:
             self._span = trace.get_current_span()
@@ -436,7 +435,7 @@ class Call:
             type=type,
             message=message,
             exit_code=exit_code,
-            detected=detected,
+            stated=stated,
             tool=self.tool,
             operation=operation_of(self.tool, self.arguments, target=self._target),
             began=self._began,

@@ -147,8 +147,9 @@ class Recorder:
         }
         if key:
             named[semconv.CLASS] = key
-        if raw.detected:
-            named[semconv.DETECTED] = raw.detected
+        named[semconv.CERTAINTY] = raw.certainty
+        if raw.stated:
+            named[semconv.STATED_BY] = raw.stated
         if raw.exit_code is not None:
             named[semconv.PROCESS_EXIT_CODE] = raw.exit_code
         span.set_attributes(named)

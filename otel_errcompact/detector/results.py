@@ -1,19 +1,28 @@
-"""What counts as a failure, and what only looks like one."""
+"""What counts as a failure: what was declared, and what a tool or a whole answer states; words decide nothing."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal
 
-from otel_errcompact.detector.hidden import begins_with_error, may_tell_of_failure, sign_of_failure
-from otel_errcompact.detector.operation import last_command, runs_commands
-from otel_errcompact.detector.refusals import is_of_harness
-from otel_errcompact.detector.roles import Call, kind_by_name
+from otel_errcompact.detector.closing import OF_SHELL, find_failure
+from otel_errcompact.detector.error_values import read_error_value
+from otel_errcompact.detector.roles import Call
+from otel_errcompact.detector.statuses import finds_nothing
 from otel_errcompact.extract.cleaning.envelope import open_envelope
+from otel_errcompact.extract.table import listings, load
+from otel_errcompact.extract.text import Text
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from otel_errcompact.extract.format import Listing
+
 Outcome = Literal["failure", "success", "ignored"]
+Certainty = Literal["declared", "stated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +32,16 @@ class ResultVerdict:
     outcome: Outcome
     """A failure, a success, or something that is neither and is left alone."""
 
-    detected: bool = False
-    """Whether the tool itself said nothing, and the text gave the failure away."""
+    stated: str = ""
+    """By what the result states a failure that nothing declares: a format, or a kind of error value."""
 
     reason: str = ""
     """Why, in a few words."""
+
+    @property
+    def certainty(self) -> Certainty:
+        """Whether a failure was declared, or only stated."""
+        return "stated" if self.stated else "declared"
 
 
 _SUCCESS: Final = ResultVerdict(outcome="success")
@@ -54,47 +68,29 @@ _RUNS_ON: Final = "Process running with session ID"
 _IN_FIRST_LINES: Final = lazy_pattern(rf"(?:[^\n]*\n){{0,4}}?{_RUNS_ON}")
 """Results that are neither failures nor successes, by how they begin."""
 
-_COMPARING_PROGRAMS: Final = frozenset({"diff", "cmp", "comm", "git diff"})
-_ASKING_PROGRAMS: Final = _COMPARING_PROGRAMS | frozenset(
-    {
-        "rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "test", "[", "[[", "find", "fd", "which", "pgrep",
-        "pidof", "type", "hash", "expr", "getent", "lsof", "git grep", "git show-ref", "git check-ignore",
-        "let", "((", "systemctl is-active", "systemctl is-enabled", "systemctl is-failed",
-    }
-)  # fmt: skip
-_ASKING_OPTIONS: Final = {
-    "command": frozenset({"-v", "-V"}),
-    "git config": frozenset({"--get", "--get-all", "--get-regexp", "--get-urlmatch", "get"}),
-    "git merge-base": frozenset({"--is-ancestor"}),
-    "git rev-parse": frozenset({"--verify", "-q", "--quiet"}),
-    "git symbolic-ref": frozenset({"-q", "--quiet"}),
-    "git ls-files": frozenset({"--error-unmatch"}),
-    "git ls-remote": frozenset({"--exit-code"}),
-    "jq": frozenset({"-e", "--exit-status"}),
-}
-"""Commands that answer a question by their exit status, where they have one of these options."""
-
-_LOCATING_PROGRAMS: Final = frozenset({"command", "which", "type", "hash", "whereis"})
-_PLACE: Final = lazy_pattern(r"(?:alias )?(?:/|~/|[A-Za-z]:\\|\S{1,100} is |\S{1,100}=|\S{1,100} not found$)")
-
 _EXIT_CODE: Final = lazy_pattern(
-    r"(?:\A|\n)[\[(<]?(?:(?:Process |Command )?[Ee]xit(?:ed)?(?: with)?(?: code)?:? |exitcode: )(-?[0-9]{1,10})\b"
+    r"[\[(<]?(?:(?:Process |Command )?[Ee]xit(?:ed)?(?: with)?(?: code)?:? |exitcode: )(-?[0-9]{1,10})\b"
 )
 _EXIT_STATUS: Final = lazy_pattern(
-    r"(?:\A|\n)[\[(<]{0,2}(?:(?:Error|error|ERROR): )?(?:[Tt]he |\U0001f534 |\u274c )?(?:(?:[Pp]rocess|[Cc]ommand"
+    r"[\[(<]{0,2}(?:(?:Error|error|ERROR): )?(?:[Tt]he |\U0001f534 |\u274c )?(?:(?:[Pp]rocess|[Cc]ommand"
     r"|[Ss]cript|[Tt]ask|[Pp]rogram|[Ss]hell)(?: '[^'\n]{1,200}')? )?"
     r"(?:(?:finished|completed|exited|failed|terminated|returned|ended"
     r"|execution finished) )?(?:with )?(?:a )?(?:non-zero )?"
     r"(?:[Ee]xit(?:ed)?[ _-]?(?:[Cc]ode|[Ss]tatus)|EXIT(?:[ _]?(?:CODE|STATUS))?|[Rr]eturn[ _-]?[Cc]ode"
     r"|[Uu]nix exit code|exit)[:= >]{1,3}(-?[0-9]{1,10})(?=[\])>,. \n]|</|\Z)"
 )
+_LINES_OF_HOST: Final = 8
+_OPENS_REMARK: Final = ("[", "(", "<", "\U0001f534", "\u274c")
 _OF_STATUSES: Final = ("xit", "XIT", "eturn")
 _ANNOUNCED: Final = lazy_pattern(
     r"(?:echo|printf|print|Write-Output|Write-Host)\s+(?:-\S+\s+)?[\"']?(?P<label>[^\"'$;&|\n]{0,60}?)\$(?:\{?\?\}?|LASTEXITCODE|\{?PIPESTATUS\[0\]\}?|(?:rc|RC|status|STATUS|ret|code|ec|EC|exit_code|EXIT_CODE|EXIT)\b)"
 )
 _MAX_ANNOUNCED: Final = 4
+_UNKNOWN_TOOL: Final = "UnknownTool"
+"""What a harness says of a tool that it does not have, and never of a command line."""
+
 _STILL_RUNNING: Final = -1
-_NOTHING_FOUND: Final = lazy_pattern(
+_NO_MATCH: Final = lazy_pattern(
     r"(?:<tool_use_error>|Error: )?No (?:files|matches|results|match|matching \w{1,20})(?: were)?(?: found)?\b"
     r"[^\n]{0,200}\s*\Z"
 )
@@ -102,15 +98,7 @@ _SAYS_NOTHING: Final = lazy_pattern(
     r"(?:\s|\(no output\)|(?:\[?(?:[Ee]xit|Process exited|Command exited)"
     r"|Chunk ID:|Wall time:|Original token count:|Output:)[^\n]*+)*+\Z"
 )
-
-
 _INTERRUPTING: Final = lazy_pattern(r"(?i)\\u0003|\x03|\bC-c\b|\^C|\bctrl[-+ ]c\b|\bSIGINT\b|kill -(?:2|INT)\b")
-_SILENCED: Final = lazy_pattern(r"(?:&> ?/dev/null|> ?/dev/null 2>&1|2>&1 > ?/dev/null)[\s\"'}]{0,9}\Z")
-"""The end of a command that is run for its exit status alone."""
-
-_ASKED_BEFORE: Final = lazy_pattern(r"(?:\[{1,2} |\b(?:test|which|command -v) )[^;\n]{0,300}? && ")
-"""A question on which the rest of a command line depends."""
-
 _BY_INTERRUPT: Final = 130
 
 
@@ -119,6 +107,10 @@ def classify_result(
 ) -> ResultVerdict:
     """
     Tell whether a tool's result is a failure.
+
+    A flag, an exit status and a tool's own refusal declare it. Where nothing declares an outcome, or a command line
+    hides the status of a program, the program's own closing words state it; and so does the whole answer of a function
+    that is one error value.
 
     Args:
         text: The result.
@@ -129,19 +121,55 @@ def classify_result(
     """
     head = text[:_HEAD].lstrip()
     call = Call(tool, arguments)
-    says_nothing = bool(_SAYS_NOTHING.match(head))
+    says_nothing = _SAYS_NOTHING.match(head) is not None
     code = exit_code
     if code is None and flagged is not False and (says_nothing or call.may_run):
-        code = _exit_code_in(text, arguments)
-        code = code if code is None or says_nothing or call.kind == "running" else None
+        code = _exit_code_in(text)
+        code = code if code is None or says_nothing or call.is_command else None
     if reason := _reason_to_ignore(text, head, arguments, code):
         return ResultVerdict(outcome="ignored", reason=reason)
-    if (code or flagged) and _found_nothing(head, call, code, says_nothing=says_nothing):
+    if (code and finds_nothing(call, code, says_nothing=says_nothing)) or (flagged and _has_no_match(head, call)):
         return ResultVerdict(outcome="ignored", reason="a search that found nothing")
     if flagged or code:
         return ResultVerdict(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
-    sign = sign_of_failure(text, call, says_success=flagged is False)
-    return ResultVerdict(outcome="failure", detected=True, reason=sign) if sign else _SUCCESS
+    return _classify_unflagged(text, head, call, says_success=flagged is False or code == 0)
+
+
+def _classify_unflagged(text: str, head: str, call: Call, *, says_success: bool) -> ResultVerdict:
+    if not says_success and _refuses(text, call):
+        return ResultVerdict(outcome="failure", reason="the tool's own refusal")
+    stated = _find_statement(text, head, call, says_success=says_success)
+    return ResultVerdict(outcome="failure", stated=stated, reason=f"stated by {stated}") if stated else _SUCCESS
+
+
+def _find_statement(text: str, head: str, call: Call, *, says_success: bool) -> str:
+    if call.is_command:
+        return _find_closing(text, call, says_success=says_success)
+    if call.kind == "running" and not says_success and (closing := find_failure(text, (), any_program=True)):
+        return closing
+    # What a function reads may be an error of others, unless it is about what was asked for.
+    is_content = (call.kind == "reading" or call.fetches) and not call.names_argument(head)
+    return "" if is_content else read_error_value(text)
+
+
+def _find_closing(text: str, call: Call, *, says_success: bool) -> str:
+    programs = call.list_programs(hidden=says_success)
+    if says_success and not programs:
+        return ""  # every program shows its status
+    if programs and "$" in call.arguments and _announces_failure(text, call.arguments):
+        return OF_SHELL
+    return find_failure(text, programs, call.arguments, any_program=not call.knows_command)
+
+
+def _refuses(text: str, call: Call) -> bool:
+    # The words of a harness, or of its tool, that refuse a call: it has no other channel.
+    found = load(_harness()).read(Text(body=(text[:_HEAD] if call.is_command else text).strip()))
+    return found is not None and not (call.is_command and found.type == _UNKNOWN_TOOL)
+
+
+@cache
+def _harness() -> Listing:
+    return next(listing for listing in listings() if listing.name == "harness")
 
 
 def _reason_to_ignore(text: str, head: str, arguments: str, code: int | None) -> str:
@@ -152,99 +180,46 @@ def _reason_to_ignore(text: str, head: str, arguments: str, code: int | None) ->
     return "interrupted" if code == _BY_INTERRUPT or _is_interrupted(text[-_TAIL:], arguments) else ""
 
 
-def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
-    """
-    Return whether an unflagged result is worth judging, at half the cost.
-
-    Where it says no, `classify_result` would not say that it is a failure.
-    """
-    if runs_commands(tool, arguments):
-        return _may_be_answer(text) or _may_be_output_of_failure(text) or _ANNOUNCED.search(arguments) is not None
-    kind = kind_by_name(tool[:100])
-    if kind == "running":
-        return _may_be_answer(text) or _may_be_output_of_failure(text) or is_of_harness(text[:_HEAD].lstrip())
-    if _SAYS_NOTHING.match(text[:_HEAD].lstrip()):
-        return True
-    return bool(sign_of_failure(text, Call(tool, arguments)))
-
-
-def _may_be_output_of_failure(text: str) -> bool:
-    return may_tell_of_failure(text) or any(map(text.__contains__, _OF_STATUSES))
-
-
-def _may_be_answer(text: str) -> bool:
-    head = text[:_HEAD].lstrip()
-    return head[:1] in ("{", "<", "(") or begins_with_error(head)
-
-
 def _is_interrupted(tail: str, arguments: str) -> bool:
     # Tell whether the agent itself has sent the interrupt that a result ends with.
     may_be = "nterrupt" in tail or "^C" in tail or "SIGINT" in tail
     return may_be and _INTERRUPTING.search(arguments) is not None
 
 
-_ANSWERS_NO: Final = lazy_pattern(
-    r"\s{0,9}(?:0|false|no|inactive|disabled|failed|unknown|dead|activating|degraded|masked|static|not-found"
-    r"|[^\n]{0,300}\b(?:not found|no \S{1,100} in \([^\n]*|not installed|did not match any[^\n]*"
-    r"|no package found matching[^\n]*))"
-    r"\s{0,9}(?:Did you forget to '?git add'?\?)?\s{0,9}\Z"
-)
+def _has_no_match(head: str, call: Call) -> bool:
+    return call.kind == "searching" and _NO_MATCH.match(head) is not None
 
 
-def _found_nothing(head: str, call: Call, code: int | None, *, says_nothing: bool) -> bool:
-    """
-    Return whether a search found nothing, which looks like a failure.
-
-    A comparison answers with status 1, and mostly with what differs.
-    """
-    if code == 1 and says_nothing and (_SILENCED.search(call.arguments) or _ASKED_BEFORE.search(call.arguments)):
-        return True
-    command = last_command(call.tool, call.arguments)
-    if command:
-        program = command[0].rpartition("/")[2]
-        names = {program, " ".join((program, *command[1:2]))}
-        if code == 1 and not names.isdisjoint(_COMPARING_PROGRAMS):
-            return True
-        asks = not names.isdisjoint(_ASKING_PROGRAMS) or any(
-            not _ASKING_OPTIONS[name].isdisjoint(command) for name in names if name in _ASKING_OPTIONS
-        )
-        asks = asks or (command[:2] == ("git", "config") and sum(word[:1] != "-" for word in command[2:]) == 1)
-        return asks and (says_nothing or _ANSWERS_NO.match(head) is not None or _finds_some(program, head))
-    return call.kind == "searching" and _NOTHING_FOUND.match(head) is not None
-
-
-def _finds_some(program: str, head: str) -> bool:
-    # Tell whether some of several programs were found: `command -v bun && command -v deno`.
-    return program in _LOCATING_PROGRAMS and all(map(_PLACE.match, head.rstrip().split("\n")))
-
-
-def _exit_code_in(text: str, arguments: str) -> int | None:
+def _exit_code_in(text: str) -> int | None:
+    # Hosts without a channel beside the text write the status before or behind it; in between a program may speak.
     for part in (text[:_HEAD], text[-_TAIL:]):
         if any(map(part.__contains__, _OF_STATUSES)):
-            found = _EXIT_CODE.search(part) or _EXIT_STATUS.search(part)
-            if found is not None:
-                return int(found[1])
-    if "$" in arguments and text.strip():
-        return _announced_exit_code(text, arguments)
-    return _exit_code_of_envelope(text) if text[:1] == "{" else None
-
-
-def _announced_exit_code(text: str, arguments: str) -> int | None:
-    # Return the exit status that the command itself prints behind a label: `make; echo "exit: $?"`.
-    for number, found in enumerate(_ANNOUNCED.finditer(arguments)):
-        if number >= _MAX_ANNOUNCED:
-            break
-        label = found["label"].replace("\\n", "\n").replace("\\", "")
-        lines = text.rstrip().split("\n")[-_MAX_ANNOUNCED:]
-        for line in lines:
-            behind = line[len(label) :] if line.startswith(label) else ""
-            if re.fullmatch(r"\s?[0-9]{1,3}\W{0,4}", behind) and int(re.sub(r"\D", "", behind)):
-                return int(re.sub(r"\D", "", behind))
-    return None
-
-
-def _exit_code_of_envelope(text: str) -> int | None:
-    if "exit" not in text and "eturn" not in text:
+            for line in _lines_of_host(text):
+                found = _EXIT_CODE.match(line) or _EXIT_STATUS.match(line)
+                if found is not None:
+                    return int(found[1])
+    if text[:1] != "{" or ("exit" not in text and "eturn" not in text):
         return None
     opened = open_envelope(text)
     return opened.exit_code if opened is not None else None
+
+
+def _lines_of_host(text: str) -> Iterator[str]:
+    head, tail = text[:_HEAD].lstrip().split("\n"), text[-_TAIL:].rstrip().split("\n")
+    headed = next((number for number, line in enumerate(head[:_LINES_OF_HOST]) if line.startswith("Output:")), 0)
+    yield from head[: headed + 1]
+    yield tail[-1]
+    yield from (line for line in tail[-_LINES_OF_HOST:-1] if line[:1] in _OPENS_REMARK)
+
+
+def _announces_failure(text: str, arguments: str) -> bool:
+    # Tell whether a command itself prints the status that it hides: `make; echo "exit: $?"`.
+    lines = text.rstrip().split("\n")[-_MAX_ANNOUNCED:]
+    for number, found in enumerate(_ANNOUNCED.finditer(arguments.replace('\\"', '"'))):
+        if number >= _MAX_ANNOUNCED:
+            break
+        label = found["label"].replace("\\n", "\n").replace("\\", "")
+        behind = (line[len(label) :] for line in lines if line.startswith(label))
+        if any(re.fullmatch(r"\s?[1-9][0-9]{0,2}\W{0,4}", status) for status in behind):
+            return True
+    return False

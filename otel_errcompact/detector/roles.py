@@ -1,16 +1,17 @@
-"""Roles of calls: reading, searching, running, or another."""
+"""What a call is: a command line with its programs, or a function that reads, searches, runs or does other things."""
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
-from otel_errcompact.detector.operation import invocations_of, runs_commands
+from otel_errcompact.detector.operation import invocations_of, last_command, runs_commands
 from otel_errcompact.detector.operation.command_line import invocations_in
 from otel_errcompact.runtime.lazy import lazy, lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from otel_errcompact.detector.operation import Invocation
 
@@ -28,55 +29,15 @@ _RUNNING_WORDS: Final = frozenset(
     | {"code", "test", "tests", "build", "lint", "compile", "script", "console", "sandbox", "repl", "powershell"}
     | {"pwsh", "cmd", "zsh"}
 )
-READING_PROGRAMS: Final = frozenset(
-    {
-        "cat", "bat", "less", "more", "head", "tail", "sed", "awk", "gawk", "mawk", "grep", "egrep", "fgrep", "zgrep",
-        "rg", "ag", "ack", "ls", "tree", "find", "fd", "diff", "cmp", "comm", "wc", "sort", "uniq", "cut", "jq", "yq",
-        "stat", "file", "strings", "xxd", "hexdump", "od", "nl", "tac", "zcat", "type", "man", "history", "journalctl",
-        "dmesg", "view", "open", "submit", "git diff", "git log", "git show", "git blame", "git grep", "git ls-files",
-        "git cat-file", "git reflog", "kubectl logs", "kubectl get", "kubectl describe", "docker logs",
-        "docker compose logs", "docker-compose logs",
-        "podman logs", "systemctl status", "Get-Content", "Get-ChildItem", "Select-String", "dir", "findstr",
-        "git stash show", "git stash list", "gh search", "ps", "tr", "column", "fold", "rev", "paste", "base64",
-        "env", "printenv",
-    }
-)  # fmt: skip
-"""Programs that print the content of something, in which anything may stand."""
-
-_READING_SUBCOMMANDS: Final = frozenset({"view", "list", "diff", "status", "checks"})
-"""What programs of forges call reading: `gh pr view`."""
-
-_LOGS: Final = frozenset({"log", "logs", "history"})
-
-_QUIET_PROGRAMS: Final = frozenset(
-    {
-        "mkdir", "cp", "mv", "rm", "rmdir", "touch", "chmod", "chown", "ln", "pwd", "date", "whoami", "uname",
-        "hostname", "id", "tee", "kill", "clear", "git add", "git status", "git branch", "git rev-parse",
-        "git remote", "nproc", "du", "df", "basename", "dirname", "realpath", "readlink", "seq", "sleep", "test",
-        "which", "hash", "pgrep", "pidof", "command", "expr", "getent", "export", "read", "local", "git config",
-    }
-)  # fmt: skip
-"""Programs that say little but their own complaints."""
-
-_TESTING_PROGRAM: Final = lazy_pattern(
-    r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|karma|cypress|playwright|rspec|phpunit|ctest|tsc|eslint|ruff|mypy"
-    r"|pyright|flake8|pylint|cmake|ninja|bazel|gcc|g\+\+|cc|clang|clang\+\+|rustc|javac|gradlew?|mvnw?|sbt|msbuild"
-    r"|xcodebuild|make|gmake|mix|swift|dotnet|rake|cargo|go (?:test|build|vet|run|install)|npm|pnpm|yarn|bun|python -m"
-    r"|pre-commit|golangci-lint|rubocop|webpack|vite|esbuild|rollup|just|task)(?!\S)"
-)
-_FED_PROGRAM: Final = lazy_pattern(
-    r"(?:python|node|ruby|perl|php|bash|sh|zsh|psql|mysql|sqlite3|duckdb|kubectl|docker|git|patch|mongosh?|redis-cli)\b"
-)
-"""Programs that work on what a pipe brings, where others only filter it."""
-
 _CARRIERS: Final = frozenset({"ssh", "docker exec", "docker compose exec", "docker-compose exec", "kubectl exec"})
 """Programs that run another one elsewhere, named behind the host or the container."""
 
-_NAMES_OF_CARRIERS: Final = ("ssh", "docker", "kubectl")
 _FILE_ARGUMENT: Final = lazy_pattern(r'"(?:path|file_path|filename|file|absolute_path)"')
 _FETCHING: Final = lazy_pattern(r"(?i)fetch|browse|web")
-_PRINTING: Final = lazy_pattern(r"\b(?:echo|printf)\b")
 _MAX_COMMANDS: Final = 32
+_MAX_VALUES: Final = 64
+_MIN_VALUE: Final = 2
+_MAX_VALUE: Final = 600
 
 
 class Call:
@@ -93,65 +54,53 @@ class Call:
         self.arguments: Final = arguments
         self._runs: Final = runs_commands(tool, arguments)
 
-    @lazy
-    def verb(self) -> str:
-        """The action of an editor whose argument is called `command`."""
-        if not self._runs or not _FILE_ARGUMENT.search(self.arguments):
-            return ""
-        found = self._found
-        return found[0].program if len(found) == 1 and _is_verb(found[0]) else ""
-
     @property
     def may_run(self) -> bool:
         """Whether the call may run programs; no command line is read."""
-        return self._runs or kind_by_name(self.tool[:100]) == "running"
+        return self._runs or self.kind == "running"
+
+    @lazy
+    def is_command(self) -> bool:
+        """Whether a shell or a system runs it: an editor too may have an argument called `command`, for its verb."""
+        if not self._runs or not _FILE_ARGUMENT.search(self.arguments):
+            return self._runs
+        found = _list_invocations(self.tool, self.arguments)
+        return not (len(found) == 1 and not found[0].words and found[0].program.isidentifier())
 
     @property
-    def is_command(self) -> bool:
-        """Whether a shell or a system runs it."""
-        return self._runs and not self.verb
+    def knows_command(self) -> bool:
+        """Whether the arguments name the command line."""
+        return bool(last_command(self.tool, self.arguments))
+
+    @property
+    def kind(self) -> Kind:
+        """What a function gives back, by its name: content, matches, or a program's own words."""
+        return kind_by_name(self.tool[:100])
 
     @property
     def fetches(self) -> bool:
-        """Return whether a tool brings web pages, which may discuss errors."""
-        return not (self._runs and self._found) and _FETCHING.search(self.tool) is not None
+        """Whether a function brings pages of the web, which may be about errors."""
+        return _FETCHING.search(self.tool) is not None
 
-    @lazy
-    def programs(self) -> tuple[str, ...]:
-        """The programs that it runs, with their subcommands."""
-        return tuple(run.program for run in self._invocations)
+    def list_programs(self, *, hidden: bool) -> tuple[str, ...]:
+        """
+        Return the programs that it runs, with their subcommands.
 
-    @lazy
-    def kind(self) -> Kind:
-        """What a call gives back: content, matches, or a program's own words."""
-        if not self._runs:
-            return kind_by_name(self.tool[:100])
-        if self._invocations:
-            return "reading" if _only_reads(self._invocations) else "running"
-        # A command without a program only prepares, or prints what the agent has written.
-        if self.verb:
-            return "reading" if self.verb in READING_PROGRAMS else "other"
-        return "reading" if self.is_command and _PRINTING.search(self.arguments) else kind_by_name(self.tool[:100])
+        Args:
+            hidden: Whether only those count whose status the command line hides.
+        """
+        found = _list_invocations(self.tool, self.arguments)
+        return tuple(run.program for run in found if run.hidden or not hidden)
 
-    @lazy
-    def _found(self) -> tuple[Invocation, ...]:
-        # Command lines are read only where an output may be one of a failure: that costs more than looking at it.
-        return tuple(_invocations(self.tool, self.arguments)) if self._runs else ()
+    def names_argument(self, text: str) -> bool:
+        """Tell whether the first line of a text names a value among the arguments."""
+        first = text.split("\n", 1)[0]
+        return any(value in first for value in _values(self.arguments))
 
-    @property
-    def _invocations(self) -> tuple[Invocation, ...]:
-        return () if self.verb else self._found
 
-    @lazy
-    def names(self) -> frozenset[str]:
-        """The names in which its programs complain."""
-        carriers = (name for name in _NAMES_OF_CARRIERS if name in self.arguments)
-        own = (part for program in self.programs for part in (program, *program.split(" ")))
-        return frozenset((*own, *carriers))
-
-    def is_quiet(self, line: str) -> bool:
-        """Tell whether a program that prepares the work of others complains."""
-        return line.partition(":")[0] in _QUIET_PROGRAMS
+@lru_cache(maxsize=256)
+def _list_invocations(tool: str, arguments: str) -> tuple[Invocation, ...]:
+    return tuple(_invocations(tool, arguments))
 
 
 def _invocations(tool: str, arguments: str) -> Iterator[Invocation]:
@@ -161,31 +110,11 @@ def _invocations(tool: str, arguments: str) -> Iterator[Invocation]:
         yield from _list_carried(run) if run.program in _CARRIERS else (run,)
 
 
-def _is_verb(run: Invocation) -> bool:
-    return not run.words and run.program.isidentifier()
-
-
 def _list_carried(run: Invocation) -> Iterator[Invocation]:
     words = run.words
     behind = words[words.index("--") + 1 :] if "--" in words else [word for word in words if word[:1] != "-"][1:]
     carried = tuple(invocations_in(" ".join(behind)))
-    yield from carried or (run,)
-
-
-def _only_reads(invocations: Iterable[Invocation]) -> bool:
-    return all(
-        _reads(run.program)
-        or run.words[:1] == ["logs"]
-        or (run.piped and not _FED_PROGRAM.match(run.program) and not _TESTING_PROGRAM.match(run.program))
-        for run in invocations
-    )
-
-
-def _reads(program: str) -> bool:
-    if program in READING_PROGRAMS or program in _QUIET_PROGRAMS:
-        return True
-    subcommand = program.rpartition(" ")[2]
-    return subcommand in _LOGS or (program.startswith(("gh ", "glab ")) and subcommand in _READING_SUBCOMMANDS)
+    yield from (each._replace(hidden=each.hidden or run.hidden) for each in carried or (run,))
 
 
 @lru_cache(maxsize=1_024)
@@ -197,3 +126,21 @@ def kind_by_name(tool: str) -> Kind:
     if words & _SEARCHING_WORDS:
         return "searching"
     return "running" if words & _RUNNING_WORDS or not tool else "other"
+
+
+def _values(arguments: str) -> Iterator[str]:
+    # Yield the short texts among a call's arguments, paths also by their last part.
+    try:
+        parsed = json.loads(arguments) if arguments[:1] == "{" else arguments.split()
+    except (ValueError, RecursionError):
+        return
+    values = (
+        list(cast("dict[str, object]", parsed).values()) if isinstance(parsed, dict) else cast("list[object]", parsed)
+    )
+    for value in values[:_MAX_VALUES]:
+        text = str(value).strip("\"'") if isinstance(value, (str, int)) else ""
+        if _MIN_VALUE <= len(text) <= _MAX_VALUE:
+            yield text
+            name = text.rstrip("/").rpartition("/")[2]
+            if len(name) > _MIN_VALUE:
+                yield name

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MIN_WIDTH: Final = 24
 
-MIN_TOKENS: Final = 150
+MIN_TOKENS: Final = 250
 """Tokens that a digest may always have: of a text that is little longer the rest is mostly needed too."""
 
 SHARE: Final = 4

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.detector.operation import call_fingerprint
+from otel_errcompact.detector.ownership import chooses_lines, owns_statement, owns_text
 from otel_errcompact.digest import wording
 from otel_errcompact.digest.budget import budget_of, fit_lines, shorten_lines
 from otel_errcompact.digest.columns import show_columns
 from otel_errcompact.digest.known import drop_known
 from otel_errcompact.digest.news import MAX_REPEATED_CAUSE, find_news
+from otel_errcompact.digest.ordered import fit_in_order, resolve_redraws
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
 from otel_errcompact.errors import Evidence
+from otel_errcompact.extract.evidence.places import find_place
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -22,13 +26,21 @@ if TYPE_CHECKING:
     from otel_errcompact.digest.options import DigestOptions
     from otel_errcompact.digest.shown import Shown
     from otel_errcompact.digest.situation import Situation
-    from otel_errcompact.errors import RawError
+    from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.history.history import ErrorClass
 
-_SEEN: Final = f"  {CUT} {{}} shown before"
 _SOURCE: Final = "> "
 _LONGEST_TOKEN: Final = 8
 """Characters of a token; a text of more for each token of its limit is no short one."""
+
+_BESIDE_MESSAGE: Final = 2
+"""Lines that a digest of an exception may have beyond the message that its framework would have sent."""
+
+_HEAVIEST: Final = 100
+_LONGEST_PLACED: Final = 240
+
+_DURATION: Final = lazy_pattern(r"\b[0-9][0-9:.,]*(?: ?(?:ms|s|sec|secs|seconds|min|minutes)\b|:[0-9]{2}\b)")
+"""What differs between two outputs of the same failure and is no news."""
 
 _LEFT_OUT: Final = lazy_pattern(r"\.\.\. ([0-9]{1,9}) more lines")
 
@@ -52,18 +64,42 @@ class _Page(NamedTuple):
     evidence: Sequence[Evidence]
     tail: Sequence[str]
 
-    def render(self, budget: int, limit: int, count_tokens: TokenCounter) -> tuple[str, list[str]]:
-        """Return the text within the budget, and its details and evidence."""
+    def render(self, budget: int, limit: int, count_tokens: TokenCounter, raw: RawError) -> tuple[str, list[str]]:
+        """Return the text within the budget, and its details and evidence in the order of the raw text."""
         cut, details = _split_cut(self.details)
         details = [f"  | {line}" for line in details]
         evidence = [Evidence(f"  | {line}", weight) for line, weight in self.evidence]
+        if placed := _find_missing_place(raw, (self.head, *details, *(line for line, _ in evidence))):
+            evidence.append(Evidence(f"  | {placed}", _HEAVIEST))
         kept = fit_lines(budget, limit, count_tokens, (self.head, *self.tail), details, evidence)
+        if raw.is_exception:
+            kept = kept[: raw.sent.count("\n") + 1 + _BESIDE_MESSAGE]
         cut += len(details) + len(evidence) - len(kept)
+        kept = _order(kept, raw.text)
         more = [f"  {CUT} {cut} more line{'s' if cut > 1 else ''}"] if cut else []
         text = "\n".join((self.head, *kept, *more, *self.tail))
         if count_tokens(text) > limit:
             text = shorten_lines(limit, count_tokens, [self.head, *kept, *more, *self.tail])
         return text, kept
+
+
+def _find_missing_place(raw: RawError, lines: Sequence[str]) -> str:
+    # An agent that is told no place asks again: the first line that names one stays.
+    if raw.is_exception or find_place(lines):
+        return ""
+    printed = (line.strip() for line in raw.text.split("\n"))
+    return next((one_line(line, _LONGEST_PLACED) for line in printed if find_place((line,))), "")
+
+
+def _order(lines: list[str], raw: str) -> list[str]:
+    # What stands in the raw text stands in its order here; what was written anew stays behind what it followed.
+    at: dict[str, int] = {}
+    for number, line in enumerate(raw.split("\n")):
+        at.setdefault(line.strip(), number)
+    places: list[int] = []
+    for line in lines:
+        places.append(at.get(line.removeprefix("  | ").strip(), places[-1] if places else -1))
+    return [lines[number] for number in sorted(range(len(lines)), key=places.__getitem__)]
 
 
 def render_inline(
@@ -78,9 +114,9 @@ def render_inline(
     """
     Return the text that replaces one failed call's result, within `options.inline_tokens`.
 
-    A short raw error stays whole, with the mark of its class. Of a longer one the first occurrence holds all that is
-    needed to fix it; a repeat what failed, how often, and what is new. Lines that the agent has been shown in this run
-    are not shown again, unless its context has lost them. A tool declared verbatim keeps its text whole.
+    A short raw error stays whole, with the mark of its class. So does in its order one that no format owns, within
+    `options.unread_tokens`. Of a longer one that a format owns the first occurrence holds all that is needed to fix it;
+    a repeat of the same call what failed, how often, and what is new. A tool declared verbatim keeps its text whole.
 
     Args:
         raw: The failure.
@@ -90,17 +126,28 @@ def render_inline(
         options: The budget and the length of a line.
         count_tokens: How tokens are counted.
     """
-    if raw.tool in options.verbatim_tools or _is_short(raw, options, count_tokens):
-        return _render_raw(raw, error_class, shown, situation)
-    is_known = error_class.count > 1 and not shown.of(error_class.key).forgotten
-    render = _render_repeat if is_known else _render_first
+    call = raw.fingerprint or call_fingerprint(raw.tool, raw.arguments, raw.directory)
+    before = shown.of(error_class.key)
+    lines = frozenset[int]() if raw.is_exception else _hash_lines(raw.text)
+    seen = shown.set_class(error_class.key, before.show_text(call, lines))
+    # Of a class that was restored from a list of messages no call is known.
+    is_same_call = raw.is_exception or not before.calls or call in before.calls
+    if _stays_whole(raw, error_class.facts, options, count_tokens):
+        return _render_raw(raw, error_class, seen, situation)
+    if raw.text and not raw.is_exception and not owns_text(error_class.facts.format, raw.tool, raw.arguments):
+        is_again = error_class.count > 1 and is_same_call and lines <= before.raw_lines and not before.forgotten
+        if is_again:
+            return Digest(f"{wording.name_outcome(raw)}{wording.mark_repeat(error_class, situation)}", seen)
+        return _render_in_order(raw, error_class, seen, situation, options, count_tokens)
     facts = show_columns(error_class.facts, raw.text) if raw.text else error_class.facts
     if facts is not error_class.facts:
         error_class = replace(error_class, facts=facts)
-    digest = render(raw, error_class, shown, situation, options, count_tokens)
+    is_known = error_class.count > 1 and not before.forgotten and (is_same_call or facts == before.facts)
+    render = _render_repeat if is_known else _render_first
+    digest = render(raw, error_class, seen, situation, options, count_tokens)
     if raw.is_exception or not raw.text or not _saves_little(raw.text, digest.text, options, count_tokens):
         return digest
-    return _render_raw(raw, error_class, shown, situation)
+    return _render_raw(raw, error_class, seen, situation)
 
 
 def render_refusal(
@@ -137,11 +184,18 @@ def render_refusal(
     )
 
 
-def _is_short(raw: RawError, options: DigestOptions, count_tokens: TokenCounter) -> bool:
-    # Of an exception the digest is shorter than its traceback.
-    if raw.is_exception or not raw.text or len(raw.text) > _LONGEST_TOKEN * options.whole_tokens:
+def _stays_whole(raw: RawError, facts: Facts, options: DigestOptions, count_tokens: TokenCounter) -> bool:
+    if not raw.text or (raw.is_exception and raw.tool not in options.verbatim_tools):
+        return False  # of an exception the digest is shorter than its traceback
+    if raw.tool in options.verbatim_tools or not owns_statement(facts.format, raw.stated):
+        return True
+    if len(raw.text) > _LONGEST_TOKEN * options.whole_tokens:
         return False
     return count_tokens(raw.text) <= options.whole_tokens
+
+
+def _hash_lines(text: str) -> frozenset[int]:
+    return frozenset(hash(_DURATION.sub("", line).strip()) for line in text.split("\n"))
 
 
 def _saves_little(raw: str, digest: str, options: DigestOptions, count_tokens: TokenCounter) -> bool:
@@ -153,13 +207,36 @@ def _saves_little(raw: str, digest: str, options: DigestOptions, count_tokens: T
     return count_tokens(raw) <= 2 * options.whole_tokens
 
 
+def _render_in_order(
+    raw: RawError,
+    error_class: ErrorClass,
+    shown: Shown,
+    situation: Situation,
+    options: DigestOptions,
+    count_tokens: TokenCounter,
+) -> Digest:
+    text = _plain(raw.text)
+    if options.way_back:
+        chosen = chooses_lines(raw.tool, raw.arguments)
+        limit = options.unread_tokens * (2 if chosen else 1)
+        text = fit_in_order(text, limit, count_tokens, options.way_back.replace("{key}", error_class.short))
+    return _mark(text, raw, error_class, shown, situation)
+
+
 def _render_raw(raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
+    return _mark(_plain(raw.text), raw, error_class, shown, situation)
+
+
+def _plain(text: str) -> str:
+    return redact(quoted_lines(resolve_redraws(text)))
+
+
+def _mark(text: str, raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
     news, shown = find_news(error_class.key, error_class.facts, shown)
     shown = shown.set_class(error_class.key, shown.of(error_class.key).show(error_class.facts))
-    text = redact(quoted_lines(raw.text))
     if error_class.count > 1:
         return Digest(f"{text}\n{wording.mark_repeat(error_class, situation, is_again=news.is_again)}", shown)
-    mark = f"#{error_class.short}{wording.mark_exit(raw)}{wording.mark_detected(raw)}"
+    mark = f"#{error_class.short}{wording.mark_exit(raw)}"
     marked = f"{text}\n{mark}" if "\n" in text else f"{text} {mark}"
     return Digest("\n".join(filter(None, (marked, wording.write_warning(situation)))), shown)
 
@@ -177,21 +254,19 @@ def _render_first(
     name = wording.mark_repeat(error_class, situation) if again else f"#{error_class.short}"
     details = _select_lines(facts.details, options)
     evidence = drop_known(facts.evidence, raw)
-    fresh = _choose_lines((*details, *(line for line, _ in evidence)), shown)
-    known = len(details) + len(evidence) - len(fresh)
-    left_out = [_SEEN.format(f"{known} lines" if known > 1 else "1 line")] if known else []
     hints = [f"  hint: {line}" for line in shown.lines.unseen((error_class.hint,)) if line]
     marks = [] if again else list(filter(None, (wording.write_warning(situation),)))
     page = _Page(
-        head=f"{wording.write_head(facts, raw.tool, options.line_characters)} {name}{wording.mark_detected(raw)}",
-        details=_write_lines((line for line in details if line in fresh), options),
-        evidence=_write_evidence((found for found in evidence if found.line in fresh), options),
-        tail=(*left_out, *hints, *marks),
+        head=f"{wording.write_head(facts, raw.tool, options.line_characters)} {name}",
+        details=_write_lines(details, options),
+        evidence=_write_evidence(evidence, options),
+        tail=(*hints, *marks),
     )
     budget = budget_of(raw.text, options.inline_tokens, count_tokens)
-    text, kept = page.render(budget, options.inline_tokens, count_tokens)
+    text, kept = page.render(budget, options.inline_tokens, count_tokens, raw)
     shown = shown.set_class(error_class.key, shown.of(error_class.key).show(facts))
-    return Digest(text, shown.add_lines((*_find_kept(fresh, kept, options), error_class.hint)))
+    lines = (*details, *(line for line, _ in evidence))
+    return Digest(text, shown.add_lines((*_find_kept(lines, kept, options), error_class.hint)))
 
 
 def _render_repeat(
@@ -218,7 +293,7 @@ def _render_repeat(
         tail=(),
     )
     budget = budget_of(raw.text, options.inline_tokens, count_tokens)
-    text, kept = page.render(budget, options.inline_tokens, count_tokens)
+    text, kept = page.render(budget, options.inline_tokens, count_tokens, raw)
     return Digest(text, shown.add_lines(_find_kept(news.lines, kept, options, news.short)))
 
 
@@ -229,13 +304,6 @@ def _select_lines(details: Sequence[str], options: DigestOptions) -> Sequence[st
     if options.audience == "developer":
         return details
     return [line for line in details if not line.startswith(_SOURCE)]
-
-
-def _choose_lines(lines: Sequence[str], shown: Shown) -> Sequence[str]:
-    # All lines stay where the mark of what is left out is longer than that.
-    fresh = shown.lines.unseen(lines)
-    saved = sum(map(len, lines)) - sum(map(len, fresh))
-    return fresh if saved > len(_SEEN) else lines
 
 
 def _write_lines(lines: Iterable[str], options: DigestOptions) -> list[str]:

@@ -12,11 +12,21 @@ Audience = Literal["developer", "user"]
 class DigestOptions(FrozenModel):
     """How long digests may be, and for whom they are written."""
 
-    inline_tokens: int = setting(default=400, ge=40)
-    """The most tokens that replace one failed call's result."""
+    inline_tokens: int = setting(default=600, ge=40)
+    """The most tokens of the digest of a text that a format has read."""
 
-    whole_tokens: int = setting(default=100, ge=0)
+    whole_tokens: int = setting(default=400, ge=0)
     """The most tokens of a raw error that stays whole, with the mark of its class behind it."""
+
+    unread_tokens: int = setting(default=1_000, ge=100)
+    """The most tokens of a raw error that no format has read; twice as many where the command chose what to show."""
+
+    way_back: str = ""
+    """
+    How the agent gets a whole text again, with `{key}` for the name of its class: `errcompact raw '#{key}'`, or a tool.
+
+    Where there is no way, a text that no format has read is never cut.
+    """
 
     block_tokens: int = setting(default=600, ge=60)
     """The most tokens of the block of recent errors."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_LINES: Final = 2_048
 MAX_TEMPLATES: Final = 128
+MAX_CALLS: Final = 64
 
 # Repeats mostly have the same lines, and a template costs more than all the rest of a repeat.
 template_of: Final = lru_cache(maxsize=1_024)(mask)
@@ -66,12 +67,24 @@ class ShownClass:
     failed: ShownLines = field(default=ShownLines(MAX_TEMPLATES, template_of))
     """Causes and details of the failures before, shown or not, by their template."""
 
+    calls: frozenset[str] = frozenset()
+    """Calls whose failures were shown, by their fingerprints."""
+
+    raw_lines: frozenset[int] = frozenset()
+    """Lines of the raw texts of these failures, as hashes."""
+
     forgotten: bool = False
     """Whether the agent's context has lost it, so that the next digest is whole."""
 
     def show(self, facts: Facts) -> ShownClass:
         """Return this with facts whose lines the agent is shown."""
-        return ShownClass(facts, self.details, self.failed)
+        return replace(self, facts=facts, forgotten=False)
+
+    def show_text(self, call: str, lines: frozenset[int]) -> ShownClass:
+        """Return this with a call and the lines of its raw text, as far as there is room."""
+        calls = self.calls | {call} if len(self.calls) < MAX_CALLS else self.calls
+        known = self.raw_lines | lines
+        return replace(self, calls=calls, raw_lines=known if len(known) <= MAX_LINES else lines)
 
 
 _UNSEEN: Final = ShownClass()

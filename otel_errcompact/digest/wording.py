@@ -42,21 +42,17 @@ def write_head(facts: Facts, tool: str, limit: int) -> str:
     return f"[{name}]{where}: {cause}{tally}" if cause else f"[{name}]{where}{tally}"
 
 
-def mark_detected(raw: RawError) -> str:
-    """
-    Return the mark of a failure that the tool did not report.
-
-    Whether the tool reported a success is unknown.
-    """
-    return f" (detected: {one_line(raw.detected, 80)})" if raw.detected else ""
-
-
 def mark_exit(raw: RawError) -> str:
     """Return the exit status as a mark unless the text states it."""
     code = raw.exit_code
     if not code or any(int(told) == code for told in _TOLD_EXIT.findall(raw.text)):
         return ""
     return f" (exit code {code})"
+
+
+def name_outcome(raw: RawError) -> str:
+    """Return what is known of a failure that no format has read: its exit status."""
+    return f"exit code {raw.exit_code} " if raw.exit_code else ""
 
 
 @lru_cache(maxsize=256)

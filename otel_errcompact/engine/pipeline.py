@@ -81,7 +81,7 @@ class Pipeline:
     ) -> ResultVerdict:
         """Return whether a result is a failure, hidden ones only if wanted."""
         verdict = classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
-        if verdict.detected and not self._hidden_failures:
+        if verdict.stated and not self._hidden_failures:
             return ResultVerdict(outcome="ignored", reason=verdict.reason)
         return verdict
 

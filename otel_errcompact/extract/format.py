@@ -1,4 +1,4 @@
-"""What a format is: how its texts are told from others, how they are read, and what gives its failures away."""
+"""What a format is: how its texts are told from others, how they are read, and how its programs end."""
 
 from __future__ import annotations
 
@@ -13,19 +13,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
-
-
-class Sign(NamedTuple):
-    """How the output of a failed program shows that it failed, although its tool reports success."""
-
-    reason: str
-    """What it shows, in a few words: `failed tests`."""
-
-    pattern: str
-    """A regular expression without groups for the beginning of a line; `^` and `$` stand for the ends of lines."""
-
-    words: tuple[str, ...]
-    """Strings in small letters of which every text that the pattern matches holds at least one."""
 
 
 class Hint(NamedTuple):
@@ -92,8 +79,17 @@ class Listing:
     markers: tuple[str, ...]
     """Plain strings of which a text of this format holds at least one; none means that any text may be of it."""
 
-    signs: tuple[Sign, ...]
-    """How its output shows a failure that the tool did not report; empty where that cannot be known."""
+    programs: tuple[str, ...] = ()
+    """The programs that print it, as a command line names them; each states by its last words how it ended."""
+
+    closings: tuple[str, ...] = ()
+    """Regular expressions without groups for the beginning of a line in which such a program says that it failed."""
+
+    passes: tuple[str, ...] = ()
+    """The same of lines in which it says that all went well: the last of both decides."""
+
+    stacks: tuple[str, ...] = ()
+    """The same of the first line of a stack that ends a program; a stack with output behind it is log."""
 
     hints: tuple[Hint, ...] = ()
     """What to do about its failures where their cause does not say it."""

@@ -100,7 +100,7 @@ def _check(found: object, names: set[str]) -> Format:
     of_hints = [sign for hint in found.hints for sign in hint.signs]
     if not all(map(_START_OF_WORD.match, of_hints)):
         raise ValueError("a sign of a hint begins with a letter, a digit or a class such as [Rr]")
-    if any(re.compile(pattern).groups for pattern in (*(sign.pattern for sign in found.signs), *of_hints)):
+    if any(re.compile(pattern).groups for pattern in (*found.closings, *found.passes, *found.stacks, *of_hints)):
         raise ValueError("a pattern has a group; write (?:...)")
     return replace(found, read=_Guarded(found))
 

@@ -55,7 +55,8 @@ TOOL_ERROR: Final = "tool_error"
 
 # Our attributes.
 CLASS: Final = "errcompact.class"
-DETECTED: Final = "errcompact.detected"
+CERTAINTY: Final = "errcompact.certainty"
+STATED_BY: Final = "errcompact.stated_by"
 """What gave a failure away that its tool had not reported."""
 TEXT: Final = "errcompact.text"
 """`unknown` on a failure whose telemetry holds no text of the error: its class is that of the call."""

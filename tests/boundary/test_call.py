@@ -190,6 +190,7 @@ def test_the_raw_error_is_whole_on_the_span(
         "gen_ai.tool.name": "query",
         "gen_ai.tool.call.id": "c1",
         "gen_ai.agent.name": "shop",
+        "errcompact.certainty": "declared",
         "gen_ai.conversation.id": "r",
         "error.type": "KeyError",
         "errcompact.class": call.failure.found.key,

@@ -57,7 +57,7 @@ def test_the_raw_error_can_be_asked_for(ledger: Ledger) -> None:
 
 def test_a_context_that_was_cut_is_told_whole_again(ledger: Ledger) -> None:
     """A repeat that only names its class says nothing to an agent that has lost the first digest."""
-    text = "Traceback (most recent call last):\n" + '  File "a.py", line 1, in f\n    x\n' * 20 + "KeyError: 'sku'"
+    text = "Traceback (most recent call last):\n" + '  File "a.py", line 1, in f\n    x\n' * 80 + "KeyError: 'sku'"
     with errcompact.run("r", ledger=ledger) as run:
         first = run.fail(text, tool="parse").split(" #")[0]
         assert first == "[KeyError] at f (a.py:1): 'sku'"

@@ -401,7 +401,7 @@ def test_the_newest_files_are_put_back():
     steps = Steps().call("read", "old a", path="a.py").call("read", "b text", path="b.py")
     steps.call("read", "c text", path="c.py").call("edit", "ok", path="c.py", new_string="x")
     steps.call("read", "d text", path="d.py").call("write", "ok", path="e.py", content="e text")
-    steps.call("read", "new a", path="a.py").call("read", "Error: no such file", path="f.py")
+    steps.call("read", "new a", path="a.py").call("read", "Error: no such file: f.py", path="f.py")
     end = len(steps.messages)
     steps.call("read", "d text", path="d.py")
     archive = MemoryArchive()

@@ -23,7 +23,7 @@ from otel_errcompact.digest.tokens import estimate_mixed_tokens, estimate_tokens
 from tests.context.conversations import FORMATS, LISTS_PER_LAW, Call, Step, Turn, broken_conversations, told
 
 
-def traceback(cause: str = "KeyError: 'orders'", frames: int = 12) -> str:
+def traceback(cause: str = "KeyError: 'orders'", frames: int = 30) -> str:
     """A traceback of a few hundred tokens."""
     lines = (f'  File "/srv/shop/m{n}.py", line {n}, in f{n}\n    return f{n + 1}(order)\n' for n in range(frames))
     return f"Traceback (most recent call last):\n{''.join(lines)}{cause}\n"
@@ -61,9 +61,9 @@ def written_and_read(edited: Edited) -> Conversation:
 
 
 FIRST = (
-    "[KeyError] at f11 (/srv/shop/m11.py:11): 'orders' #c969\n"
-    "  | > return f12(order)\n"
-    "[errcompact errors: #c969 KeyError x1, 199 tokens; whole: memory:00000001]"
+    "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #3b02\n"
+    "  | > return f30(order)\n"
+    "[errcompact errors: #3b02 KeyError x1, 492 tokens; whole: memory:00000001]"
 )
 
 
@@ -73,7 +73,7 @@ def test_a_raw_error_becomes_a_digest_with_the_place_of_the_whole(format: Format
     archive = MemoryArchive()
     edited = errors(conversation(failed(), format=format), workspace(archive))
     (text,) = results(edited)
-    assert text.splitlines()[0].startswith("[KeyError] at f11 (/srv/shop/m11.py:11): 'orders'")
+    assert text.splitlines()[0].startswith("[KeyError] at f29 (/srv/shop/m29.py:29): 'orders'")
     (cut,) = edited.cuts
     assert archive.read(cut.place) == traceback()
     assert (cut.message, cut.tool, cut.tokens_after) == (2, "run_tests", estimate_tokens(text))
@@ -82,12 +82,12 @@ def test_a_raw_error_becomes_a_digest_with_the_place_of_the_whole(format: Format
 
 def test_a_repeat_says_little_and_what_is_new() -> None:
     """The engine is that of the boundaries: full at first sight, short with a count afterwards."""
-    moved = traceback().replace("line 11,", "line 12,")
+    moved = traceback().replace("line 29,", "line 30,")
     texts = results(errors(conversation(failed(), failed(), failed(moved)), workspace()))
     assert [text.splitlines()[0] for text in texts] == [
         FIRST.splitlines()[0],
-        "[KeyError]: 'orders' #c969 again (x2, 2 in a row)",
-        "[KeyError]: 'orders' #c969 again (x3, 3 in a row), now line 12",
+        "[KeyError]: 'orders' #3b02 again (x2, 2 in a row)",
+        "[KeyError]: 'orders' #3b02 again (x3, 3 in a row), now line 30",
     ]
     assert texts[0] == FIRST
 
@@ -104,9 +104,9 @@ def test_a_repeat_says_little_and_what_is_new() -> None:
         pytest.param(failed(traceback(), tool="audit"), id="a verbatim tool"),
         pytest.param(Call("run_tests", {}, traceback(), failed=True, with_image=True), id="with an image"),
         pytest.param(failed(f"{FIRST.splitlines()[0]}\n  | {'more ' * 100}"), id="a digest of a boundary"),
-        pytest.param(failed(f"KeyError #c969 again (x2)\n{'more ' * 100}"), id="a repeat of a boundary"),
+        pytest.param(failed(f"KeyError #3b02 again (x2)\n{'more ' * 100}"), id="a repeat of a boundary"),
         pytest.param(
-            failed(f"[KeyError] at get (shop.py:8): 'sku' #c969 again (x2, 2 in a row)\n{'  | more ' * 100}"),
+            failed(f"[KeyError] at get (shop.py:8): 'sku' #3b02 again (x2, 2 in a row)\n{'  | more ' * 100}"),
             id="a repeat that a boundary tells whole",
         ),
         pytest.param(failed(f"NOT EXECUTED: this exact call has failed 3 times. {'x' * 500}"), id="a refusal"),
@@ -125,7 +125,7 @@ def test_a_failure_that_its_tool_did_not_report_is_recognised() -> None:
     """Most large errors come through a pipe, which loses the exit status."""
     hidden = conversation(Call("bash", {"command": "python shop.py | tail"}, traceback()))
     (text,) = results(errors(hidden, workspace()))
-    assert "(detected: a traceback)" in text
+    assert text.startswith("[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #3b02")
     assert ErrorPass(hidden_failures=False)(hidden, workspace()).conversation is hidden
 
 
@@ -152,7 +152,7 @@ def test_resolved_errors_become_one_line_once_that_is_worth_a_prompt_cache() -> 
     archive = MemoryArchive()
     edited = errors(conversation(*many_failures(), fine()), workspace(archive))
     texts = results(edited)
-    assert texts[0] == "[errcompact errors: #086c KeyError x1, resolved since, 274 tokens; whole: memory:00000001]"
+    assert texts[0] == "[errcompact errors: #6cf5 KeyError x1, resolved since, 566 tokens; whole: memory:00000001]"
     assert all("resolved since" in text and "\n" not in text for text in texts[:-1])
     assert texts[-1] == "12 passed"
     assert [archive.read(cut.place) for cut in edited.cuts] == [call.result for call in many_failures()]
@@ -178,13 +178,13 @@ def test_a_class_that_failed_again_is_not_pruned() -> None:
     again = [*many_failures(8), fine(), many_failures(1)[0], *many_failures(25)[8:], fine("read_file")]
     texts = results(errors(conversation(*again), workspace()))
     assert "resolved since" not in "".join(texts)
-    assert "#086c again (x2)" in texts[9].splitlines()[0]
+    assert "#6cf5 again (x2)" in texts[9].splitlines()[0]
 
 
 def test_what_fails_again_after_it_was_pruned_is_told_whole() -> None:
     """A repeat refers to a text that stands in the context, and that one is gone."""
     texts = results(errors(conversation(*many_failures(), fine(), many_failures()[0]), workspace()))
-    assert texts[-1].startswith("[KeyError] at f11 (/srv/shop/m11.py:11): 'key_aaa")
+    assert texts[-1].startswith("[KeyError] at f29 (/srv/shop/m29.py:29): 'key_aaa")
 
 
 # Inputs.
@@ -231,7 +231,7 @@ _CALLS = st.builds(
     result=st.sampled_from(
         [traceback(), traceback("ValueError: 7"), traceback(frames=30), "12 passed", "Error: no", traceback()[:420]]
         + [call.result for call in many_failures(3)]
-        + ["FAILED tests/test_a.py::test_a - assert 1 == 2\n" * 20, "KeyError #c969 again (x2)", "\x00\u202e" * 300]
+        + ["FAILED tests/test_a.py::test_a - assert 1 == 2\n" * 20, "KeyError #3b02 again (x2)", "\x00\u202e" * 300]
     ),
     failed=st.booleans(),
 )
@@ -297,18 +297,18 @@ def test_the_applications_own_state_is_compacted_on_from_where_it_was() -> None:
     """A list that was compacted before, with a raw error at its end, knows the class, its count and its evidence."""
     archive = MemoryArchive()
     kept = written_and_read(errors(conversation(failed(), failed()), workspace(archive)))
-    moved = conversation(failed(traceback().replace("line 11,", "line 12,")))
+    moved = conversation(failed(traceback().replace("line 29,", "line 30,")))
     longer = Conversation(format="anthropic", messages=(*kept.messages, *moved.messages[1:]))
     texts = results(errors(longer, workspace(archive)))
     assert texts[:2] == results(kept)
-    assert texts[2].splitlines()[0] == "[KeyError]: 'orders' #c969 again (x3, 3 in a row), now line 12"
+    assert texts[2].splitlines()[0] == "[KeyError]: 'orders' #3b02 again (x3, 3 in a row), now line 30"
 
 
 def test_an_archive_that_lost_the_raw_error_costs_the_evidence_only() -> None:
     """The class and its count stand in the list."""
     kept = written_and_read(errors(conversation(failed()), workspace()))
     longer = Conversation(format="anthropic", messages=(*kept.messages, *conversation(failed()).messages[1:]))
-    assert results(errors(longer, workspace()))[1].startswith("[KeyError]: 'orders' #c969 again (x2, 2 in a row)\n")
+    assert results(errors(longer, workspace()))[1].startswith("[KeyError]: 'orders' #3b02 again (x2, 2 in a row)\n")
 
 
 def test_a_full_disk_leaves_errors_whole_and_says_so() -> None:
@@ -318,5 +318,5 @@ def test_a_full_disk_leaves_errors_whole_and_says_so() -> None:
     assert edited.conversation is before
     assert edited.problem == (
         "errors stay whole because the archive refused 3 of them: "
-        "[Errno 28] cannot keep 1,093 characters in memory: 0 are free"
+        "[Errno 28] cannot keep 2,263 characters in memory: 0 are free"
     )

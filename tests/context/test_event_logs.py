@@ -167,7 +167,11 @@ CHAT = [
         "role": "assistant",
         "content": None,
         "tool_calls": [
-            {"id": "call_1", "type": "function", "function": {"name": "bash", "arguments": '{"command": "pytest"}'}}
+            {
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": "bash", "arguments": '{"command": "python a.py"}'},
+            }
         ],
     },
     {"role": "tool", "tool_call_id": "call_1", "content": TRACEBACK},
@@ -233,7 +237,7 @@ EVENT_STORE = [
         pytest.param(OPENCODE, ['[Error] at tool bash: timed out ({"command": "ls /x"}) #'], id="opencode"),
         pytest.param(
             CHAT,
-            ['[KeyError] at total (shop/a.py:3): \'orders\' ({"command": "pytest"}) #dcfd'],
+            ['[KeyError] at total (shop/a.py:3): \'orders\' ({"command": "python a.py"}) #dcfd'],
             id="a chat of tool calls",
         ),
         pytest.param(

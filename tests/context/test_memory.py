@@ -525,7 +525,7 @@ def test_ids_that_are_used_again_name_the_newest_tool() -> None:
 
     def step(tool: str) -> list[Any]:
         call = {"id": "c0", "type": "function", "function": {"name": tool, "arguments": "{}"}}
-        result = "Traceback (most recent call last):\n" + '  File "a.py", line 1, in f\n' * 40 + "KeyError: 'sku'"
+        result = "Traceback (most recent call last):\n" + '  File "a.py", line 1, in f\n' * 70 + "KeyError: 'sku'"
         return [
             {"role": "assistant", "content": None, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "c0", "content": result},
@@ -547,7 +547,19 @@ def test_ids_that_are_used_again_name_the_newest_tool() -> None:
 
 def failing(count: int) -> list[Any]:
     """A list with so many failures that are kept in the archive."""
-    return long_conversation("anthropic", messages=count * 12)
+    messages: list[Any] = [{"role": "user", "content": "go"}]
+    for number in range(count):
+        frames = f'  File "a{number}.py", line 1, in f\n' * 70
+        use = {"type": "tool_use", "id": f"t{number}", "name": "run", "input": {"number": number}}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "is_error": True}
+        messages += [
+            {"role": "assistant", "content": [use]},
+            {
+                "role": "user",
+                "content": [{**result, "content": f"Traceback (most recent call last):\n{frames}E{number}Error: x"}],
+            },
+        ]
+    return messages
 
 
 def test_what_somebody_has_removed_or_changed_is_kept_again(tmp_path: Path) -> None:

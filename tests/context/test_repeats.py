@@ -80,7 +80,8 @@ def test_a_repeated_read_names_the_first() -> None:
         pytest.param([("read", "a.py", CODE)], id="it is the first"),
         pytest.param([("read", "a.py", CODE), ("read", "a.py", CODE), ("read", "b.py", "other")], id="it was read"),
         pytest.param(
-            [("run", "a.py", f"Traceback (most recent call last):\n{CODE}\nValueError: x")] * 2, id="a failure"
+            [("run", "a.py", f"{CODE}\nTraceback (most recent call last):\n  File 'a.py', line 1\nValueError: x")] * 2,
+            id="a failure",
         ),
         pytest.param(
             [("see", "a.png", [{"type": "text", "text": CODE}, IMAGE])] * 2, id="a picture"
@@ -200,7 +201,7 @@ def test_without_the_option_no_time_counts() -> None:
     [
         pytest.param("over_trigger", 200_000, 0, id="below the trigger: not worth a cache"),
         pytest.param("asked", 200_000, 6, id="asked"),
-        pytest.param("over_trigger", 2_000, 5, id="a small window: as many as are worth it, by the budget"),
+        pytest.param("over_trigger", 2_000, 6, id="a small window: as many as are worth it, by the budget"),
     ],
 )
 def test_resolved_errors_become_one_line_when_that_is_worth_it(reason: Any, window: int, resolved: int) -> None:

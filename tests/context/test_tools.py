@@ -215,7 +215,7 @@ def test_what_was_recalled_is_not_archived_again() -> None:
 def test_a_failure_that_is_recalled_is_not_compacted_again() -> None:
     """The model has asked for the whole of it."""
     one = window()
-    trace = "Traceback (most recent call last):\n" + '  File "a.py", line 1, in f\n    f()\n' * 20 + "KeyError: 'x'\n"
+    trace = "Traceback (most recent call last):\n" + '  File "a.py", line 1, in f\n    f()\n' * 60 + "KeyError: 'x'\n"
     messages = [{"role": "user", "content": "task"}, *turn(0, trace, "run")]
     first = one.compact(messages, format="openai-chat")
     digest = first.messages[-1]["content"]  # type: ignore[index,call-overload]

@@ -501,7 +501,7 @@ def test_what_the_provider_goes_on_from_is_never_taken_out(
 
 def test_errors_of_verbatim_tools_stay_whole():
     """Exact text matters there; the options of digests say of which tools."""
-    text = "".join(f"row {number}: KeyError: 'sku'\n" for number in range(100))
+    text = "".join(f"row {number}: KeyError: 'sku'\n" for number in range(400))
     call = {"type": "tool_use", "id": "toolu_1", "name": "scan", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": text, "is_error": True}
     messages: list[Any] = [

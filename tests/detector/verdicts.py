@@ -2,7 +2,7 @@
 What counts as a failure, case by case: `python -m tests.detector.verdicts [--set NAME]` says which are judged wrongly.
 
 A row of `verdicts.jsonl` states what the verdict on a call (`tool`, `arguments`, `exit_code`, `flagged`, `raw`) has to
-be: `outcome`, `detected`, `reason`, and `may_have_failed`, what the look before says. What it does not state may be
+be: `outcome`, `stated`, `reason`. What it does not state may be
 anything. Several values of `flagged` are several cases; a part `["x", 9]` of `raw` stands there nine times.
 """
 
@@ -17,21 +17,21 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.detector.results import classify_result, may_have_failed
+from otel_errcompact.detector.results import classify_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OPEN: Final = Path(__file__).parents[2] / "corpus" / "open"
-FACTS: Final = frozenset({"outcome", "detected", "reason", "may_have_failed"})
+FACTS: Final = frozenset({"outcome", "stated", "reason"})
 COUNTED: Final = "families_counted"
 """The set whose rows are only counted and never shown: a rule made for one of them would spoil it."""
 
-MIN_FOUND: Final = 0.82
-"""Of its failures."""
+MIN_FOUND: Final = 0.5
+"""Of its failures: those that only words tell are given up, since words decide nothing."""
 
-MAX_FALSE: Final = 0.03
-"""Of its healthy results."""
+MAX_FALSE: Final = 0.0
+"""Of its healthy results: a success that is called a failure does harm, a failure that is missed costs nothing."""
 
 RULES: Final = {
     "notices": "What a human decides, a sibling's failure, cancellation, what still runs: neither failure nor success.",
@@ -39,11 +39,11 @@ RULES: Final = {
     "searches": "A searching tool that says in one line that there is no match has not failed, although it is flagged.",
     "questions": "A search or a question that says nothing and ends with a status has its answer; it did not fail.",
     "reported": "What the tool itself reports, by its flag or a status, counts as reported, its success too.",
-    "commands": "Output that known tools write only when they fail is a failure, although the command succeeded.",
-    "pipes": "The last lines of a tool that failed give it away although the pipe's status is that of `tail`.",
-    "roles": "A failure shows by form and role, although neither the tool nor an exit status reports it.",
+    "commands": "Closing words that tools write only when they fail are a failure where nothing says how they ended.",
+    "pipes": "The last lines of a tool that failed state it although the pipe's status is that of `tail`.",
+    "roles": "A shell, or a program in its own name, states a failure that neither a flag nor an exit status declares.",
     "own_words": "What a tool protocol says at the very start of a result is a failure, whatever the tool.",
-    "answers": "One JSON object that reports an error at its top is a failure, whatever the tool said of it.",
+    "answers": "The whole answer of a function that is one error is a failure; what a command prints is content.",
     "complaints": "A program that reads has failed where it says nothing but, in its own name, why it could not.",
     "forms": "One example of each form, and of what looks like it.",
     "tallies": "A tally is one of tests only where it counts tests: a checker that counts errors has run none.",
@@ -77,7 +77,7 @@ class Case:
     """The facts that the row states; "no failure" is a success, or neither."""
 
     missed: bool
-    """Whether it is known to be judged wrongly: no form shows it that others do not share."""
+    """Whether the failure is known to be overlooked: only words tell of it."""
 
 
 def read() -> list[Case]:
@@ -121,15 +121,11 @@ def _cases(
 def judge(case: Case) -> dict[str, Any]:
     """Return how the verdict differs from what is expected, with its reason; nothing where it does not."""
     verdict = classify_result(case.text, **case.call)
-    worth = may_have_failed(case.text, tool=case.call["tool"], arguments=case.call["arguments"])
-    found = {**asdict(verdict), "may_have_failed": worth}
+    found = asdict(verdict)
     expected = {} if case.set == COUNTED else case.expected
     wrong = {fact: found[fact] for fact, value in expected.items() if not _agrees(found[fact], value)}
     if case.missed:
         wrong = {} if wrong else {"missed": False}
-    reported = case.call["flagged"] or case.call["exit_code"]
-    if verdict.outcome == "failure" and not reported and not worth:
-        wrong["may_have_failed"] = False
     return wrong and {**wrong, "reason": verdict.reason}
 
 

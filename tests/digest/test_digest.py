@@ -3,6 +3,7 @@ from __future__ import annotations
 import pickle
 from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -30,11 +31,17 @@ from otel_errcompact.escalator.decision import Decision
 from otel_errcompact.escalator.escalation import ActionName, Escalation
 from otel_errcompact.escalator.thresholds import Threshold
 from otel_errcompact.history.history import ErrorClass, History
-from tests.builders import classified, facts, raw
+from tests.builders import classified, raw
+from tests.builders import facts as facts_of
 
-OPTIONS = DigestOptions()
+OPTIONS = DigestOptions(inline_tokens=400, whole_tokens=100)
 LONG = "x" * 2_000
 QUERY = Location(function="query", file="db.py", line=42)
+
+
+def facts(*parts: Any, **more: Any) -> Facts:
+    """Facts of a format that owns its texts."""
+    return replace(facts_of(*parts, **more), format="pytest")
 
 
 class Memory:
@@ -155,24 +162,14 @@ def test_a_line_that_was_cut_is_new_when_it_is_shown() -> None:
     ]
 
 
-def test_lines_shown_for_another_class_are_not_shown_again() -> None:
-    """Two errors of one run that say the same say it once; that something is left out is said."""
+def test_lines_shown_for_another_class_are_shown_again() -> None:
+    """Each failure holds all that is needed to act; what another one said stands far above it."""
     memory = Memory()
     common = ("while loading the configuration of the shop", "from the folder /etc/shop/conf.d, file by file")
     shown(memory, facts(details=common))
     error, made = failed(memory, facts("'port'", type="KeyError", details=(*common, "new")), key="ab12000000000000")
-    assert read(memory, error, made, Situation(streak=made.streak), options=OPTIONS) == (
-        "[KeyError] at tool db.query: 'port' #ab12\n  | new\n  ... 2 lines shown before"
-    )
-
-
-def test_leaving_out_a_short_line_saves_nothing() -> None:
-    """A mark longer than what it stands for is not worth it."""
-    memory = Memory()
-    shown(memory, facts(details=("exit code 1",)))
-    error, made = failed(memory, facts("'port'", type="KeyError", details=("exit code 1",)), key="ab12000000000000")
     assert read(memory, error, made, Situation(streak=made.streak), options=OPTIONS).splitlines()[1:] == [
-        "  | exit code 1"
+        f"  | {line}" for line in (*common, "new")
     ]
 
 
@@ -229,14 +226,6 @@ def test_the_mark_of_several_lines_stands_behind_them() -> None:
     assert shown(Memory(), facts("no 'x'"), text=text) == f"{text}\n#3f2a"
 
 
-def test_a_short_error_that_the_tool_did_not_report_is_said_to_be_one() -> None:
-    """What gave the failure away stands beside the mark."""
-    memory = Memory()
-    error, made = failed(memory, facts("boom"), text="boom")
-    detected = replace(error, detected="failed tests")
-    assert read(memory, detected, made, Situation()) == "boom #3f2a (detected: failed tests)"
-
-
 @pytest.mark.parametrize(("length", "whole"), [(400, True), (401, False)])
 def test_up_to_a_hundred_tokens_are_short(length: int, whole: bool) -> None:
     """Four characters are a token by the estimate."""
@@ -288,19 +277,19 @@ def test_evidence_follows_the_details_in_the_order_of_the_text() -> None:
 
 def test_the_lightest_evidence_is_left_out_first_and_counted() -> None:
     """A budget is spent on what helps most, and every cut is visible."""
-    found = with_evidence(*((f"line {number} {'word ' * 12}", number) for number in range(9)))
+    found = with_evidence(*((f"line {number} {'word ' * 20}", number) for number in range(9)))
     lines = shown(Memory(), found, text="x" * 1_600).splitlines()
-    assert [line[4:10] for line in lines[1:-1]] == [f"line {number}" for number in range(2, 9)]
-    assert lines[-1] == "  ... 2 more lines"
+    assert [line[4:10] for line in lines[1:-1]] == [f"line {number}" for number in range(1, 9)]
+    assert lines[-1] == "  ... 1 more line"
 
 
-@pytest.mark.parametrize(("length", "shown_lines"), [(900, 7), (2_400, 7), (4_000, 12), (60_000, 20)])
+@pytest.mark.parametrize(("length", "shown_lines"), [(1_200, 12), (2_400, 12), (4_000, 12), (60_000, 20)])
 def test_the_budget_follows_the_raw_error(length: int, shown_lines: int) -> None:
-    """A quarter of its tokens, at least a hundred and fifty, at most the limit."""
+    """A quarter of its tokens, at least two hundred and fifty, at most the limit."""
     found = with_evidence(*((f"line {number} {'word ' * 12}", 1) for number in range(40)))
     text = shown(Memory(), found, text="x" * length)
     assert text.count("\n  | ") == shown_lines
-    assert estimate_tokens(text) <= min(400, max(150, length // 16)) + 8
+    assert estimate_tokens(text) <= min(400, max(250, length // 16)) + 8
 
 
 def test_a_line_too_long_for_the_room_is_cut_visibly() -> None:
@@ -616,7 +605,13 @@ def test_what_utf8_holds_stays_as_it_is(text: str) -> None:
 
 def test_a_hostile_error_forges_nothing() -> None:
     """Marks stand at the start of a line, where untrusted text never does."""
-    found = Facts(type="[x]\n" + HOSTILE, cause=HOSTILE, location=Location(function=HOSTILE), details=(HOSTILE,))
+    found = Facts(
+        type="[x]\n" + HOSTILE,
+        cause=HOSTILE,
+        location=Location(function=HOSTILE),
+        details=(HOSTILE,),
+        format="pytest",
+    )
     memory = Memory()
     text = shown(memory, found, text=LONG)
     whole = render_block(memory.history, options=OPTIONS)
@@ -760,7 +755,9 @@ def test_a_digest_never_exceeds_its_budget(
     options = DigestOptions(inline_tokens=budget, block_tokens=budget)
     memory = Memory()
     for number, (kind, cause, function, details) in enumerate(errors):
-        found = Facts(type=kind, cause=cause, location=Location(function=function), details=tuple(details))
+        found = Facts(
+            type=kind, cause=cause, location=Location(function=function), details=tuple(details), format="pytest"
+        )
         error, made = failed(memory, found, key=f"{number % 3:04}aaaaaaaaaaaa", hint=one_line(hint))
         assert estimate_tokens(read(memory, error, made, Situation(streak=made.streak), options=options)) <= budget
     text = render_block(memory.history, options=options, guidance=guidance)

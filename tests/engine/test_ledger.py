@@ -101,11 +101,12 @@ def test_frameworks_send_the_message_of_an_exception(ledger: Ledger, message: st
 
 def test_an_observation_says_what_became_of_the_failure(ledger: Ledger) -> None:
     """Outcome, counts, text and tokens of the second occurrence."""
-    long = REFUSED + " while waiting" * 30
+    frames = '  File "db.py", line 4, in query\n' * 60
+    long = f"Traceback (most recent call last):\n{frames}{REFUSED}"
     ledger.observe("r", raw(long, time_ns=1))
     observation = ledger.observe("r", raw(long, time_ns=2))
     assert (observation.run_id, observation.outcome, observation.count, observation.streak) == ("r", "repeat", 2, 2)
-    assert observation.text.startswith("[ConnectionError]: connection refused while waiting")
+    assert observation.text.startswith("[ConnectionError]: connection refused")
     assert "again (x2, 2 in a row; " in observation.text
     assert observation.raw_tokens == (len(long) + 3) // 4
     assert observation.sent_tokens == observation.raw_tokens

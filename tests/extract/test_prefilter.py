@@ -30,7 +30,7 @@ def names(found):
 def test_candidates(body, expected):
     """Those without markers, and those with one of theirs in the text."""
     rows = {"failed": ("FAILED",), "failures": ("FAILURES", "Failures"), "cow": ("cow",), "any": ()}
-    prefilter = Prefilter([Listing(name=name, signs=(), markers=markers) for name, markers in rows.items()])
+    prefilter = Prefilter([Listing(name=name, markers=markers) for name, markers in rows.items()])
     assert names(prefilter.candidates(body)) == expected
 
 

@@ -17,7 +17,7 @@ from otel_errcompact.detector.results import classify_result
 from otel_errcompact.errors import Evidence, Facts, RawError
 from otel_errcompact.extract import formats, recognition, table
 from otel_errcompact.extract.extraction import extract
-from otel_errcompact.extract.format import Format, Hint, Listing, Sign
+from otel_errcompact.extract.format import Format, Hint, Listing
 from otel_errcompact.extract.formats import ORDER
 from otel_errcompact.extract.index import INDEX
 from otel_errcompact.extract.prefilter import Prefilter
@@ -25,7 +25,7 @@ from otel_errcompact.extract.prefilter import Prefilter
 
 def cow(**stated):
     """Return a format of the test's own."""
-    return Format(**{"name": "cow", "markers": (), "signs": (), "read": lambda _: None, **stated})
+    return Format(**{"name": "cow", "markers": (), "read": lambda _: None, **stated})
 
 
 @pytest.mark.parametrize("row", INDEX, ids=lambda row: row.name)
@@ -56,7 +56,7 @@ def test_rows_are_frozen():
 
 @pytest.mark.programs
 def test_no_format_is_loaded_before_its_first_text():
-    """Importing the room loads no format; a text loads those whose markers it has and those that have none."""
+    """A result asks the harness alone; a text loads those whose markers it has and those that have none."""
     script = (
         "import json, sys\n"
         "def loaded(): return sorted(name.rpartition('.')[2] for name in sys.modules"
@@ -72,27 +72,27 @@ def test_no_format_is_loaded_before_its_first_text():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     before, after = json.loads(done.stdout)
-    assert before == []
+    assert before == ["harness"]
     assert after == ["harness", "http", "llm", "plain", "prose", "shell"]
 
 
-WITHOUT_SIGNS = {
+WITHOUT_PROGRAMS = {
+    "dialyzer": "mix and rebar3 run it, and say themselves how it ended",
+    "harness": "a harness is no program of a command line",
     "ipython": "its traceback is Python's",
     "rich": "its frames stand around a traceback of Python",
-    "rpc": "answers in JSON show it by their fields",
-    "llm": "answers in JSON show it by their fields",
     "plain": "any text",
     "prose": "any text",
-    **dict.fromkeys(("dialyzer",), "no form is known that healthy output never has"),
+    "shell": "the shell runs every command line",
+    **dict.fromkeys(("validation", "rpc", "llm"), "functions answer with it"),
 }
-"""Formats whose output shows no failure by a sign of its own, and why."""
+"""Formats that no program of a command line prints, and why."""
 
 
-def test_no_format_lacks_detection():
-    """A format has signs, or it is known why not; a new one cannot forget them."""
-    assert {row.name for row in INDEX if not row.signs} == set(WITHOUT_SIGNS)
-    with pytest.raises(TypeError, match="signs"):
-        Format(name="cow", markers=(), read=lambda _: None)
+def test_every_format_knows_its_programs():
+    """Who prints it, and how they close, or it is known why not."""
+    assert {row.name for row in INDEX if not row.programs} == set(WITHOUT_PROGRAMS)
+    assert {row.name for row in INDEX if row.programs and not (row.closings or row.stacks)} == set()
 
 
 # --- formats of users ------------------------------------------------------------------------------------------------
@@ -118,14 +118,15 @@ def installed(monkeypatch):
 
 def caches():
     """Return what is remembered of the table."""
-    hidden = import_module("otel_errcompact.compactor.hints"), import_module("otel_errcompact.detector.hidden")
+    told, closing = (import_module(f"otel_errcompact.{name}") for name in ("compactor.hints", "detector.closing"))
     return (
         table.listings,
         table.prefilters,
-        hidden[0].hints,
-        hidden[0]._words,
-        hidden[0]._joined,
-        hidden[1].signs_of_formats,
+        told.hints,
+        told._words,
+        told._joined,
+        closing._of_any_program,
+        closing._owners_of_program,
     )
 
 
@@ -153,14 +154,16 @@ def test_evidence_of_a_user_holds_no_secret(installed):
     assert shown == ["DB_PASSWORD=[REDACTED:password]", "pail 3"]
 
 
-def test_signs_and_hints_of_a_user(installed):
+def test_closings_and_hints_of_a_user(installed):
     """Detection and hints read the one table."""
     text = "Milking\nCOW DRY after 3 pails\n"
-    assert classify_result(text, tool="bash").outcome == "success"
+    assert classify_result(text, tool="bash", arguments="milk | tail").outcome == "success"
     hint = Hint("feed the cow", ("DryCow",), ("DryCow", "no milk"))
-    installed(cow(signs=(Sign("a dry cow", r"COW DRY\b", ("cow dry",)),), hints=(hint,)))
-    found = classify_result(text, tool="bash")
-    assert (found.outcome, found.detected, found.reason) == ("failure", True, "a dry cow")
+    installed(cow(programs=("milk",), closings=(r"COW DRY\b",), passes=("All milked",), hints=(hint,)))
+    found = classify_result(text, tool="bash", arguments="milk | tail")
+    assert (found.outcome, found.certainty, found.stated) == ("failure", "stated", "cow")
+    assert classify_result(f"{text}All milked", tool="bash", arguments="milk | tail").outcome == "success"
+    assert classify_result(text, tool="bash", arguments="cat | tail").outcome == "success"
     assert hints()[0] == hint
 
 
@@ -169,8 +172,8 @@ def test_signs_and_hints_of_a_user(installed):
     [
         pytest.param("no format", "not a Format", id="something else"),
         pytest.param(cow(name="git"), "there is a format git already", id="a name that is taken"),
-        pytest.param(cow(signs=(Sign("x", "(", ("x",)),)), "missing )", id="a pattern that is not valid"),
-        pytest.param(cow(signs=(Sign("x", "(x)", ("x",)),)), "has a group", id="a pattern with a group"),
+        pytest.param(cow(closings=("(",)), "missing )", id="a pattern that is not valid"),
+        pytest.param(cow(stacks=("(x)",)), "has a group", id="a pattern with a group"),
         pytest.param(cow(hints=(Hint("x", ("(?:x)",), ("x", "x")),)), "a sign of a hint", id="any character"),
     ],
 )

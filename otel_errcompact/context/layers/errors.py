@@ -25,7 +25,7 @@ from otel_errcompact.context.pairs import Pairing, Spot
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.shortening import shorten_arguments
 from otel_errcompact.detector.operation import covers, operation_of
-from otel_errcompact.detector.results import may_have_failed
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import Operation, RawError
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Edited, Workspace
     from otel_errcompact.context.messages import Conversation, Message, Part
     from otel_errcompact.history.history import ErrorClass
+
+_WAY_BACK: Final = "kept, see below"
+"""Where the place of the whole text stands, with each digest of a list of messages."""
 
 LEAST_TOKENS: Final = 100
 """Shorter errors stay as they are: they are precise, and a digest with its marker would hardly be shorter."""
@@ -125,7 +128,7 @@ class _Pass:
         self._workspace = workspace
         self._settings = settings
         self._pipeline = Pipeline(
-            settings.digest,
+            settings.digest.model_copy(update={"way_back": settings.digest.way_back or _WAY_BACK}),
             workspace.count_tokens,
             hidden_failures=settings.hidden_failures,
             roots=workspace.roots,
@@ -206,14 +209,15 @@ class _Pass:
         if verdict.outcome == "ignored" or _HANDED_OUT.match(part.text):
             return
         if verdict.outcome == "failure":
-            self._compact(spot, part, call, verdict.reason if verdict.detected else "")
+            self._compact(spot, part, call, verdict.stated)
         elif verdict.outcome == "success":
             self._note_success(call)
 
     @staticmethod
     def _may_matter(part: Part, call: _Call) -> bool:
-        """Return whether a result may be a failure: classifying it costs twice as much, and nearly all are healthy."""
-        return part.tokens >= LEAST_TOKENS and may_have_failed(part.text, tool=call.tool, arguments=call.arguments)
+        if part.tokens < LEAST_TOKENS:
+            return False
+        return classify_result(part.text, tool=call.tool, arguments=call.arguments).outcome == "failure"
 
     def _may_resolve(self, call: _Call) -> bool:
         scopes = self._open.get(call.tool)
@@ -251,11 +255,11 @@ class _Pass:
 
     # Failures.
 
-    def _compact(self, spot: Spot, part: Part, call: _Call, detected: str) -> None:
+    def _compact(self, spot: Spot, part: Part, call: _Call, stated: str) -> None:
         """Count a raw failure, and let a digest take its place."""
         raw = RawError(
             text=part.text,
-            detected=detected,
+            stated=stated,
             tool=call.tool,
             operation=self._operation(call),
             call_id=part.call_id,

@@ -11,7 +11,7 @@ from otel_errcompact.context.markers import is_marked, marker
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot
 from otel_errcompact.context.schedule import Schedule
-from otel_errcompact.detector.results import classify_result, may_have_failed
+from otel_errcompact.detector.results import classify_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,8 +104,6 @@ def _find_calls(messages: Sequence[Message], first_result: int) -> dict[str, Par
 def _has_failed(part: Part, calls: Mapping[str, Part]) -> bool:
     tool = _find_tool(part, calls)
     arguments = calls[part.call_id].text if part.call_id in calls else ""
-    if not part.failed and not may_have_failed(part.text, tool=tool, arguments=arguments):
-        return False
     return classify_result(part.text, tool=tool, arguments=arguments, flagged=part.failed).outcome == "failure"
 
 

@@ -18,6 +18,7 @@ MAX_COMMAND: Final = 4_096
 """Characters of a command line that are read."""
 
 _MAX_COMMANDS: Final = 32
+_MAX_SIMPLE: Final = 128
 _MAX_WORDS: Final = 64
 _MAX_NESTING: Final = 3
 _MAX_FOLDERS: Final = 32
@@ -38,6 +39,9 @@ _QUOTED: Final = lazy_pattern(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)", re.DOTA
 _COMMENT: Final = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
 _HERE_DOCUMENT: Final = lazy_pattern(r"<<-?[ \t]*['\"]?(\w+)['\"]?")
 _ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_]\w*=")
+_SETS: Final = lazy_pattern(r"\s*set (?P<options>-[a-z]+(?: -[a-z]+)*)(?P<pipefail> pipefail)?\b")
+"""How a line begins that ends with the status of the first program that fails: of a pipe, or of all."""
+
 _SUBCOMMAND: Final = lazy_pattern(r"[a-z][\w:.-]*\Z")
 _PYTHON: Final = lazy_pattern(r"(?:python|pypy)[0-9.]*\Z")
 
@@ -53,6 +57,16 @@ class Invocation(NamedTuple):
     """The folders that the line changed to before, in order."""
     piped: bool = False
     """Whether it reads what another program writes."""
+    hidden: bool = False
+    """Whether the line ends with the status of another program: that of a pipe's last one, or of what follows."""
+
+
+class _SimpleCommand(NamedTuple):
+    words: list[str]
+    before: str
+    """What joins it to the command in front: `|`, `&&`, `;`."""
+    behind: str
+    """What joins it to the one behind; empty for the last one."""
 
 
 def runs_commands(tool: str, arguments: str) -> bool:
@@ -85,8 +99,8 @@ def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tup
     if not isinstance(command, str):
         return tuple(_unwrap([word for word in command[:_MAX_WORDS] if isinstance(word, str)]))
     words: list[str] = []
-    for found, _ in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
-        words = found or words
+    for found in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
+        words = found.words or words
     return tuple(_unwrap(words))
 
 
@@ -113,12 +127,29 @@ def invocations_in(command: str | Sequence[object], nesting: int = 0) -> Iterato
         yield from _parse_simple_command([word for word in command[:_MAX_WORDS] if isinstance(word, str)], nesting)
         return
     folders: tuple[str, ...] = ()
-    for words, piped in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
+    line = _cut_here_documents(_COMMENT.sub("", command))
+    shown = _list_transparent(line)
+    commands = list(islice(_split_commands(line), _MAX_SIMPLE))
+    for number, (words, before, behind) in enumerate(commands):
         if words and words[0] in programs.CHANGING_FOLDER:
             folders = (*folders, *words[1:2])[-_MAX_FOLDERS:]
             continue
+        hidden = behind != "" and _is_hidden(commands[number:], shown)
         for run in _parse_simple_command(words, nesting):
-            yield run._replace(folders=(*folders, *run.folders), piped=piped) if folders or piped else run
+            yield run._replace(folders=(*folders, *run.folders), piped=before == "|", hidden=hidden or run.hidden)
+
+
+def _list_transparent(line: str) -> frozenset[str]:
+    # What joins commands so that the failure of the first one shows in the status of the last.
+    found = _SETS.match(line)
+    if found is None:
+        return frozenset({"&&"})
+    exits = ";" if "e" in found["options"] else "&&"
+    return frozenset({"&&", exits, "|" if found["pipefail"] else "&&"})
+
+
+def _is_hidden(commands: Sequence[_SimpleCommand], shown: frozenset[str]) -> bool:
+    return any(command.behind not in shown for command in commands if command.behind)
 
 
 def _cut_here_documents(line: str) -> str:
@@ -134,27 +165,32 @@ def _cut_here_documents(line: str) -> str:
     return "".join(kept) + line[start:]
 
 
-def _split_commands(line: str) -> Iterator[tuple[list[str], bool]]:
-    # Yields the words of each simple command, and whether a pipe feeds it. `cat` into a file only writes that file, and
-    # yields no words.
+def _split_commands(line: str) -> Iterator[_SimpleCommand]:
+    # `cat` into a file only writes that file, and has no words.
     words: list[str] = []
     is_target = writes = False
-    between = ""
+    before = behind = ""
+    kept: list[str] | None = None
     for token in _TOKEN.finditer(line):
         if token.lastgroup == "end":
             if words:
-                yield [] if writes and words[:1] == ["cat"] else words, between == "|"
-                between = ""
-            between += token[0]
-            words, writes = [], False
-        elif token.lastgroup == "redirect":
+                kept, words = ([] if writes and words[:1] == ["cat"] else words), []
+            behind += "" if token[0] in "()" else token[0].replace("\n", ";")
+            writes = False
+            continue
+        if kept is not None:
+            yield _SimpleCommand(kept, before, behind)
+            kept = None
+        if behind:
+            before, behind = behind, ""
+        if token.lastgroup == "redirect":
             is_target = not token[0].endswith("-")
             writes = writes or token[0].startswith(">")
         elif is_target:
             is_target = False
         elif len(words) < _MAX_WORDS:
             words.append(_QUOTED.sub(_unquote, token[0]))
-    yield [] if writes and words[:1] == ["cat"] else words, between == "|"
+    yield _SimpleCommand(kept if kept is not None else [] if writes and words[:1] == ["cat"] else words, before, "")
 
 
 def _unquote(quoted: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import StatementTable, is_telling
@@ -225,15 +225,12 @@ FORMAT: Final = Format(
     name="apt",
     read=read,
     markers=("E: ", "W: ", "Err:", "dpkg", "rror: ", "ERROR: ", " Problem"),
-    signs=(
-        Sign("a failed install", r"E: \S", ("\ne: ",)),
-        Sign(
-            "a failed install",
-            r"Error: (?:Unable to find a match|Failed to download|Nothing to do|No package|No available|No formula)",
-            ("error",),
-        ),
-        Sign("a failed install", r"ERROR: unable to select packages", ("error",)),
-        Sign("a failed install", r"error: (?:target not found|failed to prepare|snap )", ("error",)),
-        Sign("a failed install", r"dpkg: error ", ("error",)),
+    programs=("apt", "apt-get", "dpkg", "dnf", "yum", "apk", "pacman", "brew", "snap"),
+    closings=(
+        r"E: \S",
+        r"Error: (?:Unable to find a match|Failed to download|Nothing to do|No package|No available|No formula)",
+        r"ERROR: unable to select packages",
+        r"error: (?:target not found|failed to prepare|snap )",
+        r"dpkg: error ",
     ),
 )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.stacks.beam import HEADER, chain_of
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import Failure
@@ -182,9 +182,10 @@ FORMAT: Final = Format(
     name="beam",
     read=read,
     markers=("** (", "** exception ", "terminating ", "Reason for termination", "escript: "),
-    signs=(
-        Sign("an exception", r"== Compilation error in file ", ("error",)),
-        Sign("an exception", r"\*\* exception (?:error|exit|throw): ", ("exception",)),
-        Sign("an exception", r"\*\* \([A-Z][\w.]{0,80}\) ", ("** (",)),
+    programs=("mix", "elixir", "erl", "rebar3", "iex"),
+    stacks=(
+        r"== Compilation error in file ",
+        r"\*\* exception (?:error|exit|throw): ",
+        r"\*\* \([A-Z][\w.]{0,80}\) ",
     ),
 )

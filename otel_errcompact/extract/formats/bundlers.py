@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -271,18 +271,32 @@ FORMAT: Final = Format(
         _OF_ROLLUP,
         _OF_NEXT,
     ),
-    signs=(
-        Sign("a failed build", r"error during build:$", ("error",)),
-        Sign("a failed build", r"✘ \[ERROR\] ", ("error",)),
-        Sign("a failed build", r"ERROR in (?:\./|\S{1,200}\.\w)", ("error",)),
-        Sign("a failed build", r"Failed to compile\.?$", ("fail",)),
-        Sign("a failed build", r"webpack [^\n]{1,40} compiled with [1-9][0-9]* errors?", ("error",)),
-        Sign("a failed build", r"> Build (?:error occurred|failed )", ("> build",)),
-        Sign("a failed build", r"(?:✗ |✖ )?Build failed (?:with [1-9]|in [0-9]|because)", ("fail",)),
-        Sign(
-            "a failed build",
-            r"(?:Module not found: (?:Error: )?|\[vite\]: Rollup failed)",
-            ("module not found", "fail"),
-        ),
+    programs=(
+        "vite",
+        "webpack",
+        "next",
+        "rollup",
+        "esbuild",
+        "parcel",
+        "nuxt",
+        "astro",
+        "ng",
+        "react-scripts",
+        "turbo",
+    ),
+    closings=(
+        r"error during build:$",
+        r"✘ \[ERROR\] ",
+        r"ERROR in (?:\./|\S{1,200}\.\w)",
+        r"Failed to compile\.?$",
+        r"webpack [^\n]{1,40} compiled with [1-9][0-9]* errors?",
+        r"> Build (?:error occurred|failed )",
+        r"(?:✗ |✖ )?Build failed (?:with [1-9]|in [0-9]|because)",
+        r"(?:Module not found: (?:Error: )?|\[vite\]: Rollup failed)",
+    ),
+    passes=(
+        r"(?:✓|✔) built in ",
+        r"(?:webpack [^\n]*)?compiled successfully",
+        r" ?✓ Compiled successfully",
     ),
 )

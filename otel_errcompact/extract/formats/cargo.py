@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.statements import StatementTable, is_telling
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -149,16 +149,10 @@ FORMAT: Final = Format(
     name="cargo",
     read=read,
     markers=("error: ",),
-    signs=(
-        Sign(
-            "a failed build",
-            r"error: (?:no such (?:command|subcommand)|package ID|failed to |linking with |cannot find|the lock file)",
-            ("error",),
-        ),
-        Sign(
-            "a failed build",
-            r"error: (?:could not compile|aborting due to|test failed, to rerun|failed to run custom build)",
-            ("error",),
-        ),
+    programs=("cargo",),
+    closings=(
+        r"error: (?:no such (?:command|subcommand)|package ID|failed to |linking with |cannot find|the lock file)",
+        r"error: (?:could not compile|aborting due to|test failed, to rerun|failed to run custom build)",
     ),
+    passes=(r" {3,12}Finished `?\w+",),
 )

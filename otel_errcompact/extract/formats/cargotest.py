@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks import rust
 from otel_errcompact.extract.stacks.chain import facts_of
@@ -163,9 +163,14 @@ FORMAT: Final = Format(
         "error: test run failed",
         "to rerun pass",
     ),
-    signs=(
-        Sign("failed tests", r"test \S{1,200} \.\.\. FAILED", ("fail",)),
-        Sign("failed tests", r" {4,20}FAIL \[ {0,5}[0-9.]+s\] ", ("fail",)),
-        Sign("failed tests", r"test result: FAILED", ("fail",)),
+    programs=("cargo test", "cargo nextest"),
+    closings=(
+        r"test \S{1,200} \.\.\. FAILED",
+        r" {4,20}FAIL \[ {0,5}[0-9.]+s\] ",
+        r"test result: FAILED",
+    ),
+    passes=(
+        r"test result: ok\.",
+        r" {4,20}Summary \[[^\n]*\b[0-9]+ passed\b(?![^\n]*failed)",
     ),
 )

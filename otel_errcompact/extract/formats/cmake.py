@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -113,10 +113,12 @@ FORMAT: Final = Format(
     name="cmake",
     read=read,
     markers=("CMake Error", "Configuring incomplete"),
-    signs=(
-        Sign("failed tests", r"The following tests FAILED:", ("fail",)),
-        Sign("a failed build", r"-- Configuring incomplete, errors", ("error",)),
-        Sign("failed tests", r"[0-9]+% tests passed, [1-9]", ("% tests passed",)),
-        Sign("a failed build", r"CMake Error", ("error",)),
+    programs=("cmake", "ctest"),
+    closings=(
+        r"The following tests FAILED:",
+        r"-- Configuring incomplete, errors",
+        r"[0-9]+% tests passed, [1-9]",
+        r"CMake Error",
     ),
+    passes=(r"100% tests passed",),
 )

@@ -6,7 +6,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.format import Format, Hint, Sign
+from otel_errcompact.extract.format import Format, Hint
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.statements import StatementTable
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -270,34 +270,43 @@ FORMAT: Final = Format(
     name="database",
     read=read,
     markers=("ERR", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED "),
-    signs=(
-        Sign("a database error", r"(?:ERROR|FATAL|CRITICAL): {2,4}\S", ("error", "fatal", "critical")),
-        Sign("a database error", r"Completed with [1-9][0-9]* errors?", ("error",)),
-        Sign("a database error", r"(?:ERROR|FATAL):  \S", ("error", "fatal")),
-        Sign("a database error", r"\(error\) [A-Z]{3,} ", ("(error)",)),
-        Sign(
-            "a database error",
+    programs=(
+        "psql",
+        "mysql",
+        "mariadb",
+        "sqlite3",
+        "redis-cli",
+        "duckdb",
+        "mongosh",
+        "alembic",
+        "dbt",
+        "sqlcmd",
+        "clickhouse-client",
+        "cqlsh",
+        "sqlplus",
+        "liquibase",
+        "flyway",
+    ),
+    closings=(
+        r"(?:ERROR|FATAL|CRITICAL): {2,4}\S",
+        r"Completed with [1-9][0-9]* errors?",
+        r"(?:ERROR|FATAL):  \S",
+        r"\(error\) [A-Z]{3,} ",
+        (
             r"(?:Parse error|Runtime error|Error)(?: in prepare| near line [0-9]+|: (?:in prepare|near line [0-9]+"
-            r"|no such (?:table|column|module)))[^\n]{0,5}",
-            ("error",),
+            r"|no such (?:table|column|module)))[^\n]{0,5}"
         ),
-        Sign("a database error", r"Msg [0-9]{1,6}, Level [0-9]", ("msg ",)),
-        Sign("a database error", r"(?:ORA|SP2|TNS|PLS)-[0-9]{4,5}: ", ("ora-", "sp2-", "tns-", "pls-")),
-        Sign("a database error", r"Code: [0-9]{1,4}\. DB::Exception", ("db::exception",)),
-        Sign(
-            "a database error",
+        r"Msg [0-9]{1,6}, Level [0-9]",
+        r"(?:ORA|SP2|TNS|PLS)-[0-9]{4,5}: ",
+        r"Code: [0-9]{1,4}\. DB::Exception",
+        (
             r"(?:Catalog|Binder|Parser|Conversion|IO|Constraint|Invalid Input|Out of Memory|Database|Compilation"
-            r"|Runtime|Dependency|Transaction) Error(?: in \w{1,20} \S{1,100})?(?:: | \(|$)",
-            ("error",),
+            r"|Runtime|Dependency|Transaction) Error(?: in \w{1,20} \S{1,100})?(?:: | \(|$)"
         ),
-        Sign("a database error", r"FAILED: (?:Can.t locate|Multiple head|Target database|No )", ("fail",)),
-        Sign("a database error", r"psql:[^\n]{0,300}? (?:ERROR|FATAL|error): ", ("error", "fatal")),
-        Sign(
-            "a database error",
-            r"ERROR:  [^\n]{1,2000}\n(?:LINE [0-9]{1,7}: |DETAIL:  |HINT:  |CONTEXT:  |STATEMENT:  )",
-            ("error",),
-        ),
-        Sign("a database error", r"ERROR [0-9]{4} \([0-9A-Z]{5}\)", ("error",)),
+        r"FAILED: (?:Can.t locate|Multiple head|Target database|No )",
+        r"psql:[^\n]{0,300}? (?:ERROR|FATAL|error): ",
+        r"ERROR:  [^\n]{1,2000}\n(?:LINE [0-9]{1,7}: |DETAIL:  |HINT:  |CONTEXT:  |STATEMENT:  )",
+        r"ERROR [0-9]{4} \([0-9A-Z]{5}\)",
     ),
     hints=(
         Hint(

@@ -142,7 +142,6 @@ FORMAT: Final = Format(
     name="dialyzer",
     read=read,
     markers=(".ex:", ".exs:", ".erl:", "\u2514\u2500 ", ".hrl:"),
-    signs=(),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=lazy_pattern(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import StatementTable
 from otel_errcompact.extract.table import LAST_RESORT
@@ -206,23 +206,22 @@ FORMAT: Final = Format(
         "dependency failed to start",
         "returned a non-zero code: ",
     ),
-    signs=(
-        Sign("a failed build", r"The command '[^\n]{1,400}' returned a non-zero code: [1-9]", ("non-zero",)),
-        Sign("a failed build", r"#[0-9]{1,4} (?:[0-9.]{1,9} )?ERROR: ", ("error",)),
-        Sign("a failed build", r" ✘ \S", ("✘",)),
-        Sign("a failed build", r"target \S{1,100}: failed to solve", ("fail",)),
-        Sign("a failed request", r"Error: No such \w{1,20}: ", ("no such",)),
-        Sign("a failed build", r"unable to prepare context: ", ("unable to",)),
-        Sign("a failed request", r"(?:docker: )?Error response from daemon: ", ("error",)),
-        Sign("a failed request", r"(?:ERROR: )?Cannot connect to the Docker daemon", ("cannot",)),
-        Sign("a failed request", r"OCI runtime (?:exec|create) failed", ("fail",)),
-        Sign(
-            "a failed request",
+    programs=("docker", "docker-compose", "podman", "buildah"),
+    closings=(
+        r"The command '[^\n]{1,400}' returned a non-zero code: [1-9]",
+        r"#[0-9]{1,4} (?:[0-9.]{1,9} )?ERROR: ",
+        r" ✘ \S",
+        r"target \S{1,100}: failed to solve",
+        r"Error: No such \w{1,20}: ",
+        r"unable to prepare context: ",
+        r"(?:docker: )?Error response from daemon: ",
+        r"(?:ERROR: )?Cannot connect to the Docker daemon",
+        r"OCI runtime (?:exec|create) failed",
+        (
             r"(?:no such service: |service \"[^\"\n]{1,80}\" (?:is not|has neither|depends on|refers to)"
-            r"|dependency failed to start|no configuration file provided)",
-            ("no such", 'service "', "fail", "no configuration"),
+            r"|dependency failed to start|no configuration file provided)"
         ),
-        Sign("a failed build", r"ERROR: (?:process |failed )", ("error",)),
-        Sign("a failed build", r"(?:ERROR: )?failed to solve: ", ("fail",)),
+        r"ERROR: (?:process |failed )",
+        r"(?:ERROR: )?failed to solve: ",
     ),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import MAX_CHILDREN, Failure
@@ -327,11 +327,17 @@ FORMAT: Final = Format(
     name="dotnet",
     read=read,
     markers=(":line ", ".cs:", ".cs(", "nhandled ", "error NU"),
-    signs=(
-        Sign("failed tests", r" {1,4}Failed \S{1,200} \[", ("fail",)),
-        Sign("a failed build", r"Build FAILED\.$", ("fail",)),
-        Sign("an exception", r"Unhandled exception\. [A-Z]", ("unhandled",)),
-        Sign("a failed build", r"[^\s(]{1,300} : error [A-Z]{2,8}[0-9]{1,5}: ", ("error",)),
-        Sign("failed tests", r"Failed! +- +Failed: ", ("fail",)),
+    programs=("dotnet", "msbuild"),
+    closings=(
+        r" {1,8}[1-9][0-9]{0,6} Error\(s\)$",
+        r" {1,4}Failed \S{1,200} \[",
+        r"Build FAILED\.$",
+        r"Unhandled exception\. [A-Z]",
+        r"[^\s(]{1,300} : error [A-Z]{2,8}[0-9]{1,5}: ",
+        r"Failed! +- +Failed: ",
+    ),
+    passes=(
+        r"Build succeeded\.$",
+        r"Passed! +- +Failed: +0",
     ),
 )

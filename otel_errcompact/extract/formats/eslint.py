@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_DIAGNOSTICS, facts_of_diagnostics, place
-from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -130,20 +130,32 @@ FORMAT: Final = Format(
     name="eslint",
     read=read,
     markers=("  error  ", "\u2716", " \u2501", "[warn] ", "  Error: "),
-    signs=(
-        Sign("lint errors", r" {1,6}[0-9]{1,6}:[0-9]{1,5} {1,6}(?:error|✖|\u00d7) {1,6}\S", ("error", "✖", "\u00d7")),
-        Sign("lint errors", r" {0,6}✖ {1,4}(?:found [1-9]|(?![0-9])\S)", ("✖",)),
-        Sign("lint errors", r"\S{1,300}: line [0-9]{1,7}, col [0-9]{1,5}, Error - ", ("error",)),
-        Sign("lint errors", r"\S{1,300}:[0-9]{1,7}:[0-9]{1,5} lint/\S", ("lint/",)),
-        Sign("lint errors", r"\[warn\] Code style issues (?:found|were found)", ("code style",)),
-        Sign(
-            "lint errors",
-            r"[1-9][0-9]* (?:issues?|violations?|problems?|vulnerabilities)(?: found)?:$",
-            ("issue:", "issues:", "found:", "violation:", "violations:", "problem:", "problems:", "vulnerabilities:"),
-        ),
-        Sign("lint errors", r"Found [0-9]+ warnings? and [1-9][0-9]* errors?", ("error",)),
-        Sign("lint errors", r"\S{1,300}\.md:[0-9]{1,7}(?::[0-9]{1,7})? (?:error )?MD0[0-9]{2}", ("md0",)),
-        Sign("lint errors", "\u2716 [1-9][0-9]* problems? \\([1-9]", (" problem",)),
+    programs=(
+        "eslint",
+        "biome",
+        "stylelint",
+        "prettier",
+        "markdownlint",
+        "markdownlint-cli2",
+        "xo",
+        "standard",
+        "oxlint",
+        "next lint",
+    ),
+    closings=(
+        r" {1,6}[0-9]{1,6}:[0-9]{1,5} {1,6}(?:error|✖|\u00d7) {1,6}\S",
+        r" {0,6}✖ {1,4}(?:found [1-9]|(?![0-9])\S)",
+        r"\S{1,300}: line [0-9]{1,7}, col [0-9]{1,5}, Error - ",
+        r"\S{1,300}:[0-9]{1,7}:[0-9]{1,5} lint/\S",
+        r"\[warn\] Code style issues (?:found|were found)",
+        r"[1-9][0-9]* (?:issues?|violations?|problems?|vulnerabilities)(?: found)?:$",
+        r"Found [0-9]+ warnings? and [1-9][0-9]* errors?",
+        r"\S{1,300}\.md:[0-9]{1,7}(?::[0-9]{1,7})? (?:error )?MD0[0-9]{2}",
+        "\u2716 [1-9][0-9]* problems? \\([1-9]",
+    ),
+    passes=(
+        r"Checked [0-9]+ files? in [^\n]*\. (?:No fixes|Fixed)",
+        r"All matched files use Prettier",
     ),
     diagnostics=Diagnostics(
         read=read_diagnostics,

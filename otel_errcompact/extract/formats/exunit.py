@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks import beam
@@ -245,11 +245,7 @@ FORMAT: Final = Format(
     name="exunit",
     read=read,
     markers=("stacktrace:", "1) test ", "on setup_all callback", "Running ExUnit", "Randomized with seed"),
-    signs=(
-        Sign(
-            "failed tests",
-            r"[0-9]+ (?:doctests?|tests?|properties), (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b",
-            ("fail",),
-        ),
-    ),
+    programs=("mix",),
+    closings=(r"[0-9]+ (?:doctests?|tests?|properties), (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b",),
+    passes=(r"[0-9]+ (?:doctests?|tests?|properties), (?:[0-9]+ \w+, )*0 failures\b",),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.diagnostics import facts_of_diagnostics
 from otel_errcompact.extract.findings.listing import Finding, read_findings
-from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
 from otel_errcompact.extract.statements import is_telling
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -83,47 +83,43 @@ FORMAT: Final = Format(
     name="findings",
     read=read,
     markers=(":", "line ", "Line ", "|"),
-    signs=(
-        Sign("lint errors", r"\S{1,300}:[0-9]{1,7} (?:DL[34]|SC[12])[0-9]{3} ", ("dl3", "dl4", "sc1", "sc2")),
-        Sign("lint errors", r"[1-9][0-9]* issue\(s\) found", ("issue(s)",)),
-        Sign(
-            "lint errors",
-            r"(?:Done linting! )?Found [1-9][0-9]* (?:violations|problems|issues)",
-            ("violation", "problems", "issues"),
-        ),
-        Sign(
-            "lint errors",
+    programs=(
+        "golangci-lint",
+        "hadolint",
+        "shellcheck",
+        "swiftlint",
+        "ktlint",
+        "detekt",
+        "phpstan",
+        "psalm",
+        "credo",
+        "yamllint",
+        "sqlfluff",
+        "pre-commit",
+        "rustfmt",
+        "cargo",
+        "actionlint",
+    ),
+    closings=(
+        r"[1-9][0-9]{0,6} issues:$",
+        r"\S{1,300}:[0-9]{1,7} (?:DL[34]|SC[12])[0-9]{3} ",
+        r"[1-9][0-9]* issue\(s\) found",
+        r"(?:Done linting! )?Found [1-9][0-9]* (?:violations|problems|issues)",
+        (
             r"(?: ?\[ERROR\] Found [1-9]|FOUND [1-9][0-9]* ERRORS?|Failed: [1-9][0-9]* failure"
-            r"|[^\n]{0,100}Issues found: [1-9])",
-            ("error", "fail", "issues found"),
+            r"|[^\n]{0,100}Issues found: [1-9])"
         ),
-        Sign("lint errors", r"Diff in \S{1,300}(?: at line |:)[0-9]", ("diff in ",)),
-        Sign("lint errors", r"[^\n]{1,80}\.{3,}Failed$", ("failed",)),
-        Sign("lint errors", r"L: {1,6}[0-9]{1,6} \| P: {1,6}[0-9]", (" | p:",)),
-        Sign(
-            "lint errors",
+        r"Diff in \S{1,300}(?: at line |:)[0-9]",
+        r"[^\n]{1,80}\.{3,}Failed$",
+        r"L: {1,6}[0-9]{1,6} \| P: {1,6}[0-9]",
+        (
             r"\S{1,300}\.(?:py|kt|js|ts|sh|rb|c|cpp|yml|yaml|swift|java|tsx"
             r"|jsx):[0-9]{1,7}:[0-9]{1,5}: [^\n]{1,300} (?:\([a-z][\w:/-]{2,40}\)|\[(?:SC[0-9]{4}|[a-z][\w-]{2,40}"
-            r"|Error/\S{1,60})\])$",
-            (
-                ".py:",
-                ".kt:",
-                ".js:",
-                ".ts:",
-                ".sh:",
-                ".rb:",
-                ".c:",
-                ".cpp:",
-                ".yml:",
-                ".yaml:",
-                ".swift:",
-                ".java:",
-                ".tsx:",
-                ".jsx:",
-            ),
+            r"|Error/\S{1,60})\])$"
         ),
-        Sign("lint errors", r"In [^\s:]{1,300} line [0-9]{1,7}:\n[^\n]{0,1000}\n *\^-", ("^-",)),
+        r"In [^\s:]{1,300} line [0-9]{1,7}:\n[^\n]{0,1000}\n *\^-",
     ),
+    passes=(r"0 issues\.?$",),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=lazy_pattern(r"(?m)^\W{0,4}(?:[Ff]ound )?([0-9]{1,6}) (?:errors?|problems?|issues?|findings?)\b"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Hint, Sign
+from otel_errcompact.extract.format import Format, Hint
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import StatementTable, is_telling
@@ -286,30 +286,23 @@ FORMAT: Final = Format(
     name="git",
     read=read,
     markers=("fatal: ", "error: ", "CONFLICT (", "hook", "to commit"),
-    signs=(
-        Sign(
-            "a shell error",
+    programs=("git", "pre-commit", "lefthook"),
+    closings=(
+        (
             r"error: (?:Pulling|Merging|Committing|Cherry-picking|Reverting|you need|insufficient|bad |invalid "
-            r"|unknown |short )",
-            ("error",),
+            r"|unknown |short )"
         ),
-        Sign("a shell error", r"fatal: \S", ("fatal: ",)),
-        Sign(
-            "a shell error",
+        r"fatal: \S",
+        (
             r"error: (?:cannot |could not |unable to |failed to |pathspec |src refspec |Your local changes"
             r"|The following untracked|RPC failed|remote |object |refname |branch |No such remote|patch failed"
-            r"|corrupt)",
-            ("error",),
+            r"|corrupt)"
         ),
-        Sign("a merge conflict", r"Automatic merge failed; ", ("fail",)),
-        Sign(
-            "lint errors",
-            r"- hook id: \S{1,100}\n(?:- duration: [^\n]{1,40}\n)?- (?:exit code: [1-9]|files were modified by)",
-            ("hook id: ",),
-        ),
-        Sign("a rejected push", r" ! \[(?:remote )?rejected\] ", ("rejected",)),
-        Sign("a rejected push", r"error: failed to push some refs to ", ("error",)),
-        Sign("a merge conflict", r"CONFLICT \([a-z/]{1,40}\): ", ("conflict (",)),
+        r"Automatic merge failed; ",
+        r"- hook id: \S{1,100}\n(?:- duration: [^\n]{1,40}\n)?- (?:exit code: [1-9]|files were modified by)",
+        r" ! \[(?:remote )?rejected\] ",
+        r"error: failed to push some refs to ",
+        r"CONFLICT \([a-z/]{1,40}\): ",
     ),
     hints=(
         Hint(

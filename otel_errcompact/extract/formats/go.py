@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.stacks.go import RACE, read
 
 FORMAT: Final = Format(
     name="go",
     read=read,
     markers=("goroutine ", RACE),
-    signs=(
-        Sign("an exception", r"fatal error: \S", ("fatal",)),
-        Sign("an exception", r"panic: \S", ("panic",)),
+    programs=("go",),
+    closings=(
+        r"fatal error: \S",
+        r"panic: \S",
     ),
 )

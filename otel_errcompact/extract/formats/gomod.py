@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.go_modules import members_of
 from otel_errcompact.extract.members import facts_of_members
 
@@ -23,24 +23,17 @@ FORMAT: Final = Format(
     name="gomod",
     read=read,
     markers=("go: ", ".go:", "import cycle not", " Go files", "main module"),
-    signs=(
-        Sign(
-            "a failed build",
-            r"\t\S{1,200}: (?:module |cannot find|reading |invalid version|unrecognized import)",
-            (": module ", "cannot find", ": reading ", "invalid", "unrecognized"),
-        ),
-        Sign(
-            "a failed build",
+    programs=("go",),
+    closings=(
+        r"\t\S{1,200}: (?:module |cannot find|reading |invalid version|unrecognized import)",
+        (
             r"go: (?:cannot |no |module |errors |error |unknown |go\.mod |[^\n]{1,200}: (?:unknown revision"
-            r"|invalid version|not found|no matching|reading |module ))",
-            ("go: ",),
+            r"|invalid version|not found|no matching|reading |module ))"
         ),
-        Sign(
-            "a failed build",
+        (
             r"(?:package \S{1,200} is not in |no required module provides |no Go files in "
             r"|build constraints exclude |can't load package"
-            r"|\S{1,200}\.go:[0-9]{1,7}:[0-9]{1,7}: (?:no required module|package \S))",
-            ("is not in ", "no required module", "no go files", "build constraints", "can't load package", ".go:"),
+            r"|\S{1,200}\.go:[0-9]{1,7}:[0-9]{1,7}: (?:no required module|package \S))"
         ),
     ),
 )

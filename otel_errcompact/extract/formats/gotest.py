@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract import go_modules
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks import go
 from otel_errcompact.extract.stacks.chain import facts_of
@@ -418,13 +418,18 @@ FORMAT: Final = Format(
     name="gotest",
     read=read,
     markers=("--- FAIL: ", "FAIL\t", _TIMED_OUT, _JSON),
-    signs=(
-        Sign("failed tests", r" {1,12}--- FAIL: ", ("fail",)),
-        Sign("failed tests", r"exit status [1-9][0-9]{0,2}$", ("exit status",)),
-        Sign("failed tests", r'\{[^\n]{0,300}"Action":"fail"', ('"fail"',)),
-        Sign("failed tests", r"FAIL! -- [0-9]", ("fail",)),
-        Sign("failed tests", r"=== FAIL: ", ("fail",)),
-        Sign("failed tests", r"--- FAIL: ", ("fail",)),
-        Sign("failed tests", r"FAIL(?:\t\S|$)", ("fail",)),
+    programs=("go test", "go run", "gotestsum", "ginkgo"),
+    closings=(
+        r" {1,12}--- FAIL: ",
+        r"exit status [1-9][0-9]{0,2}$",
+        r'\{[^\n]{0,300}"Action":"fail"',
+        r"FAIL! -- [0-9]",
+        r"=== FAIL: ",
+        r"--- FAIL: ",
+        r"FAIL(?:\t\S|$)",
+    ),
+    passes=(
+        r"ok {2}\t\S",
+        r"PASS$",
     ),
 )

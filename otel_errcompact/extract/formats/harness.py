@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.python import HEADER
@@ -518,11 +518,4 @@ FORMAT: Final = Format(
     name="harness",
     read=read,
     markers=(),
-    signs=(
-        Sign(
-            "an exception",
-            r"Error: (?:[A-Za-z_][\w.]{0,80}(?:Error|Exception): \S|[0-9]{1,5} validation errors? for )",
-            ("error",),
-        ),
-    ),
 )

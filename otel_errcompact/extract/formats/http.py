@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from otel_errcompact.extract.format import Format, Hint, Sign
+from otel_errcompact.extract.format import Format, Hint
 from otel_errcompact.extract.messages.http_answers import read
 
 # --- clients ---------------------------------------------------------------------------------------------------------
@@ -24,34 +24,25 @@ FORMAT: Final = Format(
     name="http",
     read=read,
     markers=(),
-    signs=(
-        Sign("a failed request", r"a pull request for branch \S{1,200} ", ("a pull request",)),
-        Sign("a failed request", r"rsync error: ", ("error",)),
-        Sign("a failed request", r"apr_socket_\w{1,30}\(\): ", ("apr_socket",)),
-        Sign("a failed request", r"HTTP [45][0-9]{2}: \S", ("http ",)),
-        Sign("a failed request", r"gh: [^\n]{1,300}\(HTTP [45][0-9]{2}\)", ("gh: ",)),
-        Sign("a failed request", r"GraphQL: \S", ("graphql: ",)),
-        Sign("a failed request", r"[0-9-]{10} [0-9:]{8} ERROR [45][0-9]{2}: ", ("error",)),
-        Sign(
-            "a failed request",
-            r"(?:upload|download|copy|delete|move) failed: |fatal error: An error occurred ",
-            ("fail", "error"),
-        ),
-        Sign("a failed request", r"http: error: ", ("error",)),
-        Sign(
-            "a failed request",
-            r"(?:requests|httpx|urllib3|aiohttp)\.[\w.]{0,60}(?:Error|Exception|Timeout): ?",
-            ("requests.", "httpx.", "urllib3.", "aiohttp."),
-        ),
-        Sign(
-            "a failed request",
+    programs=("curl", "wget", "http", "https", "gh", "glab", "ssh", "scp", "rsync", "aws", "svn", "ab"),
+    closings=(
+        r"a pull request for branch \S{1,200} ",
+        r"rsync error: ",
+        r"apr_socket_\w{1,30}\(\): ",
+        r"HTTP [45][0-9]{2}: \S",
+        r"gh: [^\n]{1,300}\(HTTP [45][0-9]{2}\)",
+        r"GraphQL: \S",
+        r"[0-9-]{10} [0-9:]{8} ERROR [45][0-9]{2}: ",
+        r"(?:upload|download|copy|delete|move) failed: |fatal error: An error occurred ",
+        r"http: error: ",
+        r"(?:requests|httpx|urllib3|aiohttp)\.[\w.]{0,60}(?:Error|Exception|Timeout): ?",
+        (
             r"ssh: (?:connect to host|Could not resolve)|(?:Connection"
             r"|kex_exchange_identification: Connection) (?:closed|reset) by "
-            r"|\S{1,100}: Permission denied \(publickey|Host key verification failed|ssh_exchange_identification",
-            ("ssh: ", "ssh_exchange", "connection closed by", "connection reset by", "permission denied", "host key"),
+            r"|\S{1,100}: Permission denied \(publickey|Host key verification failed|ssh_exchange_identification"
         ),
-        Sign("a failed request", r"curl: \([0-9]{1,3}\) \S", ("curl: (",)),
-        Sign("a failed request", r"An error occurred \(\w{1,100}\) when calling the \w{1,100} operation", ("error",)),
+        r"curl: \([0-9]{1,3}\) \S",
+        r"An error occurred \(\w{1,100}\) when calling the \w{1,100} operation",
     ),
     hints=(
         Hint(

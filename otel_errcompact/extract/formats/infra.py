@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.statements import StatementTable
@@ -183,45 +183,54 @@ FORMAT: Final = Format(
         '" is invalid:',
         "ERROR: (",
     ),
-    signs=(
-        Sign("a failed request", r'The \w{1,60} "[^"\n]{1,200}" is invalid: ', ("is invalid",)),
-        Sign("a failed plan", r"Error: [^\n]{1,300}\n\n? {1,3}on \S{1,200} line [0-9]", ("error",)),
-        Sign("a failed request", r" {0,2}❌ {1,2}\S", ("❌",)),
-        Sign("a failed request", r"The config profile \([^)\n]{1,80}\) could not be found", ("could not be found",)),
-        Sign("a failed request", r"required flag\(s\) ", ("required flag",)),
-        Sign("a failed request", r'(?:time="[^"\n]{1,60}" )?level=(?:error|fatal|panic) msg=', ("level=",)),
-        Sign("a failed request", r"(?:FATA|ERRO)\[[\w:.+-]{1,40}\]", ("fata[", "erro[")),
-        Sign("a failed request", r"\*\* server can.t find ", ("server can",)),
-        Sign("a failed request", r"[^\n]{1,200}\.\.\. failed: [A-Z]", ("fail",)),
-        Sign("a failed request", r"nginx: \[emerg\] ", ("emerg",)),
-        Sign(
-            "a failed request",
-            r"(?:The connection to the server \S{1,200} was refused|Unable to connect to the server)",
-            ("refused", "unable to"),
-        ),
-        Sign(
-            "a failed request",
+    programs=(
+        "kubectl",
+        "helm",
+        "terraform",
+        "tofu",
+        "ansible",
+        "ansible-playbook",
+        "aws",
+        "gcloud",
+        "bq",
+        "gsutil",
+        "az",
+        "pulumi",
+        "nginx",
+        "systemctl",
+        "service",
+        "nslookup",
+        "dig",
+        "flyctl",
+        "vercel",
+        "wrangler",
+    ),
+    closings=(
+        r'The \w{1,60} "[^"\n]{1,200}" is invalid: ',
+        r"Error: [^\n]{1,300}\n\n? {1,3}on \S{1,200} line [0-9]",
+        r" {0,2}❌ {1,2}\S",
+        r"The config profile \([^)\n]{1,80}\) could not be found",
+        r"required flag\(s\) ",
+        r"(?:FATA|ERRO)\[[\w:.+-]{1,40}\]",
+        r"\*\* server can.t find ",
+        r"[^\n]{1,200}\.\.\. failed: [A-Z]",
+        r"nginx: \[emerg\] ",
+        r"(?:The connection to the server \S{1,200} was refused|Unable to connect to the server)",
+        (
             r"error: (?:the server |unable to |resource |no matching |no objects |You must |you must |unknown "
-            r"|timed out |cannot |the path |error |exactly |must |there is no |deployment |a container |flag )",
-            ("error",),
+            r"|timed out |cannot |the path |error |exactly |must |there is no |deployment |a container |flag )"
         ),
-        Sign("a failed request", r"Error: (?:INSTALLATION|UPGRADE|UNINSTALL|ROLLBACK) FAILED", ("fail",)),
-        Sign("a failed plan", r"│ Error: \S", ("error",)),
-        Sign("a failed request", r"ERROR: \((?:gcloud|bq|gsutil)[\w.-]{0,80}\) ", ("error",)),
-        Sign("a failed request", r"Unable to locate credentials|Partial credentials found", ("credentials",)),
-        Sign("a failed request", r"fatal: \[\S{1,200}\]: (?:FAILED|UNREACHABLE)!", ("fatal",)),
-        Sign(
-            "a failed request",
-            r"\S{1,200} {1,40}: ok=[0-9]+ [^\n]{0,60}(?:unreachable=[1-9]|failed=[1-9])",
-            ("failed=", "unreachable="),
-        ),
-        Sign(
-            "a failed request",
+        r"Error: (?:INSTALLATION|UPGRADE|UNINSTALL|ROLLBACK) FAILED",
+        r"│ Error: \S",
+        r"ERROR: \((?:gcloud|bq|gsutil)[\w.-]{0,80}\) ",
+        r"Unable to locate credentials|Partial credentials found",
+        r"fatal: \[\S{1,200}\]: (?:FAILED|UNREACHABLE)!",
+        r"\S{1,200} {1,40}: ok=[0-9]+ [^\n]{0,60}(?:unreachable=[1-9]|failed=[1-9])",
+        (
             r"(?:Failed to (?:start|stop|restart|reload|enable|disable|connect to bus|get unit)"
-            r"|Job for \S{1,100} failed|Unit \S{1,100} (?:could not be found|not found))",
-            ("fail", "could not be found", "not found"),
+            r"|Job for \S{1,100} failed|Unit \S{1,100} (?:could not be found|not found))"
         ),
-        Sign("a failed request", r"Error from server(?: \(\w{1,60}\))?: ", ("error",)),
-        Sign("a failed plan", "\u2577\n\u2502 Error: \\S", ("error",)),
+        r"Error from server(?: \(\w{1,60}\))?: ",
+        "\u2577\n\u2502 Error: \\S",
     ),
 )

@@ -102,5 +102,4 @@ FORMAT: Final = Format(
     name="ipython",
     read=read,
     markers=("Traceback (most recent call last)",),
-    signs=(),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.cleaning.characters import is_cut
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.messages.comparison import MAX_VALUE, read_changes
 from otel_errcompact.extract.messages.message import read_message
@@ -418,14 +418,16 @@ FORMAT: Final = Format(
     name="jest",
     read=read,
     markers=("\u25cf ", "FAIL ", "Test Suites: ", "\u00d7 ", " \u203a ", _RULE, "found, exiting with code "),
-    signs=(
-        Sign("failed tests", r" FAIL {1,2}\S{1,200}\.(?:test|spec)\.\w{2,3}\b", ("fail",)),
-        Sign("failed tests", r" {0,4}● \S[^\n]{0,200} \u203a ", ("●",)),
-        Sign("an exception", r"AssertionError(?: \[\w{1,40}\])?: \S", ("error",)),
-        Sign("failed tests", r"FAIL {1,2}\S{1,200}\.(?:test|spec)\.\w{2,3}\b", ("fail",)),
-        Sign("failed tests", r" {0,20}✕ \S", ("✕",)),
-        Sign("failed tests", r" {0,9}✖ {1,4}[1-9][0-9]* of [0-9]+ failed", ("fail",)),
-        Sign("failed tests", r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* failed", ("fail",)),
-        Sign("failed tests", r" {0,2}[1-9][0-9]* failed\n {2,4}\S", ("fail",)),
+    programs=("jest", "vitest", "ava", "playwright", "react-scripts", "node"),
+    closings=(
+        r" FAIL {1,2}\S{1,200}\.(?:test|spec)\.\w{2,3}\b",
+        r" {0,4}● \S[^\n]{0,200} \u203a ",
+        r"AssertionError(?: \[\w{1,40}\])?: \S",
+        r"FAIL {1,2}\S{1,200}\.(?:test|spec)\.\w{2,3}\b",
+        r" {0,20}✕ \S",
+        r" {0,9}✖ {1,4}[1-9][0-9]* of [0-9]+ failed",
+        r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* failed",
+        r" {0,2}[1-9][0-9]* failed\n {2,4}\S",
     ),
+    passes=(r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* passed",),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import Failure
@@ -235,15 +235,19 @@ FORMAT: Final = Format(
     name="junit",
     read=read,
     markers=("FAILED", "Tests run: ", "<<< ", "MethodSource [", "==> X "),
-    signs=(
-        Sign("failed tests", r"Tests run: [0-9]+, (?:Failures: [1-9]|Failures: [0-9]+, Errors: [1-9])", ("tests run",)),
-        Sign("failed tests", r"\[ {1,9}[1-9][0-9]* tests failed", ("fail",)),
-        Sign("failed tests", r"\[  FAILED  \] ", ("fail",)),
-        Sign(
-            "failed tests",
-            r"\*{2,3} (?:TEST|BUILD|ARCHIVE|TEST BUILD|[1-9][0-9]* TESTS?) FAILED \*{2,3}",
-            ("fail",),
-        ),
-        Sign("failed tests", r"[0-9:]{4,9} (?:\+[0-9]+ )?(?:~[0-9]+ )?-[1-9][0-9]*: Some tests failed", ("fail",)),
+    programs=("mvn", "mvnw", "gradle", "gradlew", "flutter", "dart", "xcodebuild", "swift", "ctest"),
+    closings=(
+        r"Test Suite '[^'\n]{1,200}' failed at ",
+        r"Tests run: [0-9]+, (?:Failures: [1-9]|Failures: [0-9]+, Errors: [1-9])",
+        r"\[ {1,9}[1-9][0-9]* tests failed",
+        r"\[  FAILED  \] ",
+        r"\*{2,3} (?:TEST|BUILD|ARCHIVE|TEST BUILD|[1-9][0-9]* TESTS?) FAILED \*{2,3}",
+        r"[0-9:]{4,9} (?:\+[0-9]+ )?(?:~[0-9]+ )?-[1-9][0-9]*: Some tests failed",
+    ),
+    passes=(
+        r"\[(?:INFO|WARNING)\] Tests run: [0-9]+, Failures: 0, Errors: 0",
+        r"BUILD SUCCESS",
+        r"\[  PASSED  \] ",
+        r"[^\n]*All tests passed!?$",
     ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.stacks.jvm import chains_of
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -83,14 +83,11 @@ FORMAT: Final = Format(
         "Full report at:",
         "APPLICATION FAILED TO START",
     ),
-    signs=(
-        Sign("an exception", r"APPLICATION FAILED TO START", ("fail",)),
-        Sign(
-            "an exception",
-            r"(?:Caused by: )?(?:[a-z]\w{0,60}\.){1,9}[A-Z]\w{0,80}(?:Exception|Error)(?:: [^\n]{0,2000})?\n\tat ",
-            ("exception", "error"),
-        ),
-        Sign("a failed build", r"e: (?:file://|/)\S{1,300}:[0-9]{1,7}:[0-9]{1,7} ", ("e: file:", "e: /")),
-        Sign("an exception", r"Exception in thread \"", ("exception",)),
+    programs=("java", "kotlin", "scala", "kotlinc", "gradle", "gradlew", "mvn", "mvnw", "sbt"),
+    closings=(r"e: (?:file://|/)\S{1,300}:[0-9]{1,7}:[0-9]{1,7} ",),
+    stacks=(
+        r"APPLICATION FAILED TO START",
+        r"(?:Caused by: )?(?:[a-z]\w{0,60}\.){1,9}[A-Z]\w{0,80}(?:Exception|Error)(?:: [^\n]{0,2000})?\n\tat ",
+        r"Exception in thread \"",
     ),
 )

@@ -114,7 +114,6 @@ FORMAT: Final = Format(
     read=read,
     # None: how a text begins shows more cheaply than a search through it.
     markers=(),
-    signs=(),
     hints=(
         Hint(
             "shorten the context: sending the same again cannot succeed",

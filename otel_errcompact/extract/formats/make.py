@@ -6,7 +6,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import is_telling
@@ -205,23 +205,43 @@ FORMAT: Final = Format(
     name="make",
     read=read,
     markers=(": *** ", "ninja: ", "FAILED: ", "error: Recipe `", "not contain recipe", "Build did NOT complete"),
-    signs=(
-        Sign("a failed build", r"FAILED: \S{1,200}\.o\b", ("fail",)),
-        Sign("a failed build", r"\S{1,200}:[0-9]{1,6}:[0-9]{1,5}: ERROR: ", ("error",)),
-        Sign("a failed build", r"ERROR: (?:/|//|Analysis of|Skipping)", ("error",)),
-        Sign("a failed build", r"Encountered a bad command exit code!", ("bad command",)),
-        Sign("a failed build", r"==\[ FAILURE: [1-9]", ("fail",)),
-        Sign("a failed build", r"\[[0-9:]{8}\] '[^'\n]{1,100}' errored after", ("error",)),
-        Sign("a failed build", r"Aborted due to warnings\.", ("abort",)),
-        Sign("a failed build", r"task: Failed to run task ", ("fail",)),
-        Sign("a failed build", r"mise ERROR ", ("error",)),
-        Sign("a failed build", r"(?:\[\S{1,80}\] )?ERROR task failed", ("error",)),
-        Sign("a failed build", r"nox > (?:Session|Command) [^\n]{1,300} failed", ("nox >",)),
-        Sign("a failed build", r" {0,2}\S{1,40}: FAIL (?:code|✖)", ("fail",)),
-        Sign("a failed build", r"(?:ERROR|FAILED): (?:Build did NOT|[^\n]{0,300}\bfailed\b)", ("error", "fail")),
-        Sign("a failed build", r"scons: \*\*\* ", ("scons:",)),
-        Sign("a failed build", r"ninja: build stopped", ("stopped",)),
-        Sign("a failed build", r"g?make(?:\[[0-9]+\])?: \*\*\* ", ("*** ",)),
-        Sign("a failed build", r"error: Recipe `[^`\n]{1,100}` failed ", ("error",)),
+    programs=(
+        "make",
+        "gmake",
+        "ninja",
+        "bazel",
+        "just",
+        "task",
+        "scons",
+        "mise",
+        "nox",
+        "tox",
+        "doit",
+        "invoke",
+        "inv",
+        "pants",
+        "buck2",
+        "gulp",
+        "moon",
+        "poe",
+    ),
+    closings=(
+        r"FAILED: \S{1,200}\.o\b",
+        r"\S{1,200}:[0-9]{1,6}:[0-9]{1,5}: ERROR: ",
+        r"ERROR: (?:/|//|Analysis of|Skipping)",
+        r"Encountered a bad command exit code!",
+        r"==\[ FAILURE: [1-9]",
+        r"\[[0-9:]{8}\] '[^'\n]{1,100}' errored after",
+        r"Aborted due to warnings\.",
+        r"task: Failed to run task ",
+        r"mise ERROR ",
+        r"(?:\[\S{1,80}\] )?ERROR task failed",
+        r"nox > (?:Session|Command) [^\n]{1,300} failed",
+        r" {0,2}\S{1,40}: FAIL (?:code|✖)",
+        r"(?:ERROR|FAILED): (?:Build did NOT|[^\n]{0,300}\bfailed\b)",
+        r"scons: \*\*\* ",
+        r"ninja: build stopped",
+        r"g?make(?:\[[0-9]+\])?: \*\*\* ",
+        r"error: Recipe `[^`\n]{1,100}` failed ",
     ),
 )

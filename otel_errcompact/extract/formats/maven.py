@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -224,19 +224,20 @@ FORMAT: Final = Format(
     name="maven",
     read=read,
     markers=("[ERROR] ", "* What went wrong:"),
-    signs=(
-        Sign("a failed build", r"> Task \S{1,100} FAILED", ("fail",)),
-        Sign(
-            "a failed build",
+    programs=("mvn", "mvnw", "gradle", "gradlew", "ant", "sbt", "javac"),
+    closings=(
+        r"> Task \S{1,100} FAILED",
+        (
             r"\[ERROR\] {1,4}(?:/\S|Failures:|Errors:|The goal|\S{1,200}\.(?:java|kt)|Re-run|For more information"
-            r"|To see the full)",
-            ("error",),
+            r"|To see the full)"
         ),
-        Sign(
-            "a failed build", r"\[ERROR\] (?:COMPILATION ERROR|BUILD FAILURE|Failed to execute|Tests run:)", ("error",)
-        ),
-        Sign("a failed build", r"\[INFO\] BUILD FAILURE", ("fail",)),
-        Sign("a failed build", r"BUILD FAILED\b", ("fail",)),
-        Sign("a failed build", r"FAILURE: Build failed", ("fail",)),
+        r"\[ERROR\] (?:COMPILATION ERROR|BUILD FAILURE|Failed to execute|Tests run:)",
+        r"\[INFO\] BUILD FAILURE",
+        r"BUILD FAILED\b",
+        r"FAILURE: Build failed",
+    ),
+    passes=(
+        r"\[INFO\] BUILD SUCCESS",
+        r"BUILD SUCCESS",
     ),
 )

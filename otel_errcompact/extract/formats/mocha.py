@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Facts, Location
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.chain import facts_of
@@ -323,12 +323,20 @@ FORMAT: Final = Format(
     name="mocha",
     read=read,
     markers=(" failing", "\u2716 ", "not ok ", _NOT_LOADED, _FAILED_TEST, "at Context."),
-    signs=(
-        Sign("failed tests", r" {0,4}[1-9][0-9]* fail$", (" fail",)),
-        Sign("failed tests", r"Result: FAIL$", ("fail",)),
-        Sign("failed tests", r" {0,4}[1-9][0-9]* tests? failed$", ("fail",)),
-        Sign("failed tests", r"not ok [0-9]+\b(?![^\n]{0,400}# (?i:TODO|SKIP))", ("\nnot ok ",)),
-        Sign("failed tests", r" {0,6}[1-9][0-9]* failing$", ("fail",)),
-        Sign("failed tests", r"[#\u2139] fail [1-9][0-9]*$", ("fail",)),
+    programs=("mocha", "node", "tap", "ava", "bats", "cypress", "karma", "deno", "bun test"),
+    closings=(
+        r"FAILED \| [0-9]{1,6} passed",
+        r" {0,4}[1-9][0-9]* fail$",
+        r"Result: FAIL$",
+        r" {0,4}[1-9][0-9]* tests? failed$",
+        r"not ok [0-9]+\b(?![^\n]{0,400}# (?i:TODO|SKIP))",
+        r" {0,6}[1-9][0-9]* failing$",
+        r"[#\u2139] fail [1-9][0-9]*$",
+    ),
+    passes=(
+        r" {0,6}[1-9][0-9]* passing\b(?![^\n]*\n[^\n]*failing)",
+        r"[#\u2139] fail 0$",
+        r" {0,4}0 fail$",
+        r"ok \| [0-9]+ passed \| 0 failed",
     ),
 )

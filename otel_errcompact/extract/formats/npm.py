@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -305,21 +305,18 @@ FORMAT: Final = Format(
     name="npm",
     read=read,
     markers=("npm ERR!", "npm error", "ERR_PNPM_", "ELIFECYCLE", "yarnpkg.com/", "\u27a4 YN0", "Usage Error: "),
-    signs=(
-        Sign("a failed install", r"➤ YN[0-9]{4}: [^\n]{0,100}(?:Error|[Ff]ailed|✘)", ("error", "fail", "✘")),
-        Sign("a failed build", r" {1,4}ERROR {2}\S", ("error",)),
-        Sign(
-            "a failed install",
-            r"error (?:Command \"[^\"\n]{1,100}\" not found|Couldn.t |An unexpected error|Package )",
-            ("error",),
-        ),
-        Sign("a failed build", r"(?:lerna ERR! | NX   Running target |Failed:    \S)", ("lerna err", "fail", " nx ")),
-        Sign("a failed build", r" ERROR  (?:run failed|[^\n]{1,80} command finished with error)", ("error",)),
-        Sign("a failed build", r"error: script \"[^\"\n]{1,100}\" (?:exited|was)", ("error",)),
-        Sign("a failed build", r"husky - [\w-]{1,40} (?:hook|script) [^\n]{0,40}(?:exited|failed)", ("husky",)),
-        Sign("a failed build", r"\s?ELIFECYCLE\s+(?:Command|Test) failed", ("fail",)),
-        Sign("a failed build", r"error Command failed with (?:exit code|signal) ", ("error",)),
-        Sign("a failed install", r"npm (?:ERR!|error) ", ("npm err",)),
-        Sign("a failed install", r"\s?ERR_PNPM_[A-Z0-9_]{1,60}\s+\S", ("err_pnpm",)),
+    programs=("npm", "yarn", "pnpm", "bun", "lerna", "nx", "turbo", "husky", "rush", "npx", "bunx"),
+    closings=(
+        r"➤ YN[0-9]{4}: [^\n]{0,100}(?:Error|[Ff]ailed|✘)",
+        r" {1,4}ERROR {2}\S",
+        r"error (?:Command \"[^\"\n]{1,100}\" not found|Couldn.t |An unexpected error|Package )",
+        r"(?:lerna ERR! | NX   Running target |Failed:    \S)",
+        r" ERROR  (?:run failed|[^\n]{1,80} command finished with error)",
+        r"error: script \"[^\"\n]{1,100}\" (?:exited|was)",
+        r"husky - [\w-]{1,40} (?:hook|script) [^\n]{0,40}(?:exited|failed)",
+        r"\s?ELIFECYCLE\s+(?:Command|Test) failed",
+        r"error Command failed with (?:exit code|signal) ",
+        r"npm (?:ERR!|error) ",
+        r"\s?ERR_PNPM_[A-Z0-9_]{1,60}\s+\S",
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.php import is_own
@@ -290,13 +290,10 @@ FORMAT: Final = Format(
     name="php",
     read=read,
     markers=(".php on line ", ".php:", ".php line ", "omposer", "  ["),
-    signs=(
-        Sign("a failed install", r"Your requirements could not be resolved", ("could not",)),
-        Sign(
-            "an exception",
-            r" {2}\[?[A-Z]\w{0,60}(?:\\\w{1,60}){0,9}(?:Exception|Error)\]? {0,9}$",
-            ("exception", "error"),
-        ),
-        Sign("an exception", r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S", ("error",)),
+    programs=("php", "composer"),
+    closings=(r"Your requirements could not be resolved",),
+    stacks=(
+        r" {2}\[?[A-Z]\w{0,60}(?:\\\w{1,60}){0,9}(?:Exception|Error)\]? {0,9}$",
+        r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S",
     ),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks.php import is_own
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -131,8 +131,10 @@ FORMAT: Final = Format(
     name="phpunit",
     read=read,
     markers=("PHPUnit ", "Assertions: ", "Failed asserting ", "FAILED  ", "FAILURES!"),
-    signs=(
-        Sign("failed tests", r"There (?:was|were) [1-9][0-9]* (?:failures?|errors?):", ("fail", "error")),
-        Sign("failed tests", r"(?:FAILURES|ERRORS)!$", ("fail", "error")),
+    programs=("phpunit", "pest", "paratest", "php artisan", "php phpunit"),
+    closings=(
+        r"There (?:was|were) [1-9][0-9]* (?:failures?|errors?):",
+        r"(?:FAILURES|ERRORS)!$",
     ),
+    passes=(r"OK(?:, but [^\n]*| \([0-9]+ tests?[^\n]*)$",),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.stacks.frames import is_own
@@ -313,19 +313,12 @@ FORMAT: Final = Format(
         "onda",
         "The lockfile at ",
     ),
-    signs=(
-        Sign(
-            "a failed install",
-            r"error: (?:subprocess-exited-with-error|externally-managed-environment|Failed to |Distribution not found)",
-            ("error",),
-        ),
-        Sign(
-            "a failed install",
-            r"(?:PackagesNotFoundError|ResolvePackageNotFound|CondaHTTPError|EnvironmentNameNotFound|LibMambaUnsatisfiableError):",
-            ("error", "packagenotfound", "namenotfound"),
-        ),
-        Sign("a failed install", r"Because [^\n]{1,400} version solving failed\.", ("fail",)),
-        Sign("a failed install", r"ERROR: (?:Could not|No matching|Failed|Cannot) ", ("error",)),
-        Sign("a failed install", " {0,2}\u00d7 (?:No solution found|Failed to )", ("no solution found", "fail")),
+    programs=("pip", "pip3", "python -m pip", "uv", "poetry", "conda", "mamba", "pdm", "pipenv"),
+    closings=(
+        r"error: (?:subprocess-exited-with-error|externally-managed-environment|Failed to |Distribution not found)",
+        r"(?:PackagesNotFoundError|ResolvePackageNotFound|CondaHTTPError|EnvironmentNameNotFound|LibMambaUnsatisfiableError):",
+        r"Because [^\n]{1,400} version solving failed\.",
+        r"ERROR: (?:Could not|No matching|Failed|Cannot) ",
+        " {0,2}\u00d7 (?:No solution found|Failed to )",
     ),
 )

@@ -85,5 +85,4 @@ FORMAT: Final = Format(
     name="plain",
     read=read,
     markers=(),
-    signs=(),
 )

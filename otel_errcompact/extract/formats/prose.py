@@ -36,5 +36,4 @@ FORMAT: Final = Format(
     name="prose",
     read=read,
     markers=(),
-    signs=(),
 )

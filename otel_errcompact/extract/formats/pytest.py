@@ -17,7 +17,7 @@ from otel_errcompact.extract.expectations import (
     read_example,
     strip_sources,
 )
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.failure import Failure
@@ -607,37 +607,21 @@ FORMAT: Final = Format(
     name="pytest",
     read=read,
     markers=("S ===", ".py::", "pytest", "conftest", "ed in ", " ran in ", "during collection"),
-    signs=(
-        Sign(
-            "failed tests",
-            r"E {3,9}(?:\S{1,80}(?:Error|Exception|Failed)\b|assert )",
-            ("error", "assert", "exception", "fail"),
-        ),
-        Sign("failed tests", r"\S{1,300}\.py::\S{1,200} (?:FAILED|ERROR)", ("fail", "error")),
-        Sign(
-            "failed tests",
-            r"\S{1,300}\.py:[0-9]{1,7}: \w{0,60}(?:Error|Exception|Failed)$",
-            ("error", "exception", "fail"),
-        ),
-        Sign(
-            "failed tests", r"\S{1,300}\.py [.sxX]{0,99}[FE][.FEsxX]{0,99} {0,80}(?:\[ {0,2}[0-9]{1,3}%\])?$", (".py ",)
-        ),
-        Sign("failed tests", r"ImportError while loading conftest ", ("conftest",)),
-        Sign(
-            "failed tests",
-            r"ERROR: (?:file or directory not found|not found|[^\n]{0,200}(?:unrecognized arguments|no tests))",
-            ("error",),
-        ),
-        Sign("failed tests", r"INTERNALERROR> ", ("error",)),
-        Sign("failed tests", r"FAIL Required test coverage ", ("fail",)),
-        Sign("failed tests", r"ERROR (?:collecting )?\S+\.py(?:::\S+)?(?: - |$)", ("error",)),
-        Sign("failed tests", r"!{3,} Interrupted: [1-9][0-9]* errors? ", ("error",)),
-        Sign(
-            "failed tests",
-            r"=+ [^\n]{0,200}\b[1-9][0-9]* (?:failed|errors?)\b[^\n]{0,200} in [0-9.]+s\b",
-            ("fail", "error"),
-        ),
-        Sign("failed tests", r"[1-9][0-9]* (?:failed|errors?)(?:, [0-9]+ \w+)* in [0-9.]+s\b", ("fail", "error")),
-        Sign("failed tests", r"FAILED \S+\.py::\S", ("fail",)),
+    programs=("pytest", "py.test", "python -m pytest", "coverage run"),
+    closings=(
+        r"E {3,9}(?:\S{1,80}(?:Error|Exception|Failed)\b|assert )",
+        r"\S{1,300}\.py::\S{1,200} (?:FAILED|ERROR)",
+        r"\S{1,300}\.py:[0-9]{1,7}: \w{0,60}(?:Error|Exception|Failed)$",
+        r"\S{1,300}\.py [.sxX]{0,99}[FE][.FEsxX]{0,99} {0,80}(?:\[ {0,2}[0-9]{1,3}%\])?$",
+        r"ImportError while loading conftest ",
+        r"ERROR: (?:file or directory not found|not found|[^\n]{0,200}(?:unrecognized arguments|no tests))",
+        r"INTERNALERROR> ",
+        r"FAIL Required test coverage ",
+        r"ERROR (?:collecting )?\S+\.py(?:::\S+)?(?: - |$)",
+        r"!{3,} Interrupted: [1-9][0-9]* errors? ",
+        r"=+ [^\n]{0,200}\b[1-9][0-9]* (?:failed|errors?)\b[^\n]{0,200} in [0-9.]+s\b",
+        r"[1-9][0-9]* (?:failed|errors?)(?:, [0-9]+ \w+)* in [0-9.]+s\b",
+        r"FAILED \S+\.py::\S",
     ),
+    passes=(r"=* ?[1-9][0-9]* passed\b(?![^\n]*(?:failed|error))[^\n]* in [0-9.]+s",),
 )

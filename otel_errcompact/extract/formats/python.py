@@ -7,7 +7,7 @@ from json import JSONDecoder
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.shell_statements import shell_statement
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
@@ -99,9 +99,11 @@ FORMAT: Final = Format(
     name="python",
     read=read,
     markers=('File "', HEADER),
-    signs=(
-        Sign("an exception", r"SystemCheckError: ", ("error",)),
-        Sign("a traceback", r"Traceback \(most recent call last\):\s*$", ("traceback",)),
-        Sign("a traceback", r"  [+|] Exception Group Traceback \(most recent call last\):\s*$", ("traceback",)),
+    programs=("python", "ipython", "uvicorn", "gunicorn", "flask", "celery", "django-admin", "alembic"),
+    stacks=(
+        r"(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Timeout)(?:: \S|$)",
+        r"SystemCheckError: ",
+        r"Traceback \(most recent call last\):\s*$",
+        r"  [+|] Exception Group Traceback \(most recent call last\):\s*$",
     ),
 )

@@ -121,5 +121,4 @@ FORMAT: Final = Format(
     name="rich",
     read=read,
     markers=("─ Traceback (most recent call last) ─", "- Traceback (most recent call last) -", "╭─ Error ─"),
-    signs=(),
 )

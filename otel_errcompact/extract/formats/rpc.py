@@ -231,5 +231,4 @@ FORMAT: Final = Format(
     name="rpc",
     read=read,
     markers=("jsonrpc", "MCP error ", '"errors"', MARKER, "rpc error: code = ", "\n  Code: ", '"details"'),
-    signs=(),
 )

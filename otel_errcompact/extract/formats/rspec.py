@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks.ruby import frame_of, is_own
 from otel_errcompact.extract.statements import is_exception_name
@@ -248,9 +248,16 @@ FORMAT: Final = Format(
     name="rspec",
     read=read,
     markers=("Failure/Error: ", ") Failure:", ") Error:", "rspec ./", "\nFailure: "),
-    signs=(
-        Sign("failed tests", r"rspec \./\S{1,200}:[0-9]{1,6} # ", ("rspec ./",)),
-        Sign("failed tests", r" {2,9}Failure/Error: ", ("failure/",)),
-        Sign("failed tests", r"[0-9]+ examples?, (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b", ("fail",)),
+    programs=("rspec", "rake", "cucumber", "behave", "ruby", "rails", "bin/rails"),
+    closings=(
+        r"[0-9]{1,6} (?:runs|tests), [0-9]{1,6} assertions, (?:[1-9][0-9]{0,6} failures|[0-9]{1,6} failures, [1-9])",
+        r"[0-9]{1,6} (?:features?|scenarios?) passed, [1-9][0-9]{0,6} failed",
+        r"rspec \./\S{1,200}:[0-9]{1,6} # ",
+        r" {2,9}Failure/Error: ",
+        r"[0-9]+ examples?, (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b",
+    ),
+    passes=(
+        r"[0-9]{1,6} (?:runs|tests), [0-9]{1,6} assertions, 0 failures, 0 errors",
+        r"[0-9]+ examples?, 0 failures\b",
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, Failure
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.stacks.recursion import recursion_of
@@ -244,17 +244,13 @@ FORMAT: Final = Format(
     name="ruby",
     read=read,
     markers=(":in `", ":in '", ": syntax error", "Could not find gem ", "Bundler"),
-    signs=(
-        Sign("a failed build", r"(?:rails|bin/rails) aborted!$", ("abort",)),
-        Sign(
-            "a failed install", r"ERROR: {2}(?:Could not find|While executing|Error installing|Failed to)", ("error",)
-        ),
-        Sign(
-            "a failed install",
-            r"(?:Could not find gem|Could not find \S{1,80} in |Bundler could not find) ?",
-            ("could not find",),
-        ),
-        Sign("a failed build", r"rake aborted!$", ("abort",)),
-        Sign("lint errors", r"[0-9]+ files? inspected, [1-9][0-9]* offenses? detected", ("offense",)),
+    programs=("ruby", "bundle", "gem", "rails", "rake", "rubocop", "bin/rails"),
+    closings=(
+        r"[^\s:]{1,300}:[0-9]{1,7}:in [`'][^\n]{1,300}: [^\n]{1,2000} \([A-Z][\w:]{1,100}\)$",
+        r"(?:rails|bin/rails) aborted!$",
+        r"ERROR: {2}(?:Could not find|While executing|Error installing|Failed to)",
+        r"(?:Could not find gem|Could not find \S{1,80} in |Bundler could not find) ?",
+        r"rake aborted!$",
+        r"[0-9]+ files? inspected, [1-9][0-9]* offenses? detected",
     ),
 )

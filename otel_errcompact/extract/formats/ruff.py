@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.diagnostics import facts_of_diagnostics, place
-from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -99,15 +99,16 @@ FORMAT: Final = Format(
     name="ruff",
     read=read,
     markers=(" --> ", "ould reformat", "Found ", " offenses", "ncorrectly sorted"),
-    signs=(
-        Sign("lint errors", r"would reformat \S", ("would reformat ",)),
-        Sign("lint errors", r"ERROR: \S{1,300} Imports are incorrectly", ("error",)),
-        Sign("lint errors", r"Found [1-9][0-9]* errors?\b(?! \([0-9]{1,6} fixed, 0 remaining)", ("error",)),
-        Sign(
-            "lint errors",
-            r"[1-9][0-9]* files? would (?:be reformatted|fail to reformat)",
-            ("would be reformatted", "fail"),
-        ),
+    programs=("ruff", "black", "isort", "flake8", "pylint"),
+    closings=(
+        r"would reformat \S",
+        r"ERROR: \S{1,300} Imports are incorrectly",
+        r"Found [1-9][0-9]* errors?\b(?! \([0-9]{1,6} fixed, 0 remaining)",
+        r"[1-9][0-9]* files? would (?:be reformatted|fail to reformat)",
+    ),
+    passes=(
+        r"All checks passed!",
+        r"All done!",
     ),
     diagnostics=Diagnostics(
         read=read_diagnostics,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.clipping import details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.rust import PANICKED, Panic, failure_of_main, panics_of
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -54,8 +54,9 @@ FORMAT: Final = Format(
     name="rust",
     read=read,
     markers=(PANICKED, "\nCaused by:\n", " { kind: ", ", kind: ", '\nError: "', "has overflowed its stack"),
-    signs=(
-        Sign("an exception", r"Error: \S[^\n]{0,400}\n\nCaused by:$", ("error: ",)),
-        Sign("an exception", r"thread '[^'\n]{1,200}' (?:\([0-9]+\) )?panicked at ", ("panic",)),
+    programs=("cargo",),
+    stacks=(
+        r"Error: \S[^\n]{0,400}\n\nCaused by:$",
+        r"thread '[^'\n]{1,200}' (?:\([0-9]+\) )?panicked at ",
     ),
 )

@@ -13,7 +13,7 @@ from otel_errcompact.extract.diagnostics import (
     facts_of_diagnostics,
     place,
 )
-from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -187,11 +187,12 @@ FORMAT: Final = Format(
     name="rustc",
     read=read,
     markers=("--> ", "error[E", "error: could not compile ", "error: linking with "),
-    signs=(
-        Sign("a failed build", r" {0,8}error: \S", ("error",)),
-        Sign("a failed build", r"error: [^\n]{1,500}\n {1,6}--> ", ("error",)),
-        Sign("a failed build", r"error\[E[0-9]{4}\]: ", ("error",)),
+    programs=("rustc", "cargo"),
+    closings=(
+        r"error: [^\n]{1,500}\n {1,6}--> ",
+        r"error\[E[0-9]{4}\]: ",
     ),
+    passes=(r" {3,12}Finished `?\w+",),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=lazy_pattern(

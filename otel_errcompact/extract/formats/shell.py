@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.evidence.choice import Choice, choose_cause
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.shell_statements import USAGE_ERROR, exit_line, shell_statement
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -135,64 +135,52 @@ FORMAT: Final = Format(
     name="shell",
     read=read,
     markers=(),
-    signs=(
-        Sign(
-            "a usage error",
-            r"[\w.+-]{1,60}: error: (?:unrecognized arguments|the following arguments|argument |invalid choice"
-            r"|ambiguous option|one of the arguments|expected )",
-            ("error",),
+    closings=(
+        (
+            r"-?(?:/\S{1,60}/)?(?:ba|z|da|a|k|mk|fi|tc|c)?sh(?::[0-9]{1,7})?: (?!warning: |no job control"
+            r"|cannot set terminal|initialize_job)\S"
         ),
-        Sign(
-            "a usage error",
+        (
+            r"(?:\S{0,200}/)?[\w.@+-]{1,100}: (?:line )?[0-9]{1,7}: (?!warning: )(?:[^\n]{1,300}: )?"
+            r"(?:command not found"
+            r"|not found|Permission denied|cannot execute|unbound variable|bad substitution|parameter not set"
+            r"|No such file or directory|Is a directory|(?:[Ss]yntax error|unexpected EOF|too many arguments"
+            r"|(?:integer|unary|binary|conditional)[\w ]{0,12} expected)[^\n]{0,200})"
+        ),
+        (
+            r"(?:cd|pushd): (?:no such file or directory|not a directory|permission denied|string not in pwd"
+            r"|[^\n]{1,300}:"
+            r" (?:No such file|Not a directory|Permission denied)|The directory '[^'\n]{1,300}' does not exist)"
+        ),
+        (
+            r"(?:sudo|doas|env|/usr/bin/env|xargs|timeout|nohup|nice|exec|su): (?:(?:failed to run command|cannot run"
+            r"|unable to execute|exec) [^\n]{1,300}: |[^\n]{1,300}: )?(?:[Cc]ommand not found|No such file or directory"
+            r"|Permission denied|a (?:terminal|password) is required|user \S{1,80} does not exist)"
+        ),
+        r" {4}\+ (?:CategoryInfo|FullyQualifiedErrorId) {1,9}: ",
+        (
+            r"(?:\S[^\n]{0,200}: )?The term '[^'\n]{1,200}' is not recognized"
+            r"|'[^'\n]{1,200}' is not recognized as an internal|\S{1,80}: Command not found\.$"
+            r"|Command '[^'\n]{1,100}' not found|The syntax of the command is incorrect"
+            r"|The system cannot find the (?:path|file|drive) specified"
+        ),
+        (
+            r"(?:/\S{1,100}/)?(?:python|pypy)[0-9.]{0,5}(?:\.exe)?: (?:can't open file|No module named"
+            r"|Error while finding)"
+        ),
+        (
+            r"[\w.+-]{1,60}: error: (?:unrecognized arguments|the following arguments|argument |invalid choice"
+            r"|ambiguous option|one of the arguments|expected )"
+        ),
+        (
             r"(?:error: |Error: )?(?:[Uu]nknown (?:flag|option|argument|command|shorthand flag)"
             r"|[Uu]nrecognized (?:option|argument|flag)"
-            r"|[Nn]o such (?:option|command)|flag provided but not defined|unexpected argument)[: ]",
-            ("unknown", "unrecognized", "no such", "not defined", "unexpected argument"),
+            r"|[Nn]o such (?:option|command)|flag provided but not defined|unexpected argument)[: ]"
         ),
-        Sign(
-            "a shell error",
-            r"(?:\S{0,200}/)?[\w.@+-]{1,100}: (?:line )?[0-9]{1,7}: (?!warning: )[^\n]{1,300}: (?:command not found"
-            r"|not found|Permission denied|cannot execute|unbound variable|bad substitution"
-            r"|No such file or directory|Is a directory|syntax error)",
-            (
-                "not found",
-                "denied",
-                "cannot execute",
-                "unbound",
-                "bad substitution",
-                "no such file",
-                "is a directory",
-                "syntax error",
-            ),
+        (
+            r"(?:\S{1,200}: line [0-9]{1,7}: +[0-9]{1,9} )?(?:Segmentation fault|Bus error|Aborted|Illegal instruction"
+            r"|Floating point exception) \(core dumped\)"
         ),
-        Sign(
-            "a shell error",
-            r"(?:-?(?:/\S{1,60}/)?(?:ba|z|da|a|k)?sh|zsh): (?:-c: )?(?:(?:line )?[0-9]{1,7}: )?(?:[Ss]yntax error"
-            r"|unexpected EOF|parse error|[^\n]{1,200}: command not found|command not found: )",
-            ("syntax error", "unexpected eof", "parse error", "not found"),
-        ),
-        Sign(
-            "a shell error",
-            r"(?:sudo|env|/usr/bin/env|xargs|timeout|nohup|doas): [^\n]{1,300}: (?:command not found"
-            r"|No such file or directory|Permission denied)",
-            ("not found", "no such file", "denied"),
-        ),
-        Sign(
-            "a shell error",
-            r" {4}\+ (?:CategoryInfo|FullyQualifiedErrorId) {1,9}: ",
-            ("categoryinfo", "fullyqualifiederrorid"),
-        ),
-        Sign(
-            "a shell error",
-            r"(?:\S[^\n]{0,200}: )?The term '[^'\n]{1,200}' is not recognized"
-            r"|'[^'\n]{1,200}' is not recognized as an internal",
-            ("not recognized",),
-        ),
-        Sign(
-            "a shell error",
-            r"(?:/\S{1,100}/)?(?:python|pypy)[0-9.]{0,5}(?:\.exe)?: (?:can't open file|No module named"
-            r"|Error while finding)",
-            ("can't open file", "no module", "error"),
-        ),
+        r"(?:Killed|Segmentation fault)$",
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.statements import last_statement
 from otel_errcompact.extract.testing.blocks import NO_REASON, ends_block, read_block
@@ -148,9 +148,14 @@ FORMAT: Final = Format(
         "Error During Test",
         "Scenario",
     ),
-    signs=(
-        Sign("failed tests", r"\(fail\) \S", ("(fail) ",)),
-        Sign("failed tests", r"\[  FAILED  \] \S", ("failed",)),
-        Sign("failed tests", r"\S[^\n]{0,300} \| FAIL \|$", ("| fail |",)),
+    programs=("bun", "bats", "robot", "pester", "ctest"),
+    closings=(
+        r"\(fail\) \S",
+        r"\[  FAILED  \] \S",
+        r"\S[^\n]{0,300} \| FAIL \|$",
+    ),
+    passes=(
+        r" {0,4}0 fail$",
+        r"[0-9]+ tests?, 0 failures",
     ),
 )

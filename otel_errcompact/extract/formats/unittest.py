@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.expectations import DOCTEST, member_of, read_example, strip_sources
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.chain import facts_of
@@ -135,9 +135,11 @@ FORMAT: Final = Format(
     name="unittest",
     read=read,
     markers=("FAIL: ", "ERROR: ", "FAILED (", "Failed example:"),
-    signs=(
-        Sign("failed tests", r"(?:FAIL|ERROR): \w{1,100} \([\w.]{1,200}\)", ("fail", "error")),
-        Sign("failed tests", r"\*{3}Test Failed\*{3} [1-9]", ("fail",)),
-        Sign("failed tests", r"FAILED \((?:failures|errors|unexpected successes)=", ("fail",)),
+    programs=("python", "django-admin test"),
+    closings=(
+        r"(?:FAIL|ERROR): \w{1,100} \([\w.]{1,200}\)",
+        r"\*{3}Test Failed\*{3} [1-9]",
+        r"FAILED \((?:failures|errors|unexpected successes)=",
     ),
+    passes=(r"OK(?: \([^)\n]*\))?$",),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.payload.validation import read_validation
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -50,5 +50,4 @@ FORMAT: Final = Format(
         "\u2192 at ", "' Error:Field validation for '", " - at `", " @ data[", "parameter `", "Input should be ",
         "Field required", "is not one of [",
     ),
-    signs=(Sign("a validation error", r"[0-9]{1,5} validation errors? for [\w.\[\]-]{1,100}$", ("validation error",)),),
 )  # fmt: skip

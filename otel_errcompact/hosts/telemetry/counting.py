@@ -93,7 +93,7 @@ class ReportedRuns:
                 call.run_id, call.tool, arguments=call.arguments, agent=call.agent, directory=call.directory
             )
             return Answer(outcome="success")
-        observed = self.ledger.observe(call.run_id, _build(call, result, judged.reason if judged.detected else ""))
+        observed = self.ledger.observe(call.run_id, _build(call, result, judged.stated))
         return Answer(outcome="failure", key=observed.found.key, count=observed.count)
 
     def close(self) -> None:
@@ -130,14 +130,14 @@ class ReportedRuns:
         return quiet < self._idle_s
 
 
-def _build(call: HostCall, result: HostResult, detected: str) -> RawError:
+def _build(call: HostCall, result: HostResult, stated: str) -> RawError:
     context = trace.get_current_span().get_span_context()
     known = SpanRef(trace_id=context.trace_id, span_id=context.span_id, sampled=context.trace_flags.sampled)
     return RawError(
         text=result.text,
         type=result.type,
         exit_code=result.exit_code,
-        detected=detected,
+        stated=stated,
         tool=call.tool,
         operation=operation_of(call.tool, call.arguments),
         call_id=call.call_id,

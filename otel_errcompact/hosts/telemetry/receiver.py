@@ -220,7 +220,7 @@ def _mark(report: Report, entry: Entry, key: str) -> Mark:
         attributes[semconv.TEXT] = semconv.UNKNOWN_TEXT
     result = report.result
     if result.failed is not True:
-        attributes[semconv.DETECTED] = f"exit code {result.exit_code}" if result.exit_code else "text"
+        attributes[semconv.CERTAINTY] = "declared" if result.exit_code else "stated"
     names = [event.name for event in entry.span.events]
     last = max((n for n, name in enumerate(names) if name in _EXCEPTIONS), default=-1)
     return Mark(attributes, last + entry.events_left_out if last >= 0 else -1)

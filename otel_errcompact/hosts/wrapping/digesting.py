@@ -35,7 +35,7 @@ def conclude(call: HostCall, result: HostResult) -> Answer:
     raw = RawError(
         text=result.text,
         exit_code=result.exit_code,
-        detected=verdict.reason if verdict.detected else "",
+        stated=verdict.stated,
         tool=call.tool,
         arguments=call.arguments,
         directory=call.directory,

@@ -62,8 +62,8 @@ class Counts:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     @property
-    def guessed_tokens(self) -> int:
-        """Tokens of errors that only their text gives away."""
+    def stated_tokens(self) -> int:
+        """Tokens of errors that nothing declares and a tool states."""
         return self.silent_tokens + self.unflagged_tokens
 
     @property

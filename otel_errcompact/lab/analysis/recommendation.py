@@ -115,8 +115,8 @@ def _recommend(counts: Counts, doubts: list[str], interval: Interval | None = No
 
 def _doubts(counts: Counts) -> Iterator[str]:
     errors = share(counts.error_tokens, counts.context_tokens)
-    flagged = share(counts.error_tokens - counts.guessed_tokens, counts.context_tokens)
+    flagged = share(counts.error_tokens - counts.stated_tokens, counts.context_tokens)
     if advice_for(flagged) != advice_for(errors):
-        yield f"{flagged:.1%} without failures that no flag reports, which are guessed"
+        yield f"{flagged:.1%} without failures that are only stated"
     if advice_for(errors * (1 - MARGIN)) != advice_for(errors * (1 + MARGIN)):
         yield "close to a limit, and tokens are estimated"

@@ -17,7 +17,6 @@ from otel_errcompact.lab.analysis.counts import Counts
 from otel_errcompact.lab.analysis.recommendation import recommend_for_run
 from otel_errcompact.lab.analysis.refusals import Refusals, Retries
 from otel_errcompact.lab.analysis.repetition import Repetition
-from otel_errcompact.lab.analysis.silence import confidence_in
 from otel_errcompact.lab.analysis.stops import Breaches
 from otel_errcompact.lab.analysis.turns import Turns
 
@@ -216,14 +215,14 @@ class _Reading:
         counts.digest_tokens += observation.digest_tokens
         counts.classes += observation.count == 1
         counts.class_repeats += observation.count > 1
-        if verdict.detected and _is_called_success(call):
+        if verdict.stated and _is_called_success(call):
             counts.silent += 1
             counts.silent_tokens += tokens
-            self.silent_signs[verdict.reason] += 1
-        elif verdict.detected:
+            self.silent_signs[verdict.stated] += 1
+        elif verdict.stated:
             counts.unflagged += 1
             counts.unflagged_tokens += tokens
-            self.unflagged_signs[verdict.reason] += 1
+            self.unflagged_signs[verdict.stated] += 1
         self.digests.append((number, tokens - observation.digest_tokens))
         self.repetition.take(call.result, counts)
         self.breaches.fail(observation, number, self.options.thresholds)
@@ -258,7 +257,7 @@ def build_raw_error(call: RecordedCall, verdict: ResultVerdict, *, agent: str = 
         text=text,
         message=text,
         exit_code=call.exit_code,
-        detected=verdict.reason if verdict.detected else "",
+        stated=verdict.stated,
         tool=call.tool,
         operation=operation_of(call.tool, call.arguments),
         call_id=call.call_id,
@@ -273,4 +272,4 @@ def build_raw_error(call: RecordedCall, verdict: ResultVerdict, *, agent: str = 
 def signs_to_json(signs: Mapping[str, int]) -> list[dict[str, object]]:
     """Return what gave failures away, the most frequent first."""
     ordered = sorted(signs.items(), key=lambda item: (-item[1], item[0]))
-    return [{"sign": sign, "failures": count, "confidence": confidence_in(sign)} for sign, count in ordered]
+    return [{"sign": sign, "failures": count} for sign, count in ordered]

@@ -10,7 +10,6 @@ from rich.text import Text
 from otel_errcompact.escalator.thresholds import THRESHOLDS
 from otel_errcompact.lab.analysis.counts import share
 from otel_errcompact.lab.analysis.recommendation import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
-from otel_errcompact.lab.analysis.silence import confidence_in
 from otel_errcompact.lab.analysis.total import RULES
 from otel_errcompact.lab.cli.column_fit import console_of, print_fitting
 from otel_errcompact.lab.cli.output import printable
@@ -165,16 +164,14 @@ def _describe_total(total: Total) -> Iterator[str]:
     if counts.silent:
         yield (
             f"Silent: the record calls {counts.silent:,} of them successes "
-            f"({share(counts.silent_tokens, counts.error_tokens):.0%} of their tokens); the text says otherwise: "
+            f"({share(counts.silent_tokens, counts.error_tokens):.0%} of their tokens); a tool states the failure: "
             f"{_list_signs(total.silent_signs)}."
         )
     if counts.unflagged:
         yield (
             f"Unflagged: of {counts.unflagged:,} ({share(counts.unflagged_tokens, counts.error_tokens):.0%} of the "
-            f"tokens) the record does not say whether they failed; recognised by: {_list_signs(total.unflagged_signs)}."
+            f"tokens) the record does not say whether they failed; stated by: {_list_signs(total.unflagged_signs)}."
         )
-    if counts.guessed_tokens:
-        yield "(?: may have been printed on purpose.)"
     yield (
         f"Recurrence: {counts.exact_repeats / counts.failures:.0%} repeat an earlier one but for numbers and paths, "
         f"{counts.class_repeats / counts.failures:.0%} its class. Of their characters "
@@ -193,9 +190,7 @@ def _describe_total(total: Total) -> Iterator[str]:
 
 
 def _list_signs(signs: Counter[str]) -> str:
-    return ", ".join(
-        f"{sign} {count:,}{'?' if confidence_in(sign) != 'high' else ''}" for sign, count in signs.most_common()
-    )
+    return ", ".join(f"{sign} {count:,}" for sign, count in signs.most_common())
 
 
 def _describe_loops(total: Total) -> str:

@@ -77,7 +77,7 @@ With --json, an object:
     run_id, agent, source, outcome    as the record has them
     tool_calls        calls with a result
     failures          failures the agent would be told of
-    detected          those of them that the record did not flag
+    stated          those of them that the record did not flag
     ignored           declined calls, empty searches, cancellations
     handled           failures inside a call that succeeded
     refused           identical calls that were not executed again

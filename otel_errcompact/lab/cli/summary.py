@@ -87,7 +87,7 @@ def _describe_total(total: ReplayTotal) -> Iterator[str]:
         return
     yield (
         f"Runs with failures: {total.runs_with_failures:,} of {total.runs:,}. Failures: {total.failures:,}, of which "
-        f"the record does not flag {total.detected:,}. Calls that were declined or found nothing: {total.ignored:,}."
+        f"the record does not flag {total.stated:,}. Calls that were declined or found nothing: {total.ignored:,}."
     )
     if total.handled:
         yield f"Failures inside a call that succeeded in the end: {total.handled:,}."

@@ -279,7 +279,7 @@ class Collector(Listener):
         return "escalated" if fired[found.key] else "unresolved"
 
     def _count(self, run: ReplayedRun) -> None:
-        counts = {name: getattr(run, name) for name in ("failures", "detected", "handled", "ignored")}
+        counts = {name: getattr(run, name) for name in ("failures", "stated", "handled", "ignored")}
         self._totals.update(counts, runs=1, runs_with_failures=run.failures > 0)
         self._tokens.update(raw=run.raw_error_tokens)
         if run.failures:
@@ -401,7 +401,7 @@ _COUNTED: Final = (
     "tool_calls",
     "refused",
     "failures",
-    "detected",
+    "stated",
     "handled",
     "ignored",
     "escalations",

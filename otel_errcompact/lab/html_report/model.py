@@ -270,7 +270,7 @@ class Totals:
     tool_calls: int = 0
     refused: int = 0
     failures: int = 0
-    detected: int = 0
+    stated: int = 0
     handled: int = 0
     ignored: int = 0
     escalations: int = 0

@@ -107,7 +107,7 @@ class Failure:
 
     transient: bool
     rejected: bool
-    detected: bool
+    stated: bool
     """Whether the tool reported success."""
 
     exit_code: int | None

@@ -82,7 +82,7 @@ def _describe(call: RecordedCall, run_id: str, span: Span, verdict: ResultVerdic
 def _end_call(call: RecordedCall, tally: Tally, span: Span, verdict: ResultVerdict) -> None:
     tally.tool_calls += 1
     tally.ignored += verdict.outcome == "ignored"
-    tally.detected += verdict.detected
+    tally.stated += bool(verdict.stated)
     if verdict.outcome == "failure":
         _fail(call, span)
     span.end(call.end_ns)
@@ -109,7 +109,7 @@ def _call_attributes(call: RecordedCall, verdict: ResultVerdict, run_id: str, ag
             semconv.GEN_AI_TOOL_CALL_ARGUMENTS: call.arguments,
             semconv.GEN_AI_AGENT_NAME: agent,
             semconv.GEN_AI_CONVERSATION_ID: run_id,
-            semconv.DETECTED: verdict.reason if verdict.detected else "",
+            semconv.STATED_BY: verdict.stated,
         }
     )
     return attributes if call.exit_code is None else {**attributes, semconv.PROCESS_EXIT_CODE: call.exit_code}

@@ -206,7 +206,7 @@ class _Player:
         self._tally.tool_calls += raw.boundary
         if raw.boundary:
             self._announce(line, raw.tool, "failure", raw=raw)
-        self._tally.detected += bool(raw.detected)
+        self._tally.stated += bool(raw.stated)
         self._ledger.observe(self._run_id, raw, record=record)
         self._raw_tokens += line.integer(semconv.TOKENS_RAW)
         # Older files lack it: there the raw error is the nearest known.
@@ -328,7 +328,7 @@ def _raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
         type="" if kind == semconv.TOOL_ERROR else kind,
         message=said.text(semconv.EXCEPTION_MESSAGE),
         exit_code=status if isinstance(status, int) else None,
-        detected=own.text(semconv.DETECTED),
+        stated=own.text(semconv.STATED_BY),
         tool=tool,
         operation=_operation(own),
         call_id=own.text(semconv.GEN_AI_TOOL_CALL_ID),

@@ -62,7 +62,7 @@ class ReplayedRun(BaseModel):
     failures: int
     """Occurrences: failures that the agent would see."""
 
-    detected: int
+    stated: int
     """Those of the failures that the record itself did not flag."""
 
     ignored: int
@@ -108,7 +108,7 @@ class ReplayTotal(BaseModel):
     runs_with_failures: int
     tool_calls: int
     failures: int
-    detected: int
+    stated: int
     ignored: int
     handled: int
     refused: int
@@ -132,7 +132,7 @@ def total_of(runs: Sequence[ReplayedRun]) -> ReplayTotal:
         runs_with_failures=sum(run.failures > 0 for run in runs),
         tool_calls=sum(run.tool_calls for run in runs),
         failures=sum(run.failures for run in runs),
-        detected=sum(run.detected for run in runs),
+        stated=sum(run.stated for run in runs),
         ignored=sum(run.ignored for run in runs),
         handled=sum(run.handled for run in runs),
         refused=sum(run.refused for run in runs),

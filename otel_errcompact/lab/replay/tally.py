@@ -35,7 +35,7 @@ class Tally:
 
     tool_calls: int = 0
     failures: int = 0
-    detected: int = 0
+    stated: int = 0
     ignored: int = 0
     handled: int = 0
     refused: int = 0
@@ -104,7 +104,7 @@ class Tallies(Listener):
             result=report.result,
             tool_calls=tally.tool_calls,
             failures=tally.failures,
-            detected=tally.detected,
+            stated=tally.stated,
             ignored=tally.ignored,
             handled=tally.handled,
             refused=tally.refused,

@@ -99,7 +99,7 @@ class Telemetry(Listener):
         self._types = Labels(MAX_TYPES, other=semconv.OTHER_TYPE)
         self._series: dict[tuple[str, ...], Cell] = {}
         self._streak_series: dict[tuple[str, ...], Cell] = {}
-        self._errors = Series(semconv.ERRORS, MAX_SERIES, semconv.OUTCOME)
+        self._errors = Series(semconv.ERRORS, MAX_SERIES, semconv.OUTCOME, semconv.CERTAINTY)
         self._escalations = Series(semconv.ESCALATIONS, MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
         self._resolutions = Series(semconv.RESOLUTIONS, MAX_SERIES, semconv.RESOLUTION)
         self._refusals = Series(semconv.REFUSALS, MAX_SERIES)
@@ -326,17 +326,18 @@ class Telemetry(Listener):
             return self._instruments
 
     def _cell(self, raw: RawError, found: Classified, agent: str, outcome: str) -> Cell:
-        place = (found.key, raw.tool[:MAX_INFO], agent[:MAX_INFO], outcome)
+        place = (found.key, raw.tool[:MAX_INFO], agent[:MAX_INFO], outcome, raw.certainty)
         return self._series.get(place) or self._new_series(place, found)
 
-    def _new_series(self, place: tuple[str, str, str, str], found: Classified) -> Cell:
-        key, tool, agent, outcome = place
+    def _new_series(self, place: tuple[str, str, str, str, str], found: Classified) -> Cell:
+        key, tool, agent, outcome, certainty = place
         attributes = {
             semconv.ERROR_TYPE: self._types.label(found.facts.type),
             semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
             semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
             semconv.CLASS: self._classes.label(key),
             semconv.OUTCOME: outcome,
+            semconv.CERTAINTY: certainty,
         }
         if attributes[semconv.CLASS] != semconv.OTHER:
             self._info.setdefault(key, (attributes, found.facts.location, found.template))

@@ -107,7 +107,7 @@ def build_raw_error(
         type=recorded.type,
         message=recorded.message,
         exit_code=_exit_code(attributes),
-        detected=read_text(attributes, semconv.DETECTED),
+        stated=read_text(attributes, semconv.STATED_BY),
         tool=call.tool if call else read_text(attributes, semconv.GEN_AI_TOOL_NAME),
         operation=call.operation if call else Operation(span.name),
         call_id=call.call_id if call else "",

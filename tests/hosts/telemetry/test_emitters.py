@@ -172,7 +172,7 @@ def test_the_exit_status_in_the_output_makes_a_failure_of_codex(bench: Bench) ->
     )
     assert bench.classes("thread-1") == {"KeyError: 'A-1'": 2}
     assert bench.ledger.raw("thread-1", bench.ledger.report("thread-1").classes[0].key) == TRACEBACK
-    assert read_attributes(entries(passed_on)[0])["errcompact.detected"] == "exit code 1"
+    assert read_attributes(entries(passed_on)[0])["errcompact.certainty"] == "declared"
 
 
 def test_a_command_of_codex_that_ended_well_counts_nothing(bench: Bench) -> None:

@@ -97,7 +97,7 @@ def test_the_live_pipeline_counts_the_same(runs, thresholds: Thresholds) -> None
             assert (counts.calls, counts.failures, counts.silent + counts.unflagged, counts.ignored) == (
                 replayed.tool_calls,
                 replayed.failures,
-                replayed.detected,
+                replayed.stated,
                 replayed.ignored,
             )
             assert (counts.classes, found.longest_streak) == (replayed.classes, replayed.longest_streak)

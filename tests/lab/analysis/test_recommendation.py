@@ -40,9 +40,7 @@ def test_a_recommendation_far_from_every_limit_is_sure() -> None:
 @pytest.mark.parametrize(
     ("given", "reasons"),
     [
-        pytest.param(
-            counts(160, silent=120), ("4.0% without failures that no flag reports, which are guessed",), id="guessed"
-        ),
+        pytest.param(counts(160, silent=120), ("4.0% without failures that are only stated",), id="guessed"),
         pytest.param(counts(98), ("close to a limit, and tokens are estimated",), id="estimated"),
         pytest.param(counts(20, calls=4), ("only 4 results",), id="short"),
     ],

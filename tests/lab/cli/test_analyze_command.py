@@ -101,7 +101,7 @@ def test_json_is_one_object_with_a_line_for_each_run(errcompact: Errcompact, fol
         ("loop", 4, 0),
     ]
     assert (clean["failures"], recovered["failures"], recovered["stops"]) == (0, 1, [])
-    assert silent["unflagged_signs"] == [{"sign": "an error in the answer", "failures": 1, "confidence": "high"}]
+    assert silent["unflagged_signs"] == [{"sign": "an error object", "failures": 1}]
     total = found["total"]
     assert (total["runs"], total["failures"], total["unflagged"], total["error_tokens"]) == (4, 6, 1, 5 * 7 + 13)
     assert total["thresholds"] == {"same": 3, "rejected": 5, "loop": 4, "consecutive": 6, "total": 30}
@@ -135,7 +135,7 @@ def test_the_tables_name_the_heaviest_run_first(errcompact: Errcompact, folder: 
     text = " ".join(lines)
     for sentence in (
         "Errors: 6 in 3 of 4 runs, 75.0% of the results; 0 more only look like errors",
-        "Unflagged: of 1 (27% of the tokens) the record does not say whether they failed; recognised by: an error in",
+        "Unflagged: of 1 (27% of the tokens) the record does not say whether they failed; stated by: an error object",
         "in 2 of 3 erring runs no class failed twice without a success between, in 1 one did 3 times or more, at most",
         "same 3 1 1 12%",
         "same 3 at call 3 of a1 (a bad run): [Error] connection refused",
@@ -175,7 +175,7 @@ def test_a_failure_that_the_record_calls_a_success_is_silent(errcompact: Errcomp
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "is_error": False, "content": said}]},
     ]
     text = errcompact("analyze", write_lines(tmp_path / "a.jsonl", {"messages": messages})).out
-    assert "Silent: the record calls 1 of them successes (100% of their tokens); the text says otherwise" in (
+    assert "Silent: the record calls 1 of them successes (100% of their tokens); a tool states the failure" in (
         re.sub(r"\s+", " ", text)
     )
     assert "Unflagged" not in text

@@ -29,9 +29,9 @@ def test_the_input_is_one_run_in_order(errcompact: Errcompact) -> None:
 
 def test_the_tool_stands_in_for_a_place(errcompact: Errcompact) -> None:
     """`--tool` names the tool of all raw errors."""
-    text = "error: no such target\n" + "reading the next Makefile that is included here\n" * 20
+    text = "cc -c a.c -o a.o -O2 -Wall\n" * 70 + "make: *** No rule to make target 'b.o'.  Stop.\n"
     assert json.loads(errcompact("digest", "--tool", "make", stdin=text).out)["text"].startswith(
-        "[error] at tool make:"
+        "[make] at tool make: No rule to make target 'b.o'"
     )
 
 

@@ -26,7 +26,7 @@ RUN_KEYS = [
     "result",
     "tool_calls",
     "failures",
-    "detected",
+    "stated",
     "ignored",
     "handled",
     "refused",

@@ -88,7 +88,7 @@ def test_the_numbers_of_a_run(play: Play) -> None:
         "result": "unresolved",
         "tool_calls": 4,
         "failures": 3,
-        "detected": 0,
+        "stated": 0,
         "ignored": 0,
         "handled": 0,
         "refused": 0,
@@ -119,11 +119,11 @@ def test_a_declined_call_is_neither_a_failure_nor_a_success(play: Play) -> None:
     assert (replayed.tool_calls, replayed.failures, replayed.ignored, replayed.longest_streak) == (3, 2, 1, 2)
 
 
-def test_a_failure_that_the_record_did_not_flag_is_detected(play: Play) -> None:
+def test_a_failure_that_the_record_did_not_flag_is_stated(play: Play) -> None:
     """A traceback behind a pipe that lost the exit status is a failure all the same."""
     piped = call("bash", TRACEBACK, failed=False, arguments='{"command": "python app.py | tail -50"}')
     (replayed,) = play(run(piped)).runs
-    assert (replayed.failures, replayed.detected) == (1, 1)
+    assert (replayed.failures, replayed.stated) == (1, 1)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"], ids=["nothing", "blank"])

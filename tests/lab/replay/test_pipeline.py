@@ -122,7 +122,7 @@ def test_the_total_is_that_of_all_runs(play: Play) -> None:
         "runs_with_failures": 2,
         "tool_calls": 5,
         "failures": 5,
-        "detected": 0,
+        "stated": 0,
         "ignored": 0,
         "handled": 0,
         "refused": 0,

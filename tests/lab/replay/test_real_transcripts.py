@@ -74,7 +74,7 @@ def test_sibling_notices_are_ignored(replayed: list[ReplayedRun]) -> None:
 def test_short_errors_of_api_agents_cost_no_more_than_themselves(replayed: list[ReplayedRun]) -> None:
     """There is nothing to compact in one line of prose, and nothing to detect or to ignore in it."""
     total = total_of(of(replayed, "gpt-4o-airline"))
-    assert (total.detected, total.ignored, total.runs_with_failures) == (0, 0, 36)
+    assert (total.stated, total.ignored, total.runs_with_failures) == (0, 0, 36)
     assert total.longest_streak <= 6
 
 
@@ -93,7 +93,7 @@ def test_cancellation_noise_of_a_trace_is_no_failure(replayed: list[ReplayedRun]
 
 
 def test_compaction_saves_most_of_the_error_tokens(replayed: list[ReplayedRun]) -> None:
-    """The digests of all runs together cost a fraction of the raw errors, which are a small part of the whole."""
+    """What agents read costs less than half of the raw errors, though short ones stay whole; all are a small part."""
     total = total_of(replayed)
-    assert total.digest_tokens < total.raw_error_tokens / 3
+    assert total.digest_tokens < total.raw_error_tokens * 0.45
     assert total.raw_error_tokens < total.context_tokens / 20

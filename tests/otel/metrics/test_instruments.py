@@ -127,7 +127,7 @@ class TestErrors:
         """A label whose value is not known is left out."""
         meter.ledger.observe("r", raw(agent="", tool=""))
         (point,) = meter.points("errcompact.errors").values()
-        assert set(point.attributes) == {"error.type", "errcompact.class", "errcompact.outcome"}
+        assert set(point.attributes) == {"error.type", "errcompact.class", "errcompact.outcome", "errcompact.certainty"}
 
     def test_run_is_no_label(self, meter):
         """The run's id never becomes an attribute of a metric."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.markers import marker_of
 from otel_errcompact.detector.operation import covers, operation_of
-from otel_errcompact.detector.results import may_have_failed
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line, wording
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import RawError
@@ -69,7 +69,7 @@ def _may_have_failed(part: Part, call: Part) -> bool:
     return (
         part.failed is True
         or _DIGEST.match(part.text) is not None
-        or may_have_failed(part.text, tool=call.tool, arguments=call.text)
+        or classify_result(part.text, tool=call.tool, arguments=call.text).outcome == "failure"
     )
 
 
@@ -120,8 +120,9 @@ class _OpenErrors:
             if operation.wide:
                 self._wide.append(operation)
         elif verdict.outcome == "failure" and is_inside and not self._is_resolved(operation):
-            detected = verdict.reason if verdict.detected else ""
-            raw = RawError(text=part.text, detected=detected, tool=call.tool, operation=operation, arguments=call.text)
+            raw = RawError(
+                text=part.text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text
+            )
             self._add(raw)
 
     def _is_resolved(self, operation: Operation) -> bool:

@@ -1,0 +1,225 @@
+"""
+How the programs that a call has run say at the end that they failed.
+
+A format knows its programs and how they close: words alone decide nothing, and of a program without a format nothing is
+known.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.extract.table import listings
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from otel_errcompact.extract.format import Listing
+
+MAX_CLOSING: Final = 8_000
+_LINES_OF_CLOSING: Final = 12
+_LINES_OF_TALLY: Final = 60
+"""Characters and lines at the end of an output in which a program closes; a runner with a tally may list more below."""
+
+MAX_STACK: Final = 16_000
+"""Characters at the end in which a stack that ends it begins."""
+
+OF_SHELL: Final = "shell"
+"""What a shell, or a program in its own name, says of a command that it could not run."""
+
+_MAX_BEHIND: Final = 2
+"""Lines that are no frames behind the last stack of a program that it ended: its message, a remark of the runtime."""
+
+_OF_FRAMES: Final = frozenset(" \t#}")
+
+_READERS: Final = lazy_pattern(
+    r"(?:cat|bat|less|more|head|tail|sed|g?awk|[ef]?grep|rg|ag|jq|yq|sort|uniq|cut|wc|tr|column|tee|diff|nl|strings"
+    r"|journalctl|dmesg|tmux|history|man|zcat|(?:docker|docker compose|docker-compose|podman|kubectl|heroku|fly|vercel)"
+    r" logs?|kubectl (?:get|describe)|git (?:log|show|diff|blame|grep|stash)|gh (?:run|pr|issue|search)\S*"
+    r"|glab (?:mr|ci|issue)|systemctl status|service status)(?: |\Z)"
+)
+"""Programs that print what others have said: of themselves they state nothing."""
+
+_RUNS_ANY: Final = lazy_pattern(
+    r"(?:g?make|npm|yarn|pnpm|bun|npx|tox|nox|hatch|just|task|poe|inv|invoke|lerna|nx|turbo|pre-commit|docker|podman"
+    r"|docker-compose|ssh|bash|sh|zsh|dash|composer|rake|mise|watch|act)(?: |\Z)|\S+\.sh\Z"
+)
+"""Programs that run what files or hosts tell them: each format may speak there."""
+
+_REASON: Final = (
+    r"(?i:no such (?:file or directory|host|process|device)|permission denied|is a directory|not a directory"
+    r"|directory not empty|file exists|no space left on device|read-only file ?system|device or resource busy"
+    r"|resource temporarily unavailable|cannot allocate memory|input/output error|too many open files"
+    r"|argument list too long|file ?name too long|operation not (?:permitted|supported)|invalid argument"
+    r"|exec format error|address already in use|connection (?:refused|reset by peer|timed out)|broken pipe"
+    r"|network is unreachable|no route to host|name or service not known|temporary failure in name resolution"
+    r"|(?:command )?not found)"
+)
+"""Errors of systems as `strerror(3)` and resolvers write them."""
+
+_MISUSE: Final = (
+    r"(?i:(?:invalid|unrecognized|illegal|ambiguous) (?:option|argument|number|date)\b|unknown (?:option|predicate"
+    r"|command|argument)\b|option requires an argument|missing operand|unmatched |syntax error|parse error"
+    r"|regex parse error|(?:error: )?syntax error|-e expression #[0-9]{1,4}, char [0-9]{1,6}: |cmd\. line:[0-9]{1,4}: )"
+)
+"""How a program refuses its own arguments, as `getopt(3)` writes it and the readers of patterns and scripts do."""
+
+_HELP: Final = lazy_pattern(r"(?:Try '[^\n]{1,200} --help'|[Uu]sage: |For more information|See |[Dd]id you mean)")
+"""The line behind such a refusal."""
+
+_MAX_LAST: Final = 2
+_MAX_REFUSED: Final = 3
+
+
+class _Owner(NamedTuple):
+    name: str
+    failed: re.Pattern[str] | None
+    passed: re.Pattern[str] | None
+    stacks: re.Pattern[str] | None
+
+
+def find_failure(text: str, programs: Sequence[str], arguments: str = "", *, any_program: bool = False) -> str:
+    """
+    Return the name of the format whose program closes with a failure; empty where none does.
+
+    Args:
+        text: What was printed.
+        programs: The programs whose end is not known otherwise.
+        arguments: The call's arguments.
+        any_program: Whether they are not known either: then the last statement of any counts.
+    """
+    tail = text[-MAX_STACK:].rstrip()
+    readers = [program for program in programs if prints_what_others_say(program)]
+    if readers and tail.count("\n") < _MAX_REFUSED and _refuses(tail.split("\n"), readers, arguments):
+        return OF_SHELL
+    speaking = [program for program in programs if not prints_what_others_say(program)]
+    if not tail or (programs and not speaking):
+        return ""
+    programs = speaking
+    if any_program or any(map(runs_any, programs)):
+        return _last_of(tail, (*_owners_of(programs), *_of_any_program())) or _in_own_name(tail, programs)
+    for program in programs:  # what another one says before or behind it changes nothing
+        if found := _last_of(tail, _owners_of_program(program)):
+            return found
+    return _in_own_name(tail, programs)
+
+
+def formats_of(program: str) -> frozenset[str]:
+    """Return the names of the formats that a program prints."""
+    return frozenset(owner.name for owner in _owners_of_program(program))
+
+
+def runs_any(program: str) -> bool:
+    """Tell whether a program runs what files or hosts tell it."""
+    return _RUNS_ANY.match(program) is not None
+
+
+def prints_what_others_say(program: str) -> bool:
+    """Tell whether a program prints what others have said."""
+    return _READERS.match(program) is not None
+
+
+def _last_of(tail: str, owners: Iterable[_Owner]) -> str:
+    failed, passed, name = -1, -1, ""
+    closing, tallies = _start_of(tail, _LINES_OF_CLOSING), _start_of(tail, _LINES_OF_TALLY)
+    for owner in owners:
+        start = closing if owner.passed is None else tallies
+        at = max(_last_match(owner.failed, tail, start), _last_stack(owner.stacks, tail))
+        if at > failed:
+            failed, name = at, owner.name
+        passed = max(passed, _last_match(owner.passed, tail, tallies))
+    return name if failed > passed else ""
+
+
+def _start_of(tail: str, lines: int) -> int:
+    at, least = len(tail), max(0, len(tail) - MAX_CLOSING)
+    for _ in range(lines):
+        at = tail.rfind("\n", least, at)
+        if at < 0:
+            return tail.find("\n", least) + 1 if least else 0
+    return at + 1
+
+
+def _last_match(pattern: re.Pattern[str] | None, tail: str, start: int) -> int:
+    if pattern is None:
+        return -1
+    return max((found.start() for found in pattern.finditer(tail, start)), default=-1)
+
+
+def _last_stack(pattern: re.Pattern[str] | None, tail: str) -> int:
+    # A stack with an answer behind it was caught.
+    at = _last_match(pattern, tail, 0)
+    if at < 0:
+        return -1
+    behind = tail[tail.find("\n", at) + 1 :].split("\n") if "\n" in tail[at:] else []
+    return at if sum(line[:1] not in _OF_FRAMES for line in behind if line) <= _MAX_BEHIND else -1
+
+
+@cache
+def _of_any_program() -> tuple[_Owner, ...]:
+    # Whatever runs them, runners and checkers end with a tally; of other programs a stack that ends all is known.
+    owners = (_compile(listing) for listing in listings() if listing.programs)
+    return tuple(owner if owner.passed else owner._replace(failed=None) for owner in owners)
+
+
+@lru_cache(maxsize=256)
+def _owners_of_program(program: str) -> tuple[_Owner, ...]:
+    words = program.split(" ")
+    names = {" ".join(words[:number]) for number in range(1, len(words) + 1)}
+    return tuple(_compile(listing) for listing in listings() if not names.isdisjoint(listing.programs))
+
+
+def _owners_of(programs: Iterable[str]) -> list[_Owner]:
+    return list(dict.fromkeys(owner for program in programs for owner in _owners_of_program(program)))
+
+
+@cache
+def _compile(listing: Listing) -> _Owner:
+    patterns = (_join(part) for part in (listing.closings, listing.passes, listing.stacks))
+    return _Owner(listing.name, *patterns)
+
+
+def _join(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+    return re.compile(f"^(?:{'|'.join(patterns)})", re.MULTILINE) if patterns else None
+
+
+# --- shells, and programs in their own names -------------------------------------------------------------------------
+
+
+def _in_own_name(tail: str, programs: Sequence[str]) -> str:
+    last = [line for line in tail[-MAX_CLOSING:].split("\n") if line.strip()][-_MAX_LAST:]
+    if _HELP.match(last[-1]) is None:
+        last = last[-1:]
+    named = _own_name(frozenset(word for program in programs for word in program.split(" ") if word))
+    return OF_SHELL if any(named.match(line) or _of_shell().match(line) for line in last) else ""
+
+
+@cache
+def _of_shell() -> re.Pattern[str]:
+    return re.compile("|".join(next(listing.closings for listing in listings() if listing.name == OF_SHELL)))
+
+
+@lru_cache(maxsize=256)
+def _own_name(names: frozenset[str]) -> re.Pattern[str]:
+    own = "|".join(map(re.escape, sorted(names))) or r"(?!)"
+    subject = (
+        r"(?:error: )?(?:(?:[Cc]annot|[Cc]an't|[Cc]ould not|failed to) [a-z ]{1,40}?)?[\"'\u2018]?"
+        r"(?P<subject>[^\n]{1,400}?)[\"'\u2019]?(?: for reading)?: "
+    )
+    return re.compile(rf"(?:/?\S{{0,100}}/)?(?:{own}): (?:{subject})?(?:{_REASON}\W{{0,3}}\Z|{_MISUSE})")
+
+
+def _refuses(lines: Sequence[str], programs: Sequence[str], arguments: str) -> bool:
+    # All that a program which prints what others say has to say of itself: of what it was asked for.
+    named = _own_name(frozenset(word for program in programs for word in program.split(" ") if word))
+    found = [named.match(line) for line in lines]
+    if found[0] is not None and found[0]["subject"] is None:
+        return True
+    return all(match is not None and _names(arguments, match["subject"]) for match in found)
+
+
+def _names(arguments: str, subject: str | None) -> bool:
+    return subject is not None and re.search(rf"(?<!\w){re.escape(subject)}(?!\w)", arguments) is not None

@@ -1,0 +1,70 @@
+"""Which texts a format owns: those beside which no other program has answered."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.detector.closing import formats_of, prints_what_others_say
+from otel_errcompact.detector.operation import invocations_of, runs_commands
+from otel_errcompact.extract.table import listings
+
+if TYPE_CHECKING:
+    from otel_errcompact.detector.operation import Invocation
+
+_OF_ANY_TEXT: Final = frozenset({"prose", "plain", "shell"})
+"""Formats that take a line of any text: they own none."""
+
+_CHOOSING: Final = frozenset(
+    {"head", "tail", "grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "less", "cut", "uniq"}
+)
+
+
+def owns_statement(name: str, stated: str) -> bool:
+    """
+    Tell whether the format that has read a text is what stated its failure.
+
+    Where it was declared, or the whole answer is one error value, any format is.
+    """
+    return stated in ("", name) or stated not in _names()
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(listing.name for listing in listings())
+
+
+def owns_text(name: str, tool: str, arguments: str) -> bool:
+    """
+    Tell whether the format that has read a text knows all of it, and may leave lines out.
+
+    What a command line prints beside the program that failed is an answer: where one of its programs prints what others
+    say, or where of several one is unknown, the text stays.
+
+    Args:
+        name: The format.
+        tool: The tool that was called.
+        arguments: The call's arguments.
+    """
+    if name in _OF_ANY_TEXT:
+        return False
+    programs = _programs_of(tool, arguments)
+    if any(map(prints_what_others_say, programs)):
+        return False
+    return len(programs) <= 1 or all(map(formats_of, programs))
+
+
+def chooses_lines(tool: str, arguments: str) -> bool:
+    """Tell whether a command line itself chooses which lines it shows."""
+    return any(run.program in _CHOOSING for run in _invocations(tool, arguments))
+
+
+def _programs_of(tool: str, arguments: str) -> list[str]:
+    # What a pipe brings is filtered, and not added to.
+    runs = _invocations(tool, arguments)
+    return [run.program for run in runs if not (run.piped and prints_what_others_say(run.program))]
+
+
+@lru_cache(maxsize=256)
+def _invocations(tool: str, arguments: str) -> tuple[Invocation, ...]:
+    return tuple(invocations_of(tool, arguments)) if runs_commands(tool, arguments) else ()
