@@ -38,7 +38,9 @@ _SHOWN: Final = 40
 class TextLine(str):
     """A line of a file that is no JSON, without its end."""
 
-    __slots__ = ()
+    __slots__ = ("begins",)
+    begins: str
+    """How texts of its kind begin."""
 
 
 @dataclass(slots=True)

@@ -47,6 +47,7 @@ FORMAT_OF = {
     "swe_agent_1.traj": "swe-agent",
     "tau_bench.json": "chat",
 }
+TEXTS = tuple(format_.begins for format_ in FORMATS if format_.begins)
 
 
 def problems_of(path):
@@ -61,7 +62,7 @@ def test_a_sample_has_one_format(name):
     """Of the values of each sample at least the first few show one format, and none shows two."""
     detected = [
         {format_.name for format_ in FORMATS if format_.detect(value)}
-        for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=("# aider",))
+        for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=TEXTS)
     ]
     assert set.union(*detected) == {FORMAT_OF[name]}
 
@@ -91,11 +92,11 @@ def test_other_json_is_no_transcript(tmp_path):
         [
             (
                 ": is no transcript of a known format; known are: Claude Code sessions (.jsonl); Codex rollouts "
-                "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench "
-                "results (.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, "
-                ".jsonl); Cline tasks (ui_messages.json, api_conversation_history.json); LangChain messages and "
-                "LangSmith runs (.json, .jsonl); AutoGen and Magentic-One histories (.json, .jsonl); SWE-agent and "
-                "SWE-smith trajectories (.traj); OpenHands evaluation output (output.jsonl); aider histories "
+                "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench results "
+                "(.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, .jsonl); Cline"
+                " tasks (ui_messages.json, api_conversation_history.json); LangChain messages and LangSmith runs "
+                "(.json, .jsonl); AutoGen and Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith "
+                "trajectories (.traj); OpenHands evaluation output (output.jsonl); aider histories "
                 "(.aider.chat.history.md); OTLP/JSON traces, as the trajectory file (.jsonl); Jaeger JSON traces "
                 "(.json)"
             ),
@@ -246,7 +247,7 @@ def replaced(value, way, new):
 @given(data=st.data())
 def test_no_malformed_field_raises(tmp_path_factory, name, data):
     """Law: whatever stands in place of any value, reading never raises; what is wrong is told with the file's name."""
-    values = [value for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=("# aider",))]
+    values = [value for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=TEXTS)]
     index = data.draw(st.integers(0, len(values) - 1))
     way = data.draw(st.sampled_from(list(paths_in(values[index]))))
     values[index] = replaced(values[index], way, data.draw(JSON_VALUES))
@@ -261,16 +262,15 @@ def test_no_malformed_field_raises(tmp_path_factory, name, data):
     assert all(problem.path == str(path) for problem in problems)
 
 
-@given(
-    lines=st.lists(
-        st.sampled_from((SAMPLES / ".aider.chat.history.md").read_text().splitlines()) | st.text(max_size=20),
-        max_size=30,
-    )
-)
-def test_no_line_of_a_text_raises(tmp_path_factory, lines):
+@pytest.mark.parametrize("name", sorted(name for name in FORMAT_OF if name.endswith(".md")))
+@given(data=st.data())
+def test_no_line_of_a_text_raises(tmp_path_factory, name, data):
     """Law: whatever lines a text has, in whatever order, each chat is a run and no line is a problem."""
+    own = (SAMPLES / name).read_text().splitlines()
+    lines = data.draw(st.lists(st.sampled_from(own) | st.text(max_size=20), max_size=30))
+    begins = next(line for line in own if line.startswith(TEXTS))
     path = tmp_path_factory.getbasetemp() / "malformed.md"
-    path.write_text("\n".join(["# aider chat started at 2026-03-02 10:00:00", *lines]), encoding="utf-8")
+    path.write_text("\n".join([begins, *lines]), encoding="utf-8")
     runs, problems = problems_of(path)
     assert (len(runs) >= 1, problems) == (True, [])
     assert all(run.result_tokens <= run.context_tokens for run in runs)
