@@ -39,6 +39,7 @@ FORMAT_OF = {
     "jaeger.json": "jaeger",
     "langchain.json": "langchain",
     "langsmith.jsonl": "langchain",
+    "opencode.json": "opencode",
     "openhands.jsonl": "openhands",
     "openhands_resolver.jsonl": "openhands",
     "otlp.jsonl": "otlp-json",
@@ -93,12 +94,12 @@ def test_other_json_is_no_transcript(tmp_path):
             (
                 ": is no transcript of a known format; known are: Claude Code sessions (.jsonl); Codex rollouts "
                 "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench results "
-                "(.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, .jsonl); Cline"
-                " tasks (ui_messages.json, api_conversation_history.json); LangChain messages and LangSmith runs "
-                "(.json, .jsonl); AutoGen and Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith "
-                "trajectories (.traj); OpenHands evaluation output (output.jsonl); aider histories "
-                "(.aider.chat.history.md); OTLP/JSON traces, as the trajectory file (.jsonl); Jaeger JSON traces "
-                "(.json)"
+                "(.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, .jsonl); "
+                "OpenCode exports (.json); Cline tasks (ui_messages.json, api_conversation_history.json); LangChain "
+                "messages and LangSmith runs (.json, .jsonl); AutoGen and Magentic-One histories (.json, .jsonl); "
+                "SWE-agent and SWE-smith trajectories (.traj); OpenHands evaluation output (output.jsonl); aider "
+                "histories (.aider.chat.history.md); OTLP/JSON traces, as the trajectory file (.jsonl); Jaeger JSON "
+                "traces (.json)"
             ),
         ],
     )
@@ -293,7 +294,7 @@ def test_the_readers_need_no_opentelemetry():
         "import otel_errcompact.lab.transcripts as t; print(len(t.FORMATS))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "14\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "15\n", "")
 
 
 def test_other_files_beside_transcripts_are_named(tmp_path):
