@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.config import runs_path
 from otel_errcompact.lab.transcripts.exceptions import TranscriptError
 from otel_errcompact.lab.transcripts.file_values import read_values
-from otel_errcompact.lab.transcripts.formats import FORMATS, cline, otlp_json
+from otel_errcompact.lab.transcripts.formats import FORMATS, cline, kimi_cli, otlp_json
 from otel_errcompact.lab.transcripts.run_lives import SharedLives
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _TEXT_SUFFIXES: Final = frozenset({".md"})
 SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj"}) | _TEXT_SUFFIXES
 """Names of the files that are looked into when a folder is walked."""
+
+_BETTER: Final = {cline.FILE: cline.MODEL_FILE, kimi_cli.CONTEXT_FILE: kimi_cli.FILE}
+"""Files that are not read where another is beside them."""
 
 _FIRST_VALUES: Final = 32
 """How many values may come before the first that shows the format."""
@@ -175,7 +178,7 @@ def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path]) -> It
         folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
         for file in sorted(files):
             path = Path(name, file)
-            if path.suffix.lower() not in SUFFIXES or not path.is_file() or _is_seen_by_user_only(path):
+            if path.suffix.lower() not in SUFFIXES or not path.is_file() or _is_told_by_another(path):
                 continue
             if not _is_foreign(path):
                 yield path
@@ -183,9 +186,10 @@ def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path]) -> It
                 skipped.append(path)
 
 
-def _is_seen_by_user_only(path: Path) -> bool:
-    # The file beside it has the same calls, as the model has seen them.
-    return path.name == cline.FILE and path.with_name(cline.MODEL_FILE).is_file()
+def _is_told_by_another(path: Path) -> bool:
+    # The file beside it has the same calls, and more of them.
+    better = _BETTER.get(path.name)
+    return better is not None and path.with_name(better).is_file()
 
 
 def _is_foreign(path: Path) -> bool:

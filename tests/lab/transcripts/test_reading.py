@@ -47,6 +47,7 @@ FORMAT_OF = {
     "swe_agent_0.traj": "swe-agent",
     "swe_agent_1.traj": "swe-agent",
     "tau_bench.json": "chat",
+    "wire.jsonl": "kimi-cli",
 }
 TEXTS = tuple(format_.begins for format_ in FORMATS if format_.begins)
 
@@ -95,11 +96,11 @@ def test_other_json_is_no_transcript(tmp_path):
                 ": is no transcript of a known format; known are: Claude Code sessions (.jsonl); Codex rollouts "
                 "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench results "
                 "(.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, .jsonl); "
-                "OpenCode exports (.json); Cline tasks (ui_messages.json, api_conversation_history.json); LangChain "
-                "messages and LangSmith runs (.json, .jsonl); AutoGen and Magentic-One histories (.json, .jsonl); "
-                "SWE-agent and SWE-smith trajectories (.traj); OpenHands evaluation output (output.jsonl); aider "
-                "histories (.aider.chat.history.md); OTLP/JSON traces, as the trajectory file (.jsonl); Jaeger JSON "
-                "traces (.json)"
+                "OpenCode exports (.json); Kimi CLI events (wire.jsonl); Cline tasks (ui_messages.json, "
+                "api_conversation_history.json); LangChain messages and LangSmith runs (.json, .jsonl); AutoGen and "
+                "Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); OpenHands "
+                "evaluation output (output.jsonl); aider histories (.aider.chat.history.md); OTLP/JSON traces, as the"
+                " trajectory file (.jsonl); Jaeger JSON traces (.json)"
             ),
         ],
     )
@@ -294,7 +295,7 @@ def test_the_readers_need_no_opentelemetry():
         "import otel_errcompact.lab.transcripts as t; print(len(t.FORMATS))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "15\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "16\n", "")
 
 
 def test_other_files_beside_transcripts_are_named(tmp_path):
@@ -307,6 +308,16 @@ def test_other_files_beside_transcripts_are_named(tmp_path):
     assert found == [tmp_path / "run.json"]
     assert skipped == [(tmp_path, (tmp_path / "package.json",))]
     assert list(find([tmp_path])) == found
+
+
+def test_of_a_session_of_kimi_cli_the_events_count(tmp_path):
+    """The messages beside them are the same calls without their flags; alone they count."""
+    for name in ("one/wire.jsonl", "one/context.jsonl", "two/context.jsonl"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes((SAMPLES / ("wire.jsonl" if "wire" in name else "chat_messages.jsonl")).read_bytes())
+    found = [path.relative_to(tmp_path).as_posix() for path in find([tmp_path])]
+    assert found == ["one/wire.jsonl", "two/context.jsonl"]
 
 
 def test_of_a_task_of_cline_the_file_for_the_model_counts(tmp_path):
