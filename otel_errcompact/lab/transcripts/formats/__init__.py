@@ -24,6 +24,7 @@ from otel_errcompact.lab.transcripts.formats import (
     opencode,
     openhands,
     otlp_json,
+    specstory,
     swe_agent,
 )
 
@@ -78,6 +79,13 @@ FORMATS: Final = (
     Format("swe-agent", "SWE-agent and SWE-smith trajectories (.traj)", swe_agent.detect, swe_agent.read),
     Format("openhands", "OpenHands evaluation output (output.jsonl)", openhands.detect, openhands.read),
     Format("aider", "aider histories (.aider.chat.history.md)", aider.detect, aider.read, begins=aider.BEGINS),
+    Format(
+        "specstory",
+        "SpecStory histories (.specstory/history/*.md)",
+        specstory.detect,
+        specstory.read,
+        begins=specstory.BEGINS,
+    ),
     Format("otlp-json", "OTLP/JSON traces, as the trajectory file (.jsonl)", otlp_json.detect, otlp_json.read),
     Format("jaeger", "Jaeger JSON traces (.json)", jaeger.detect, jaeger.read, rows="data"),
 )
