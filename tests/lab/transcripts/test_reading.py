@@ -39,6 +39,7 @@ FORMAT_OF = {
     "jaeger.json": "jaeger",
     "langchain.json": "langchain",
     "langsmith.jsonl": "langchain",
+    "mini_swe_agent.traj.json": "mini-swe-agent",
     "opencode.json": "opencode",
     "openhands.jsonl": "openhands",
     "openhands_resolver.jsonl": "openhands",
@@ -99,10 +100,10 @@ def test_other_json_is_no_transcript(tmp_path):
                 "(.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, .jsonl); "
                 "OpenCode exports (.json); Kimi CLI events (wire.jsonl); Cline tasks (ui_messages.json, "
                 "api_conversation_history.json); LangChain messages and LangSmith runs (.json, .jsonl); AutoGen and "
-                "Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); OpenHands "
-                "evaluation output (output.jsonl); aider histories (.aider.chat.history.md); SpecStory histories "
-                "(.specstory/history/*.md); OTLP/JSON traces, as the trajectory file (.jsonl); Jaeger JSON traces "
-                "(.json)"
+                "Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); mini-swe-agent"
+                " trajectories (.traj.json); OpenHands evaluation output (output.jsonl); aider histories "
+                "(.aider.chat.history.md); SpecStory histories (.specstory/history/*.md); OTLP/JSON traces, as the "
+                "trajectory file (.jsonl); Jaeger JSON traces (.json)"
             ),
         ],
     )
@@ -297,7 +298,7 @@ def test_the_readers_need_no_opentelemetry():
         "import otel_errcompact.lab.transcripts as t; print(len(t.FORMATS))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "17\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "18\n", "")
 
 
 def test_other_files_beside_transcripts_are_named(tmp_path):

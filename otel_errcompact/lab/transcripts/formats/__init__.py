@@ -21,6 +21,7 @@ from otel_errcompact.lab.transcripts.formats import (
     jaeger,
     kimi_cli,
     langchain,
+    mini_swe_agent,
     opencode,
     openhands,
     otlp_json,
@@ -77,6 +78,7 @@ FORMATS: Final = (
     Format("langchain", "LangChain messages and LangSmith runs (.json, .jsonl)", langchain.detect, langchain.read),
     Format("autogen", "AutoGen and Magentic-One histories (.json, .jsonl)", autogen.detect, autogen.read),
     Format("swe-agent", "SWE-agent and SWE-smith trajectories (.traj)", swe_agent.detect, swe_agent.read),
+    Format("mini-swe-agent", "mini-swe-agent trajectories (.traj.json)", mini_swe_agent.detect, mini_swe_agent.read),
     Format("openhands", "OpenHands evaluation output (output.jsonl)", openhands.detect, openhands.read),
     Format("aider", "aider histories (.aider.chat.history.md)", aider.detect, aider.read, begins=aider.BEGINS),
     Format(

@@ -36,6 +36,9 @@ _LISTS: Final = ("traj", "messages", "input", "output")
 _MESSAGES: Final = frozenset({"messages", "traj"})
 """Those of them that hold nothing but messages; the others may be anything where a conversation has these."""
 
+_RUNS_OF_OTHERS: Final = frozenset({"trajectory_format"})
+"""Fields of conversations whose messages say more than those of a chat."""
+
 _FOREIGN: Final = frozenset({"history", "message", "sessionId", "source", "trajectory", "type"})
 """Fields of lines of other programs, which have roles too."""
 
@@ -96,6 +99,8 @@ def _is_message(value: object) -> bool:
 
 def _is_conversation(value: object) -> bool:
     fields = fields_of(value)
+    if not _RUNS_OF_OTHERS.isdisjoint(fields):
+        return False
     if "task_id" in fields and is_list(fields.get("traj")):
         return True
     return any(_is_message(message) for key in _LISTS for message in items_of(fields.get(key))[:1])
