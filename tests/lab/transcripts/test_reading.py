@@ -48,6 +48,7 @@ FORMAT_OF = {
     "specstory.md": "specstory",
     "swe_agent_0.traj": "swe-agent",
     "swe_agent_1.traj": "swe-agent",
+    "tau2.json": "tau2-bench",
     "tau_bench.json": "chat",
     "wire.jsonl": "kimi-cli",
 }
@@ -101,9 +102,9 @@ def test_other_json_is_no_transcript(tmp_path):
                 "OpenCode exports (.json); Kimi CLI events (wire.jsonl); Cline tasks (ui_messages.json, "
                 "api_conversation_history.json); LangChain messages and LangSmith runs (.json, .jsonl); AutoGen and "
                 "Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); mini-swe-agent"
-                " trajectories (.traj.json); OpenHands evaluation output (output.jsonl); aider histories "
-                "(.aider.chat.history.md); SpecStory histories (.specstory/history/*.md); OTLP/JSON traces, as the "
-                "trajectory file (.jsonl); Jaeger JSON traces (.json)"
+                " trajectories (.traj.json); tau2-bench results (.json); OpenHands evaluation output (output.jsonl); "
+                "aider histories (.aider.chat.history.md); SpecStory histories (.specstory/history/*.md); OTLP/JSON "
+                "traces, as the trajectory file (.jsonl); Jaeger JSON traces (.json)"
             ),
         ],
     )
@@ -298,7 +299,7 @@ def test_the_readers_need_no_opentelemetry():
         "import otel_errcompact.lab.transcripts as t; print(len(t.FORMATS))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "18\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "19\n", "")
 
 
 def test_other_files_beside_transcripts_are_named(tmp_path):

@@ -27,6 +27,7 @@ from otel_errcompact.lab.transcripts.formats import (
     otlp_json,
     specstory,
     swe_agent,
+    tau2,
 )
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ FORMATS: Final = (
     Format("autogen", "AutoGen and Magentic-One histories (.json, .jsonl)", autogen.detect, autogen.read),
     Format("swe-agent", "SWE-agent and SWE-smith trajectories (.traj)", swe_agent.detect, swe_agent.read),
     Format("mini-swe-agent", "mini-swe-agent trajectories (.traj.json)", mini_swe_agent.detect, mini_swe_agent.read),
+    Format("tau2-bench", "tau2-bench results (.json)", tau2.detect, tau2.read),
     Format("openhands", "OpenHands evaluation output (output.jsonl)", openhands.detect, openhands.read),
     Format("aider", "aider histories (.aider.chat.history.md)", aider.detect, aider.read, begins=aider.BEGINS),
     Format(

@@ -36,7 +36,7 @@ _LISTS: Final = ("traj", "messages", "input", "output")
 _MESSAGES: Final = frozenset({"messages", "traj"})
 """Those of them that hold nothing but messages; the others may be anything where a conversation has these."""
 
-_RUNS_OF_OTHERS: Final = frozenset({"trajectory_format"})
+_RUNS_OF_OTHERS: Final = ({"trajectory_format"}, {"task_id", "termination_reason"})
 """Fields of conversations whose messages say more than those of a chat."""
 
 _FOREIGN: Final = frozenset({"history", "message", "sessionId", "source", "trajectory", "type"})
@@ -99,7 +99,7 @@ def _is_message(value: object) -> bool:
 
 def _is_conversation(value: object) -> bool:
     fields = fields_of(value)
-    if not _RUNS_OF_OTHERS.isdisjoint(fields):
+    if any(names <= fields.keys() for names in _RUNS_OF_OTHERS):
         return False
     if "task_id" in fields and is_list(fields.get("traj")):
         return True
