@@ -1,8 +1,8 @@
 """
 Files as sequences of JSON values.
 
-A transcript is JSON lines or a text of a known kind, read one line at a time, or one JSON document. A document is read
-whole, unless it is a long list of runs: then it is read element by element.
+A transcript is JSON lines or a text of a known kind, read one line at a time, an archive (`archive`), or one JSON
+document. A document is read whole, unless it is a long list of runs: then it is read element by element.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from otel_errcompact.lab.transcripts import archive
 from otel_errcompact.lab.transcripts.json_elements import Elements
 from otel_errcompact.lab.transcripts.json_text import decode, parse
 from otel_errcompact.lab.transcripts.records import Place, TextLine, is_list
@@ -73,7 +74,12 @@ def read_values(
     file = Place(str(path), 0, on_problem)
     try:
         with path.open("rb") as stream:
-            yield from _Source(stream, file, on_bytes, texts, is_run, limit, long).values()
+            if stream.peek(len(archive.BEGINS)).startswith(archive.BEGINS):
+                yield from archive.read_archive(stream, file, limit)
+                if on_bytes is not None:
+                    on_bytes(path.stat().st_size)
+            else:
+                yield from _Source(stream, file, on_bytes, texts, is_run, limit, long).values()
     except OSError as error:
         file.problem(f"cannot be read ({error.strerror}); check the path and its permissions")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.records import OnProblem, Value
 
 _TEXT_SUFFIXES: Final = frozenset({".md"})
-SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj"}) | _TEXT_SUFFIXES
+SUFFIXES: Final = frozenset({".eval", ".json", ".jsonl", ".ndjson", ".traj"}) | _TEXT_SUFFIXES
 """Names of the files that are looked into when a folder is walked."""
 
 _BETTER: Final = {cline.FILE: cline.MODEL_FILE, kimi_cli.CONTEXT_FILE: kimi_cli.FILE}

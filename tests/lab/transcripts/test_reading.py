@@ -36,6 +36,7 @@ FORMAT_OF = {
     "copilot_cli.jsonl": "copilot-cli",
     "gemini_cli.json": "gemini-cli",
     "gemini_cli.jsonl": "gemini-cli",
+    "inspect_ai.json": "inspect-ai",
     "jaeger.json": "jaeger",
     "langchain.json": "langchain",
     "langsmith.jsonl": "langchain",
@@ -97,14 +98,15 @@ def test_other_json_is_no_transcript(tmp_path):
         [
             (
                 ": is no transcript of a known format; known are: Claude Code sessions (.jsonl); Codex rollouts "
-                "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench results "
-                "(.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, .jsonl); "
-                "OpenCode exports (.json); Kimi CLI events (wire.jsonl); Cline tasks (ui_messages.json, "
-                "api_conversation_history.json); LangChain messages and LangSmith runs (.json, .jsonl); AutoGen and "
-                "Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); mini-swe-agent"
-                " trajectories (.traj.json); tau2-bench results (.json); OpenHands evaluation output (output.jsonl); "
-                "aider histories (.aider.chat.history.md); SpecStory histories (.specstory/history/*.md); OTLP/JSON "
-                "traces, as the trajectory file (.jsonl); Jaeger JSON traces (.json)"
+                "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench "
+                "results (.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, "
+                ".jsonl); OpenCode exports (.json); Kimi CLI events (wire.jsonl); Cline tasks (ui_messages.json, "
+                "api_conversation_history.json); LangChain messages and LangSmith runs (.json, .jsonl); AutoGen "
+                "and Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); "
+                "mini-swe-agent trajectories (.traj.json); tau2-bench results (.json); Inspect AI logs (.eval, "
+                ".json); OpenHands evaluation output (output.jsonl); aider histories (.aider.chat.history.md); "
+                "SpecStory histories (.specstory/history/*.md); OTLP/JSON traces, as the trajectory file (.jsonl); "
+                "Jaeger JSON traces (.json)"
             ),
         ],
     )
@@ -299,7 +301,7 @@ def test_the_readers_need_no_opentelemetry():
         "import otel_errcompact.lab.transcripts as t; print(len(t.FORMATS))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "19\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "20\n", "")
 
 
 def test_other_files_beside_transcripts_are_named(tmp_path):

@@ -18,6 +18,7 @@ from otel_errcompact.lab.transcripts.formats import (
     codex,
     copilot_cli,
     gemini_cli,
+    inspect_ai,
     jaeger,
     kimi_cli,
     langchain,
@@ -81,6 +82,7 @@ FORMATS: Final = (
     Format("swe-agent", "SWE-agent and SWE-smith trajectories (.traj)", swe_agent.detect, swe_agent.read),
     Format("mini-swe-agent", "mini-swe-agent trajectories (.traj.json)", mini_swe_agent.detect, mini_swe_agent.read),
     Format("tau2-bench", "tau2-bench results (.json)", tau2.detect, tau2.read),
+    Format("inspect-ai", "Inspect AI logs (.eval, .json)", inspect_ai.detect, inspect_ai.read),
     Format("openhands", "OpenHands evaluation output (output.jsonl)", openhands.detect, openhands.read),
     Format("aider", "aider histories (.aider.chat.history.md)", aider.detect, aider.read, begins=aider.BEGINS),
     Format(
