@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,9 @@ SUFFIXES: Final = frozenset({".eval", ".json", ".jsonl", ".ndjson", ".traj"}) | 
 
 _BETTER: Final = {cline.FILE: cline.MODEL_FILE, kimi_cli.CONTEXT_FILE: kimi_cli.FILE}
 """Files that are not read where another is beside them."""
+
+_KINDS: Final = 5
+"""Kinds of files that are named where a folder holds no transcript."""
 
 _FIRST_VALUES: Final = 32
 """How many values may come before the first that shows the format."""
@@ -146,7 +150,8 @@ def find(
     for path in paths:
         found = path.is_file() and os.path.realpath(path) in seen
         skipped: list[Path] = []
-        for file in _walk(path, on_problem, skipped) if path.is_dir() else (path,):
+        seen_kinds: Counter[str] = Counter()
+        for file in _walk(path, on_problem, skipped, seen_kinds) if path.is_dir() else (path,):
             found = True
             real = os.path.realpath(file)
             if real not in seen:
@@ -156,7 +161,8 @@ def find(
         if found and skipped and on_skipped is not None:
             on_skipped(path, tuple(skipped))
         if not found and on_problem is not None:
-            on_problem(TranscriptError(str(path), 0, "holds no transcript; name a file, or another folder"))
+            among = f" among {_list_kinds(seen_kinds)}" if seen_kinds else ""
+            on_problem(TranscriptError(str(path), 0, f"holds no transcript{among}; name a file, or another folder"))
 
 
 def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
@@ -169,7 +175,15 @@ def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
     return first, None
 
 
-def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path]) -> Iterator[Path]:
+def _list_kinds(kinds: Counter[str]) -> str:
+    most, total = kinds.most_common(_KINDS), kinds.total()
+    named = ", ".join(f"{count:,} {kind or 'without a suffix'}" for kind, count in most)
+    others = total - sum(count for _, count in most)
+    more = f" and {others:,} more" if others else ""
+    return f"{'1 file' if total == 1 else f'{total:,} files'} ({named}{more})"
+
+
+def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path], seen_kinds: Counter[str]) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         if on_problem is not None:
             on_problem(TranscriptError(str(error.filename), 0, f"cannot be read ({error.strerror})"))
@@ -178,6 +192,7 @@ def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path]) -> It
         folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
         for file in sorted(files):
             path = Path(name, file)
+            seen_kinds[path.suffix.lower()] += 1
             if path.suffix.lower() not in SUFFIXES or not path.is_file() or _is_told_by_another(path):
                 continue
             if not _is_foreign(path):

@@ -203,6 +203,17 @@ class TestFind:
             f"{tmp_path}: holds no transcript; name a file, or another folder",
         ]
 
+    def test_of_a_folder_without_transcripts_the_kinds_of_files_are_told(self, tmp_path):
+        """The most frequent first, whether they were looked into or not."""
+        for name in ("a.json", "b.JSON", "c.py", "LICENSE", "d.1", "e.2", "f.3"):
+            (tmp_path / name).write_text("{}")
+        problems: list[TranscriptError] = []
+        assert list(find([tmp_path], on_problem=problems.append)) == []
+        assert problems[0].problem == (
+            "holds no transcript among 7 files (2 .json, 1 without a suffix, 1 .py, 1 .1, 1 .2 and 1 more); "
+            "name a file, or another folder"
+        )
+
     def test_a_folder_without_transcripts_may_be_nobodys_business(self, tmp_path):
         """Nobody needs to listen."""
         assert list(find([tmp_path])) == []
