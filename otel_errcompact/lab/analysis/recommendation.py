@@ -32,7 +32,7 @@ MEANING: Final[dict[Advice, str]] = {
     "between": "in between: they pay only where failures recur, from the third repeat on",
     "use": "use them",
     "must": "use them: a must",
-    "unknown": "none: these records hold no tool results",
+    "unknown": "none",
 }
 
 
@@ -85,7 +85,7 @@ def recommend_for_run(counts: Counts) -> Recommendation:
     return _recommend(counts, doubts)
 
 
-def recommend_for_runs(counts: Counts, runs: int, interval: Interval | None) -> Recommendation:
+def recommend_for_runs(counts: Counts, runs: int, interval: Interval | None, *, empty: int = 0) -> Recommendation:
     """
     Return the recommendation for many runs together.
 
@@ -93,9 +93,11 @@ def recommend_for_runs(counts: Counts, runs: int, interval: Interval | None) -> 
         counts: The sums over the runs.
         runs: The number of runs.
         interval: The 95 % interval of the share of errors.
+        empty: How many of the runs hold no tool results; the others are no sample of all where these are most.
     """
-    if not counts.calls:
-        in_runs = f"no tool results in {runs} {'run' if runs == 1 else 'runs'}: nothing to judge"
+    if not counts.calls or 2 * empty > runs:
+        of = f"{empty} of " if counts.calls else ""
+        in_runs = f"no tool results in {of}{runs} {'run' if runs == 1 else 'runs'}: nothing to judge"
         return replace(UNKNOWN, reasons=(in_runs,))
     doubts = list(_doubts(counts))
     if runs < FEW_RUNS:

@@ -95,7 +95,12 @@ class Total:
     @property
     def recommendation(self) -> Recommendation:
         """The recommendation for all runs."""
-        return recommend_for_runs(self.counts, self.runs, self._ratio.interval())
+        return recommend_for_runs(self.counts, self.runs, self._ratio.interval(), empty=self.runs_without_results)
+
+    @property
+    def runs_without_results(self) -> int:
+        """How many runs hold no tool results."""
+        return self.runs_by_advice["unknown"]
 
     def limit(self, threshold: Threshold) -> int:
         """Return the value of a threshold."""

@@ -12,7 +12,7 @@ from otel_errcompact.lab.analysis.counts import share
 from otel_errcompact.lab.analysis.recommendation import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
 from otel_errcompact.lab.analysis.total import RULES
 from otel_errcompact.lab.cli.column_fit import console_of, print_fitting
-from otel_errcompact.lab.cli.output import printable
+from otel_errcompact.lab.cli.output import describe_silence, printable
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -83,12 +83,12 @@ def print_tables(
         console.print()
     for sentence in _describe_total(total):
         console.print(Text(sentence))
-    if total.counts.failures:
+    if total.counts.failures and not _describe_silence(total):
         console.print()
         print_fitting(console, _build_thresholds_table(total), _SPARE_OF_STOPS)
         for line in _describe_stops(heaviest):
             console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
-    if calibration is not None and total.runs_with_outcome:
+    if calibration is not None and total.runs_with_outcome and not _describe_silence(total):
         _print_calibration(console, calibration, total, tolerance)
     console.print()
     for sentence in _recommend(total):
@@ -100,7 +100,7 @@ def _make_grid(*, footer: bool = False) -> Grid:
 
 
 def _build_runs_table(heaviest: Sequence[RunAnalysis], total: Total, width: int) -> Grid:
-    grid = _make_grid(footer=True)
+    grid = _make_grid(footer=not _describe_silence(total))
     longest = max(len(run.run_id) for run in heaviest)
     room = max(width - _NUMBERS_WIDTH, _MIN_NAME_WIDTH)
     grid.add_column(
@@ -144,10 +144,15 @@ def _build_cells(run: RunAnalysis) -> tuple[str, ...]:
     )
 
 
+def _describe_silence(total: Total) -> str:
+    counts = total.counts
+    return describe_silence(total.runs_without_results, total.runs, calls=counts.calls, failures=counts.failures)
+
+
 def _describe_total(total: Total) -> Iterator[str]:
     counts = total.counts
-    if not counts.calls:
-        yield f"No tool results (runs: {total.runs:,}): whether anything failed cannot be told."
+    if silence := _describe_silence(total):
+        yield silence
         return
     if not counts.failures:
         yield f"No failures (runs: {total.runs:,}, calls: {counts.calls:,})."
@@ -356,10 +361,10 @@ def _format_lowest(table: Table, name: Threshold, tolerance: float, *, surely: b
 
 def _recommend(total: Total) -> Iterator[str]:
     found = total.recommendation
-    if found.advice == "unknown":
-        yield f"Verdict: {MEANING[found.advice]}."
-        return
     because = f" ({'; '.join(found.reasons)})" if found.reasons else ""
+    if found.advice == "unknown":
+        yield f"Verdict: {MEANING[found.advice]}{because}."
+        return
     yield (
         f"Verdict on digests: {MEANING[found.advice]}. Errors are {found.share:.1%} of the context; "
         f"confidence {found.confidence}{because}."

@@ -62,6 +62,18 @@ def say_skipped(folder: Path, files: tuple[Path, ...]) -> None:
     say(f"{folder}: {count} of a known format and left out: {names}{more}")
 
 
+def describe_silence(empty: int, runs: int, *, calls: int, failures: int) -> str:
+    """Return that most runs hold no tool results; empty otherwise."""
+    if 2 * empty <= runs:
+        return "" if runs else "No run was read."
+    if empty == runs:
+        return f"No tool results (runs: {runs:,}): whether anything failed cannot be told."
+    return (
+        f"No tool results in {empty:,} of {runs:,} runs: how often anything failed cannot be told (calls in the "
+        f"others: {calls:,}, failures: {failures:,})."
+    )
+
+
 def say_shared(calls: int) -> None:
     """Tell how many calls stand in several sessions."""
     if calls:

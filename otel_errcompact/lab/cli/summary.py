@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from otel_errcompact.lab.cli.column_fit import console_of, print_fitting
-from otel_errcompact.lab.cli.output import printable
+from otel_errcompact.lab.cli.output import describe_silence, printable
 from otel_errcompact.lab.replay import total_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def print_summary(runs: Sequence[ReplayedRun]) -> None:
     if failing:
         print_fitting(console, _build_table(failing, total, console.width), _SPARE)
         console.print()
-    for line in _describe_total(total):
+    empty = sum(bool(run.context_tokens) and not run.tool_calls and not run.failures for run in runs)
+    for line in _describe_total(total, empty):
         console.print(line, markup=False, soft_wrap=not console.is_terminal)
     for line in _describe_escalations(runs):
         # Text, since the square brackets of an error are no markup.
@@ -78,9 +79,9 @@ def _list_numbers(run: ReplayedRun) -> tuple[int, ...]:
     )
 
 
-def _describe_total(total: ReplayTotal) -> Iterator[str]:
-    if total.context_tokens and not total.tool_calls and not total.failures:
-        yield f"No tool results (runs: {total.runs:,}): whether anything failed cannot be told."
+def _describe_total(total: ReplayTotal, empty: int) -> Iterator[str]:
+    if silence := describe_silence(empty, total.runs, calls=total.tool_calls, failures=total.failures):
+        yield silence
         return
     if not total.failures:
         yield f"No failures (runs: {total.runs:,}, calls: {total.tool_calls:,})."

@@ -1,8 +1,8 @@
 """
 Files as sequences of JSON values.
 
-A transcript is JSON lines or a text of a known kind, read one line at a time, or one JSON document. A document is read
-whole, unless it is a long list of runs: then it is read element by element.
+A transcript is JSON lines or a text of a known kind, read one line at a time, an archive (`archive`), or one JSON
+document. A document is read whole, unless it is a long list of runs: then it is read element by element.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from otel_errcompact.lab.transcripts import archive
 from otel_errcompact.lab.transcripts.json_elements import Elements
 from otel_errcompact.lab.transcripts.json_text import decode, parse
 from otel_errcompact.lab.transcripts.records import Place, TextLine, is_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -73,7 +74,12 @@ def read_values(
     file = Place(str(path), 0, on_problem)
     try:
         with path.open("rb") as stream:
-            yield from _Source(stream, file, on_bytes, texts, is_run, limit, long).values()
+            if stream.peek(len(archive.BEGINS)).startswith(archive.BEGINS):
+                yield from archive.read_archive(stream, file, limit)
+                if on_bytes is not None:
+                    on_bytes(path.stat().st_size)
+            else:
+                yield from _Source(stream, file, on_bytes, texts, is_run, limit, long).values()
     except OSError as error:
         file.problem(f"cannot be read ({error.strerror}); check the path and its permissions")
 
@@ -94,7 +100,7 @@ class _Source:
         self._stream = stream
         self._file = file
         self._on_bytes = on_bytes
-        self._texts = tuple(text.encode() for text in texts)
+        self._texts = texts
         self._is_run = is_run
         self._limit = limit
         self._long = min(long, limit)
@@ -117,8 +123,8 @@ class _Source:
         if first is None:
             if not self._skipped:
                 self._file.problem("is empty; nothing was recorded")
-        elif self._texts and first[1].startswith(self._texts):
-            yield from self._text(itertools.chain((first,), lines))
+        elif begins := self._beginning_in((first,)):
+            yield from self._text(itertools.chain((first,), lines), begins)
         elif _is_whole(first[1]):
             yield from self._json_lines(itertools.chain((first,), lines))
         else:
@@ -128,8 +134,8 @@ class _Source:
         head = [first, *self._head(lines, _HEAD_LINES)]
         if self._texts and not first[1].lstrip().startswith((b"{", b"[")):
             head += self._head(lines, _TEXT_LINES)
-            if any(line.startswith(self._texts) for _, line in head):
-                yield from self._text(itertools.chain(head, lines))
+            if begins := self._beginning_in(head):
+                yield from self._text(itertools.chain(head, lines), begins)
                 return
         if _is_broken_json_lines(head):
             yield from self._json_lines(itertools.chain(head, lines))
@@ -167,10 +173,15 @@ class _Source:
             if length > self._long:
                 return
 
-    def _text(self, lines: Iterator[_Line]) -> Iterator[Value]:
+    def _beginning_in(self, lines: Iterable[_Line]) -> str:
+        return next((text for _, line in lines for text in self._texts if line.startswith(text.encode())), "")
+
+    def _text(self, lines: Iterator[_Line], begins: str) -> Iterator[Value]:
         for number, line in lines:
             place = self._at_line(number)
-            yield TextLine(decode(line.rstrip(b"\r\n"), place)), place
+            value = TextLine(decode(line.rstrip(b"\r\n"), place))
+            value.begins = begins
+            yield value, place
 
     def _json_lines(self, lines: Iterator[_Line]) -> Iterator[Value]:
         for number, line in lines:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import runs_path
 from otel_errcompact.lab.transcripts.exceptions import TranscriptError
 from otel_errcompact.lab.transcripts.file_values import read_values
-from otel_errcompact.lab.transcripts.formats import FORMATS, cline, otlp_json
+from otel_errcompact.lab.transcripts.formats import FORMATS, cline, kimi_cli, otlp_json
 from otel_errcompact.lab.transcripts.run_lives import SharedLives
 
 if TYPE_CHECKING:
@@ -27,8 +28,14 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.records import OnProblem, Value
 
 _TEXT_SUFFIXES: Final = frozenset({".md"})
-SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj"}) | _TEXT_SUFFIXES
+SUFFIXES: Final = frozenset({".eval", ".json", ".jsonl", ".ndjson", ".traj"}) | _TEXT_SUFFIXES
 """Names of the files that are looked into when a folder is walked."""
+
+_BETTER: Final = {cline.FILE: cline.MODEL_FILE, kimi_cli.CONTEXT_FILE: kimi_cli.FILE}
+"""Files that are not read where another is beside them."""
+
+_KINDS: Final = 5
+"""Kinds of files that are named where a folder holds no transcript."""
 
 _FIRST_VALUES: Final = 32
 """How many values may come before the first that shows the format."""
@@ -143,7 +150,8 @@ def find(
     for path in paths:
         found = path.is_file() and os.path.realpath(path) in seen
         skipped: list[Path] = []
-        for file in _walk(path, on_problem, skipped) if path.is_dir() else (path,):
+        seen_kinds: Counter[str] = Counter()
+        for file in _walk(path, on_problem, skipped, seen_kinds) if path.is_dir() else (path,):
             found = True
             real = os.path.realpath(file)
             if real not in seen:
@@ -153,7 +161,8 @@ def find(
         if found and skipped and on_skipped is not None:
             on_skipped(path, tuple(skipped))
         if not found and on_problem is not None:
-            on_problem(TranscriptError(str(path), 0, "holds no transcript; name a file, or another folder"))
+            among = f" among {_list_kinds(seen_kinds)}" if seen_kinds else ""
+            on_problem(TranscriptError(str(path), 0, f"holds no transcript{among}; name a file, or another folder"))
 
 
 def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
@@ -166,7 +175,15 @@ def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
     return first, None
 
 
-def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path]) -> Iterator[Path]:
+def _list_kinds(kinds: Counter[str]) -> str:
+    most, total = kinds.most_common(_KINDS), kinds.total()
+    named = ", ".join(f"{count:,} {kind or 'without a suffix'}" for kind, count in most)
+    others = total - sum(count for _, count in most)
+    more = f" and {others:,} more" if others else ""
+    return f"{'1 file' if total == 1 else f'{total:,} files'} ({named}{more})"
+
+
+def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path], seen_kinds: Counter[str]) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         if on_problem is not None:
             on_problem(TranscriptError(str(error.filename), 0, f"cannot be read ({error.strerror})"))
@@ -175,7 +192,8 @@ def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path]) -> It
         folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
         for file in sorted(files):
             path = Path(name, file)
-            if path.suffix.lower() not in SUFFIXES or not path.is_file() or _is_seen_by_user_only(path):
+            seen_kinds[path.suffix.lower()] += 1
+            if path.suffix.lower() not in SUFFIXES or not path.is_file() or _is_told_by_another(path):
                 continue
             if not _is_foreign(path):
                 yield path
@@ -183,9 +201,10 @@ def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path]) -> It
                 skipped.append(path)
 
 
-def _is_seen_by_user_only(path: Path) -> bool:
-    # The file beside it has the same calls, as the model has seen them.
-    return path.name == cline.FILE and path.with_name(cline.MODEL_FILE).is_file()
+def _is_told_by_another(path: Path) -> bool:
+    # The file beside it has the same calls, and more of them.
+    better = _BETTER.get(path.name)
+    return better is not None and path.with_name(better).is_file()
 
 
 def _is_foreign(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
@@ -38,7 +38,9 @@ _SHOWN: Final = 40
 class TextLine(str):
     """A line of a file that is no JSON, without its end."""
 
-    __slots__ = ()
+    __slots__ = ("begins",)
+    begins: str
+    """How texts of its kind begin."""
 
 
 @dataclass(slots=True)
@@ -154,6 +156,13 @@ class Record:
             self._refuse(key, "a time such as 2026-01-31T12:00:00Z")
         return time_ns
 
+    def unix_time(self, key: str, unit_ns: int) -> int | None:
+        """Return a Unix time of another unit in nanoseconds."""
+        number = self.number(key)
+        if number is None or not 0 <= number < 2**63 // unit_ns:
+            return None
+        return int(number) * unit_ns + int(number % 1 * unit_ns)
+
     def prose(self, key: str) -> str:
         """Return a message's content: a text, or the texts of its parts."""
         if not isinstance(self.fields.get(key), list):
@@ -221,6 +230,14 @@ def record(value: object, place: Place) -> Record | None:
         return Record(value, place)
     place.problem(f"must be an object, not {_show(value)}; it is ignored")
     return None
+
+
+def documents(values: Iterable[Value]) -> Iterator[Record]:
+    """Return the objects among the values of a file; report the others."""
+    for value, place in values:
+        found = record(value, place)
+        if found is not None:
+            yield found
 
 
 def records(values: list[object], place: Place) -> Iterator[Record]:

@@ -16,6 +16,9 @@ from otel_errcompact.lab.transcripts.model import RecordedCall, RecordedRun
 FIRST_NS: Final = 946_684_800_000_000_000
 """Where made-up times begin: 2000-01-01T00:00:00Z."""
 
+FULL_REWARD: Final = 1 - 1e-6
+"""From where on a reward is that of a task that was done, as tau-bench counts."""
+
 STEP_NS: Final = 1_000_000
 """How far made-up times are apart: one millisecond."""
 
@@ -137,8 +140,9 @@ class RunBuilder:
         source: str,
         outcome: str = "",
         succeeded: bool | None = None,
+        reward: float | None = None,
     ) -> RecordedRun:
-        """Return the run as it stands."""
+        """Return the run as it stands; a reward decides how it ended."""
         return RecordedRun(
             run_id=run_id,
             agent=agent,
@@ -146,8 +150,8 @@ class RunBuilder:
             calls=tuple(self.calls),
             context_tokens=self.context_tokens,
             result_tokens=self.result_tokens,
-            outcome=outcome,
-            succeeded=succeeded,
+            outcome=outcome if reward is None else f"reward {reward:g}",
+            succeeded=succeeded if reward is None else reward >= FULL_REWARD,
         )
 
     def _at(self, time_ns: int | None) -> int:

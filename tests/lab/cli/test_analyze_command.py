@@ -162,8 +162,21 @@ def test_runs_without_tool_results_get_no_verdict(errcompact: Errcompact, tmp_pa
     assert plain(errcompact("analyze", file).out) == [
         "No tool results (runs: 40): whether anything failed cannot be told.",
         "",
-        "Verdict: none: these records hold no tool results.",
+        "Verdict: none (no tool results in 40 runs: nothing to judge).",
     ]
+
+
+def test_where_most_runs_hold_no_tool_results_there_are_no_rates(errcompact: Errcompact, tmp_path: Path) -> None:
+    """The others are listed, and no sample of all; half are enough."""
+    empty = [conversation(f"a{number}") for number in range(2)]
+    file = write_lines(tmp_path / "a.jsonl", *empty, conversation("b1", REFUSED, REFUSED))
+    table, *lines = errcompact("analyze", file, "--calibrate").out.split("\n\n")
+    assert [line.split()[:3] for line in table.splitlines()[1:2]] == [["b1", "2", "2"]]
+    assert "all 3" not in table
+    assert lines[0].endswith("runs: how often anything failed cannot be told (calls in the others: 2, failures: 2).")
+    assert lines[1:] == ["Verdict: none (no tool results in 2 of 3 runs: nothing to judge).\n"]
+    file = write_lines(tmp_path / "a.jsonl", *empty, conversation("b1", REFUSED), conversation("b2", REFUSED))
+    assert "Verdict on digests: use them" in errcompact("analyze", file).out
 
 
 def test_a_failure_that_the_record_calls_a_success_is_silent(errcompact: Errcompact, tmp_path: Path) -> None:

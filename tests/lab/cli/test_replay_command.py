@@ -196,7 +196,8 @@ def test_a_folder_without_transcripts_is_named(errcompact: Errcompact, tmp_path:
     """Nothing was played, and that is not fine."""
     outcome = errcompact("replay", tmp_path)
     assert outcome.code == 1
-    assert outcome.err.startswith(f"errcompact: {tmp_path}: holds no transcript")
+    assert outcome.err == f"errcompact: {tmp_path}: holds no transcript; name a file, or another folder\n"
+    assert outcome.out == "No run was read.\n"
 
 
 def test_raw_errors_are_kept_if_asked(errcompact: Errcompact, folder: Path, tmp_path: Path) -> None:
@@ -271,6 +272,13 @@ def test_runs_without_tool_results_tell_nothing_of_failures(errcompact: Errcompa
     file = tmp_path / "chat.json"
     file.write_text('[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]')
     assert errcompact("replay", file).out == "No tool results (runs: 1): whether anything failed cannot be told.\n"
+
+
+def test_where_most_runs_hold_no_tool_results_there_are_no_rates(errcompact: Errcompact, tmp_path: Path) -> None:
+    """The failures of the others are listed."""
+    file = write_lines(tmp_path / "a.jsonl", conversation("a1"), conversation("a2"), conversation("b1", REFUSED))
+    said = errcompact("replay", file).out.splitlines()[-1]
+    assert said.startswith("No tool results in 2 of 3 runs: how often anything failed cannot be told (calls in the")
 
 
 def test_files_that_are_left_out_and_calls_of_forks_are_told(errcompact: Errcompact, tmp_path: Path) -> None:

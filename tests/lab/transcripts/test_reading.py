@@ -36,17 +36,24 @@ FORMAT_OF = {
     "copilot_cli.jsonl": "copilot-cli",
     "gemini_cli.json": "gemini-cli",
     "gemini_cli.jsonl": "gemini-cli",
+    "inspect_ai.json": "inspect-ai",
     "jaeger.json": "jaeger",
     "langchain.json": "langchain",
     "langsmith.jsonl": "langchain",
+    "mini_swe_agent.traj.json": "mini-swe-agent",
+    "opencode.json": "opencode",
     "openhands.jsonl": "openhands",
     "openhands_resolver.jsonl": "openhands",
     "otlp.jsonl": "otlp-json",
     "responses.json": "chat",
+    "specstory.md": "specstory",
     "swe_agent_0.traj": "swe-agent",
     "swe_agent_1.traj": "swe-agent",
+    "tau2.json": "tau2-bench",
     "tau_bench.json": "chat",
+    "wire.jsonl": "kimi-cli",
 }
+TEXTS = tuple(format_.begins for format_ in FORMATS if format_.begins)
 
 
 def problems_of(path):
@@ -61,7 +68,7 @@ def test_a_sample_has_one_format(name):
     """Of the values of each sample at least the first few show one format, and none shows two."""
     detected = [
         {format_.name for format_ in FORMATS if format_.detect(value)}
-        for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=("# aider",))
+        for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=TEXTS)
     ]
     assert set.union(*detected) == {FORMAT_OF[name]}
 
@@ -93,11 +100,13 @@ def test_other_json_is_no_transcript(tmp_path):
                 ": is no transcript of a known format; known are: Claude Code sessions (.jsonl); Codex rollouts "
                 "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench "
                 "results (.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, "
-                ".jsonl); Cline tasks (ui_messages.json, api_conversation_history.json); LangChain messages and "
-                "LangSmith runs (.json, .jsonl); AutoGen and Magentic-One histories (.json, .jsonl); SWE-agent and "
-                "SWE-smith trajectories (.traj); OpenHands evaluation output (output.jsonl); aider histories "
-                "(.aider.chat.history.md); OTLP/JSON traces, as the trajectory file (.jsonl); Jaeger JSON traces "
-                "(.json)"
+                ".jsonl); OpenCode exports (.json); Kimi CLI events (wire.jsonl); Cline tasks (ui_messages.json, "
+                "api_conversation_history.json); LangChain messages and LangSmith runs (.json, .jsonl); AutoGen "
+                "and Magentic-One histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); "
+                "mini-swe-agent trajectories (.traj.json); tau2-bench results (.json); Inspect AI logs (.eval, "
+                ".json); OpenHands evaluation output (output.jsonl); aider histories (.aider.chat.history.md); "
+                "SpecStory histories (.specstory/history/*.md); OTLP/JSON traces, as the trajectory file (.jsonl); "
+                "Jaeger JSON traces (.json)"
             ),
         ],
     )
@@ -194,6 +203,17 @@ class TestFind:
             f"{tmp_path}: holds no transcript; name a file, or another folder",
         ]
 
+    def test_of_a_folder_without_transcripts_the_kinds_of_files_are_told(self, tmp_path):
+        """The most frequent first, whether they were looked into or not."""
+        for name in ("a.json", "b.JSON", "c.py", "LICENSE", "d.1", "e.2", "f.3"):
+            (tmp_path / name).write_text("{}")
+        problems: list[TranscriptError] = []
+        assert list(find([tmp_path], on_problem=problems.append)) == []
+        assert problems[0].problem == (
+            "holds no transcript among 7 files (2 .json, 1 without a suffix, 1 .py, 1 .1, 1 .2 and 1 more); "
+            "name a file, or another folder"
+        )
+
     def test_a_folder_without_transcripts_may_be_nobodys_business(self, tmp_path):
         """Nobody needs to listen."""
         assert list(find([tmp_path])) == []
@@ -246,7 +266,7 @@ def replaced(value, way, new):
 @given(data=st.data())
 def test_no_malformed_field_raises(tmp_path_factory, name, data):
     """Law: whatever stands in place of any value, reading never raises; what is wrong is told with the file's name."""
-    values = [value for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=("# aider",))]
+    values = [value for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=TEXTS)]
     index = data.draw(st.integers(0, len(values) - 1))
     way = data.draw(st.sampled_from(list(paths_in(values[index]))))
     values[index] = replaced(values[index], way, data.draw(JSON_VALUES))
@@ -261,16 +281,15 @@ def test_no_malformed_field_raises(tmp_path_factory, name, data):
     assert all(problem.path == str(path) for problem in problems)
 
 
-@given(
-    lines=st.lists(
-        st.sampled_from((SAMPLES / ".aider.chat.history.md").read_text().splitlines()) | st.text(max_size=20),
-        max_size=30,
-    )
-)
-def test_no_line_of_a_text_raises(tmp_path_factory, lines):
+@pytest.mark.parametrize("name", sorted(name for name in FORMAT_OF if name.endswith(".md")))
+@given(data=st.data())
+def test_no_line_of_a_text_raises(tmp_path_factory, name, data):
     """Law: whatever lines a text has, in whatever order, each chat is a run and no line is a problem."""
+    own = (SAMPLES / name).read_text().splitlines()
+    lines = data.draw(st.lists(st.sampled_from(own) | st.text(max_size=20), max_size=30))
+    begins = next(line for line in own if line.startswith(TEXTS))
     path = tmp_path_factory.getbasetemp() / "malformed.md"
-    path.write_text("\n".join(["# aider chat started at 2026-03-02 10:00:00", *lines]), encoding="utf-8")
+    path.write_text("\n".join([begins, *lines]), encoding="utf-8")
     runs, problems = problems_of(path)
     assert (len(runs) >= 1, problems) == (True, [])
     assert all(run.result_tokens <= run.context_tokens for run in runs)
@@ -293,7 +312,7 @@ def test_the_readers_need_no_opentelemetry():
         "import otel_errcompact.lab.transcripts as t; print(len(t.FORMATS))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "14\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "20\n", "")
 
 
 def test_other_files_beside_transcripts_are_named(tmp_path):
@@ -306,6 +325,16 @@ def test_other_files_beside_transcripts_are_named(tmp_path):
     assert found == [tmp_path / "run.json"]
     assert skipped == [(tmp_path, (tmp_path / "package.json",))]
     assert list(find([tmp_path])) == found
+
+
+def test_of_a_session_of_kimi_cli_the_events_count(tmp_path):
+    """The messages beside them are the same calls without their flags; alone they count."""
+    for name in ("one/wire.jsonl", "one/context.jsonl", "two/context.jsonl"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes((SAMPLES / ("wire.jsonl" if "wire" in name else "chat_messages.jsonl")).read_bytes())
+    found = [path.relative_to(tmp_path).as_posix() for path in find([tmp_path])]
+    assert found == ["one/wire.jsonl", "two/context.jsonl"]
 
 
 def test_of_a_task_of_cline_the_file_for_the_model_counts(tmp_path):

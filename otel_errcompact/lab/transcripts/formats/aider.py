@@ -74,7 +74,7 @@ _HOUSEKEEPING: Final = lazy_pattern(
 
 def detect(value: object) -> bool:
     """Recognise a line of a text in which a chat begins."""
-    return isinstance(value, TextLine)
+    return isinstance(value, TextLine) and value.begins == BEGINS
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:

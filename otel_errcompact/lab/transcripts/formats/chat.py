@@ -16,6 +16,7 @@ from otel_errcompact.lab.transcripts.code_executor import Executor
 from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, is_object, items_of
 from otel_errcompact.lab.transcripts.responses_items import is_item, take_item
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.lab.transcripts.tool_calls import request_call
 from otel_errcompact.lab.transcripts.xml_calls import XmlCalls
 
 if TYPE_CHECKING:
@@ -29,14 +30,14 @@ TAU_BENCH: Final = "tau-bench"
 _FAILED: Final = "Error:"
 """How tau-bench's environments begin the answer of a call that failed."""
 
-_FULL_REWARD: Final = 1 - 1e-6
-"""From where on a reward is that of a task that was done, as tau-bench counts."""
-
 _LISTS: Final = ("traj", "messages", "input", "output")
 """Where a conversation holds its messages, in their order."""
 
 _MESSAGES: Final = frozenset({"messages", "traj"})
 """Those of them that hold nothing but messages; the others may be anything where a conversation has these."""
+
+_RUNS_OF_OTHERS: Final = ({"trajectory_format"}, {"task_id", "termination_reason"})
+"""Fields of conversations whose messages say more than those of a chat."""
 
 _FOREIGN: Final = frozenset({"history", "message", "sessionId", "source", "trajectory", "type"})
 """Fields of lines of other programs, which have roles too."""
@@ -98,6 +99,8 @@ def _is_message(value: object) -> bool:
 
 def _is_conversation(value: object) -> bool:
     fields = fields_of(value)
+    if any(names <= fields.keys() for names in _RUNS_OF_OTHERS):
+        return False
     if "task_id" in fields and is_list(fields.get("traj")):
         return True
     return any(_is_message(message) for key in _LISTS for message in items_of(fields.get(key))[:1])
@@ -112,13 +115,12 @@ def _run(conversation: Record, number: int) -> RecordedRun:
     for key in _LISTS:
         for message in _messages(conversation, key):
             chat.take(message)
-    reward, resolved = conversation.number("reward"), conversation.lenient_flag("resolved")
     return chat.builder.build(
         run_id=_name(conversation) or f"{conversation.place.stem}:{number}",
         agent=TAU_BENCH if is_tau_bench else CHAT,
         source=conversation.place.path,
-        outcome="" if reward is None else f"reward {reward:g}",
-        succeeded=resolved if reward is None else reward >= _FULL_REWARD,
+        succeeded=conversation.lenient_flag("resolved"),
+        reward=conversation.number("reward"),
     )
 
 
@@ -155,7 +157,7 @@ class _Chat:
         else:
             self.take_content(message)
             for call in message.children("tool_calls"):
-                _request(call, self.builder)
+                request_call(call, self.builder)
 
     def take_result(self, message: Record) -> None:
         text, call_id = message.prose("content"), message.text("tool_call_id")
@@ -194,17 +196,6 @@ class _Chat:
 def _speaker(message: Record) -> str:
     # Bare lists of Magentic-One have the agent as role.
     return message.text("name") or message.text("role")
-
-
-def _request(call: Record, builder: RunBuilder) -> None:
-    is_custom = "custom" in call.fields
-    function, call_id = call.child("custom" if is_custom else "function"), call.text("id")
-    builder.request(
-        call_id,
-        call_id=call_id,
-        tool=function.text("name"),
-        arguments=function.json("input" if is_custom else "arguments"),
-    )
 
 
 def _request_block(block: Record, builder: RunBuilder) -> None:

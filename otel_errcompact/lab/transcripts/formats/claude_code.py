@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.records import Record, fields_of, record
+from otel_errcompact.lab.transcripts.records import Record, documents, fields_of
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     A session ends with the file, or where the next one begins.
     """
     session = _Session("")
-    for value, place in values:
-        entry = record(value, place)
-        if entry is None:
-            continue
+    for entry in documents(values):
         session_id = entry.text("sessionId")
         if session_id and session_id != session.session_id:
             yield from session.runs()

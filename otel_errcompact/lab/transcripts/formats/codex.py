@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.records import Record, fields_of, is_object, items_of, kind_of, record
+from otel_errcompact.lab.transcripts.records import Record, documents, fields_of, is_object, items_of, kind_of
 from otel_errcompact.lab.transcripts.responses_items import Answer, answer_of, is_item, take_answer, take_item
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -50,10 +50,7 @@ def detect(value: object) -> bool:
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     """Read the rollouts of a file, of which there may be several."""
     session: _Session | None = None
-    for value, place in values:
-        line = record(value, place)
-        if line is None:
-            continue
+    for line in documents(values):
         session = session or _Session(line)
         if session.is_over(line):
             yield session.run()

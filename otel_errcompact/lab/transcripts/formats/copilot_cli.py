@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.records import Record, fields_of, is_object, record
+from otel_errcompact.lab.transcripts.records import Record, documents, fields_of, is_object
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -42,10 +42,7 @@ def detect(value: object) -> bool:
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     """Read each session's main chain, then its sub-agents, as runs."""
     session: _Session | None = None
-    for value, place in values:
-        event = record(value, place)
-        if event is None:
-            continue
+    for event in documents(values):
         session_id = event.child("data").text("sessionId") if _begins_session(event) else ""
         if session is None or (session_id and session.session_id not in {"", session_id}):
             if session is not None:

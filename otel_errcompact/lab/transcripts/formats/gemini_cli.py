@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.records import Record, fields_of, is_list, record
+from otel_errcompact.lab.transcripts.records import Record, documents, fields_of, is_list
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ def detect(value: object) -> bool:
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     """Read the session as a run."""
     session: _Session | None = None
-    for value, place in values:
-        found = record(value, place)
-        if found is None:
-            continue
+    for found in documents(values):
         session = session or _Session(found)
         session.take(found)
     if session is not None:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.model import RecordedEvent, RecordedSpan, RecordedTrace, in_order_of_end
-from otel_errcompact.lab.transcripts.records import Record, fields_of, items_of, record
+from otel_errcompact.lab.transcripts.records import Record, documents, fields_of, items_of
 from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -55,10 +55,8 @@ def detect(value: object) -> bool:
 
 def read(values: Iterable[Value]) -> Iterator[RecordedTrace]:
     """Read each trace."""
-    for value, place in values:
-        answer = record(value, place)
-        recorded = answer.children("data") if answer is not None else ()
-        yield from filter(None, map(_trace, recorded))
+    for answer in documents(values):
+        yield from filter(None, map(_trace, answer.children("data")))
 
 
 def _trace(trace: Record) -> RecordedTrace | None:

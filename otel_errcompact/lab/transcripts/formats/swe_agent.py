@@ -10,14 +10,14 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.records import Record, fields_of, is_list, record
+from otel_errcompact.lab.transcripts.records import documents, fields_of, is_list
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.records import Record, Value
 
 AGENT: Final = "swe-agent"
 SHELL: Final = "bash"
@@ -77,10 +77,7 @@ def detect(value: object) -> bool:
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     """Read each document as a run."""
-    for value, place in values:
-        trajectory = record(value, place)
-        if trajectory is not None:
-            yield _run(trajectory)
+    yield from map(_run, documents(values))
 
 
 def _run(trajectory: Record) -> RecordedRun:

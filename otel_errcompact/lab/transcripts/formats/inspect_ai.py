@@ -1,0 +1,82 @@
+"""
+Inspect AI: logs of evaluations, each sample a run.
+
+A log is one document, or an archive (`.eval`) whose samples are read as documents of one sample (`archive`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.records import documents, fields_of, is_list
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.lab.transcripts.tool_calls import request_call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.model import RecordedRun
+    from otel_errcompact.lab.transcripts.records import Record, Value
+
+AGENT: Final = "inspect-ai"
+
+_GRADES: Final = {"C": True, "I": False}
+"""What a score says of the answer: correct, or incorrect."""
+
+
+def detect(value: object) -> bool:
+    """Recognise a log with its samples."""
+    fields = fields_of(value)
+    return "eval" in fields and is_list(fields.get("samples"))
+
+
+def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+    """Read each sample as a run."""
+    for log in documents(values):
+        task = log.child("eval").text("task")
+        yield from (_run(sample, task) for sample in log.children("samples"))
+
+
+def _run(sample: Record, task: str) -> RecordedRun:
+    builder = RunBuilder()
+    for message in sample.children("messages"):
+        _take(message, builder)
+    outcome, succeeded = _read_outcome(sample)
+    return builder.build(
+        run_id=f"{task or sample.place.stem}/{sample.label('id')}.{sample.label('epoch')}",
+        agent=AGENT,
+        source=sample.place.path,
+        outcome=outcome,
+        succeeded=succeeded,
+    )
+
+
+def _read_outcome(sample: Record) -> tuple[str, bool | None]:
+    error = sample.child("error").text("message")
+    if error:
+        return error.splitlines()[0], False
+    scores = sample.child("scores")
+    for name in scores.fields:
+        score = scores.child(name)
+        value = score.fields.get("value")
+        grade = _GRADES.get(value) if isinstance(value, str) else score.lenient_flag("value")
+        if grade is not None:
+            return f"{name} {value}", grade
+    return "", None
+
+
+def _take(message: Record, builder: RunBuilder) -> None:
+    text = message.prose("content")
+    if message.text("role") != "tool":
+        builder.say(text)
+        for call in message.children("tool_calls"):
+            request_call(call, builder)
+        return
+    call_id, error = message.text("tool_call_id"), message.child("error")
+    builder.answer(
+        call_id,
+        call_id=call_id,
+        tool=message.text("function"),
+        result=error.text("message") or text,  # the model is answered either
+        flagged=bool(error.fields),
+    )
