@@ -36,6 +36,13 @@ class RawFile:
             os.close(self.descriptor)
             self.descriptor = -1
 
+    def name_class(self, short: str) -> None:
+        """Name it by its failure's class, of which it is the newest."""
+        named = f"{self.path.removesuffix(_SUFFIX)}.{short}{_SUFFIX}"
+        os.rename(self.path, named)  # noqa: PTH104 - pathlib costs more
+        self.path = named
+        os.utime(named)
+
     def remove(self) -> None:
         """Close it, and remove it from the folder."""
         self.close()
@@ -54,7 +61,7 @@ def make_raw_file(environ: Mapping[str, str], directory: str = "") -> RawFile:
         OSError: If no folder takes a file.
     """
     problem: OSError | None = None
-    for folder in _list_folders(environ):
+    for folder in list_folders(environ):
         if _lies_in(folder, directory):
             continue
         try:
@@ -91,6 +98,24 @@ def remove_oldest(newest: str, *, max_files: int = MAX_FILES, max_bytes: int = M
         return
 
 
+def find_raw_files(environ: Mapping[str, str], short: str) -> Iterator[tuple[float, str]]:
+    """
+    Yield when outputs of a class were kept, and where.
+
+    Args:
+        environ: Names the folders.
+        short: The name of the class, or its beginning.
+    """
+    for folder in list_folders(environ):
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.startswith(_PREFIX) and entry.name.partition(".")[2].startswith(short):
+                        yield entry.stat(follow_symlinks=False).st_mtime, entry.path
+        except OSError:
+            continue
+
+
 def _unlink(path: str) -> None:
     try:
         os.unlink(path)  # noqa: PTH108 - as above
@@ -98,7 +123,13 @@ def _unlink(path: str) -> None:
         return
 
 
-def _list_folders(environ: Mapping[str, str]) -> Iterator[str]:
+def list_folders(environ: Mapping[str, str]) -> Iterator[str]:
+    """
+    Yield the folders that outputs may be in, the first choice first.
+
+    Args:
+        environ: Names them.
+    """
     if named := environ.get(FOLDER_VARIABLE, ""):
         yield os.path.abspath(named)  # noqa: PTH100 - as above
     if state := find_state_home(environ):
