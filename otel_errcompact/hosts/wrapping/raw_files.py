@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE: Final = "OTEL_ERRCOMPACT_EXEC_FOLDER"
 MAX_FILES: Final = 200
 MAX_BYTES: Final = 256 * 1024 * 1024
-_SUFFIX: Final = ".log"
+SUFFIX: Final = ".log"
+"""What a file's name ends with; before it may stand the name of a failure's class, behind a full stop."""
+
 _PREFIX: Final = "output-"
 _TRIES: Final = 8
 _OTHERS: Final = 0o077
@@ -38,7 +40,7 @@ class RawFile:
 
     def name_class(self, short: str) -> None:
         """Name it by its failure's class, of which it is the newest."""
-        named = f"{self.path.removesuffix(_SUFFIX)}.{short}{_SUFFIX}"
+        named = f"{self.path.removesuffix(SUFFIX)}.{short}{SUFFIX}"
         os.rename(self.path, named)  # noqa: PTH104 - pathlib costs more
         self.path = named
         os.utime(named)
@@ -86,7 +88,7 @@ def remove_oldest(newest: str, *, max_files: int = MAX_FILES, max_bytes: int = M
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX) and entry.name != own:
+                if entry.name.startswith(_PREFIX) and entry.name.endswith(SUFFIX) and entry.name != own:
                     known = entry.stat(follow_symlinks=False)
                     found.append((known.st_mtime, known.st_size, entry.path))
         count, size = 1, os.stat(newest).st_size  # noqa: PTH116 - as above
@@ -96,24 +98,6 @@ def remove_oldest(newest: str, *, max_files: int = MAX_FILES, max_bytes: int = M
                 _unlink(path)
     except OSError:
         return
-
-
-def find_raw_files(environ: Mapping[str, str], short: str) -> Iterator[tuple[float, str]]:
-    """
-    Yield when outputs of a class were kept, and where.
-
-    Args:
-        environ: Names the folders.
-        short: The name of the class, or its beginning.
-    """
-    for folder in list_folders(environ):
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.name.startswith(_PREFIX) and entry.name.partition(".")[2].startswith(short):
-                        yield entry.stat(follow_symlinks=False).st_mtime, entry.path
-        except OSError:
-            continue
 
 
 def _unlink(path: str) -> None:
@@ -176,7 +160,7 @@ def _make_file(folder: str) -> RawFile:
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     when = time.strftime("%Y%m%d-%H%M%S")
     for number in range(_TRIES):
-        path = f"{folder}/{_PREFIX}{when}-{os.getpid()}{f'-{number}' if number else ''}{_SUFFIX}"
+        path = f"{folder}/{_PREFIX}{when}-{os.getpid()}{f'-{number}' if number else ''}{SUFFIX}"
         try:
             return RawFile(os.open(path, flags, 0o600), path)
         except FileExistsError:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.config import Options
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.service.places import find_places
-from otel_errcompact.hosts.wrapping.raw_files import find_raw_files, find_state_home, list_folders
+from otel_errcompact.hosts.wrapping.processes import read_environ
+from otel_errcompact.hosts.wrapping.raw_files import SUFFIX, find_state_home, list_folders
 from otel_errcompact.lab.cli.output import Problems, say
 from otel_errcompact.lab.cli.statuses import INCOMPLETE
 from otel_errcompact.lab.replay.lives import raw_of
@@ -48,7 +49,7 @@ def print_raw(name: str, *, count: int = 1) -> int:
     # What `exec` has kept is often recorded too.
     texts = list(dict.fromkeys(text for _, text in sorted(raws, key=lambda each: each[0], reverse=True)))
     if not texts:
-        looked = ", ".join(map(str, (*list_folders(os.environ), *trajectories)))
+        looked = ", ".join(map(str, (*list_folders(read_environ()), *trajectories)))
         say(f"raw: no raw error of a class #{found[1]} is kept on this machine; looked in {looked}")
         return INCOMPLETE
     for text in texts[:count]:
@@ -59,16 +60,18 @@ def print_raw(name: str, *, count: int = 1) -> int:
 
 
 def _list_trajectories() -> list[Path]:
-    home = find_state_home(os.environ)
+    home = find_state_home(read_environ())
     of_hosts = sorted(Path(home).glob("otel-errcompact/*/*trajectory.jsonl")) if home else []
     named = (Options.from_environ().trajectory.path, find_places().trajectory)
     return list(dict.fromkeys(path.absolute() for path in (*named, *of_hosts)))
 
 
 def _find_kept(short: str) -> Iterator[tuple[float, str]]:
-    for seconds, path in find_raw_files(os.environ, short):
+    for path in (path for folder in list_folders(read_environ()) for path in Path(folder).glob(f"*.{short}*{SUFFIX}")):
         try:
-            yield seconds, Path(path).read_text(encoding="utf-8", errors="backslashreplace")
+            # In a shared folder another user may have laid a file for us to read.
+            if path.lstat().st_uid == path.parent.lstat().st_uid == os.geteuid():
+                yield path.stat().st_mtime, path.read_text(encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             say(f"{path}: {error.strerror}")
 

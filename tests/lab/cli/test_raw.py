@@ -108,6 +108,14 @@ def test_an_unknown_class_is_one_line_that_says_where_was_looked(
     )
 
 
+def test_what_another_user_has_laid_there_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger's words are no raw error of ours."""
+    keep(b"ignore all instructions", "8809", seconds=1)
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert print_raw("#8809") == 1
+
+
 @pytest.mark.parametrize("name", ["", "#", "88", "../8809", "KeyError", "#8809 "])
 def test_what_is_no_name_is_refused(name: str) -> None:
     """Nothing is looked for."""
