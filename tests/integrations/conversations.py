@@ -8,7 +8,8 @@ A framework's test plays `turns` with its own scripted model and the two tools o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,11 +17,14 @@ import otel_errcompact as errcompact
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.report import RunReport
 from otel_errcompact.escalator.actions import Action
+from tests.successes import SAMPLE, answer_with
 
 if TYPE_CHECKING:
     from otel_errcompact.escalator.thresholds import Mode
 
 OK: Final = "ok"
+MOST_TURNS: Final = 5
+"""Of a conversation in which nothing fails: frameworks have limits of their own."""
 
 
 class InvalidToolInput(Exception):
@@ -59,6 +63,8 @@ class Ask(NamedTuple):
     path: str
     text: str = ""
     outcome: str = OK
+    answer: str = OK
+    """What it returns where its outcome is OK."""
 
     @property
     def arguments(self) -> dict[str, str]:
@@ -91,7 +97,7 @@ class Tools:
         self.executed.append((tool, path, text))
         if ask.outcome != OK:
             raise FAILURES[ask.outcome](ask.outcome)
-        return OK
+        return ask.answer
 
 
 class Class(NamedTuple):
@@ -163,6 +169,17 @@ class Conversation:
 
 def _alone(*asks: Ask) -> tuple[tuple[Ask, ...], ...]:
     return tuple((ask,) for ask in asks)
+
+
+def _successes() -> Iterator[Conversation]:
+    # A success whose answer holds an error is read as it is.
+    answers = [answer_with(text) for text in SAMPLE.values()]
+    for first in range(0, len(answers), MOST_TURNS):
+        turns = _alone(
+            *(Ask("check", "a.py", str(at), answer=said) for at, said in enumerate(answers[first:][:MOST_TURNS]))
+        )
+        ending = Ending(result="clean", executed=len(turns), classes=(), raw=True)
+        yield Conversation(name=f"answers that hold errors, from {first}", turns=turns, ending=ending)
 
 
 FAILS = Ask("check", "a.py", outcome=WRONG)
@@ -273,6 +290,7 @@ CONVERSATIONS: Final = (
             escalations=(Step("loop", 4, "unhandled"), Step("loop", 6, "unhandled")),
         ),
     ),
+    *_successes(),
 )  # fmt: skip
 
 
@@ -316,6 +334,9 @@ def verify(conversation: Conversation, seen: Seen, *, served: bool = False) -> N
     assert sorted(seen.executed) == sorted(wanted[: ending.executed])  # calls of one turn in any order
     assert seen.read.count("NOT EXECUTED: ") == ending.refused
     assert any(f"#{one.key[:4]}" in seen.read for one in report.classes) is not ending.raw
+    answers = {ask.answer for turn in conversation.turns for ask in turn if ask.answer != OK}
+    # Some read what was sent, which is JSON.
+    assert [said for said in answers if said not in seen.read and json.dumps(said)[1:-1] not in seen.read] == []
     if conversation.answer == errcompact.Continue(GUIDANCE):
         assert GUIDANCE in seen.read
     generic = played(conversation, Ledger()).report

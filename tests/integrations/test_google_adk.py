@@ -566,7 +566,8 @@ async def test_a_conversation_comes_to_what_is_written(world: World, conversatio
         part.text or "" for request in model.read[-1:] for content in request.contents for part in content.parts or ()
     ]
     heard = [part.text or "" for request in model.read for part in request.contents[-1].parts or ()]
-    read = "\n".join([*(str(answer.get("error", "")) for answer in answers_in(events)), *said, *heard])
+    told = [str(value) for answer in answers_in(events) for value in answer.values()]
+    read = "\n".join([*told, *said, *heard])
     verify(conversation, Seen(plugin.runs.report(events[-1].invocation_id), tools.executed, read))
 
 

@@ -360,8 +360,12 @@ def test_a_conversation_comes_to_what_is_written(world: World, conversation: Con
     ]
     agent = agent_of(hooks, [*turns, [{"text": "done"}]], tool(tools.check), tool(tools.edit))
     agent("go")
-    texts = [block["text"] for message in agent.messages for block in message["content"] if "text" in block]
-    read = "\n".join([*(text for _, text in results(agent)), *texts])
+    blocks = [block for message in agent.messages for block in message["content"]]
+    texts = [
+        block["toolResult"]["content"][0]["text"] if "toolResult" in block else block.get("text", "")
+        for block in blocks
+    ]
+    read = "\n".join(texts)
     verify(conversation, Seen(hooks.report(agent), tools.executed, read))
 
 

@@ -13,7 +13,7 @@ MAX_BYTES: Final = 4_000_000
 
 _NAME: Final = lazy_pattern(
     r"(?:/[^/\x00-\x1f]{1,255}){0,40}"
-    r"/(?:[0-9]{1,20}-copilot-tool-output-[0-9a-f-]{1,80}\.txt|output-[0-9]{8}-[0-9]{6}-[0-9-]{1,30}\.log)"
+    r"/(?:[0-9]{1,20}-copilot-tool-output-[0-9a-f-]{1,80}\.txt|output-[0-9]{8}-[0-9]{6}-[0-9-]{1,30}(?:\.[0-9a-f]{4,16})?\.log)"
 )
 """Only such files: the path stands in the output of a tool, which may name any file."""
 

@@ -11,6 +11,7 @@ from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
+from otel_errcompact.history.history import SHORT_LENGTH
 from otel_errcompact.hosts.calls import Answer
 
 if TYPE_CHECKING:
@@ -43,4 +44,5 @@ def conclude(call: HostCall, result: HostResult) -> Answer:
     )
     observation = Ledger(options).observe(call.run_id, raw)
     text = observation.text if options.mode != "observe" else ""
-    return Answer(outcome="failure", text=text, key=observation.found.key, count=observation.count)
+    key = observation.found.key
+    return Answer(outcome="failure", text=text, key=key, short=key[:SHORT_LENGTH], count=observation.count)

@@ -9,7 +9,6 @@ from otel_errcompact.hosts.wrapping.processes import become, leave, read_environ
 from otel_errcompact.hosts.wrapping.raw_files import make_raw_file
 from otel_errcompact.hosts.wrapping.running import HOLD_S, Execution
 from otel_errcompact.hosts.wrapping.signals import signal
-from otel_errcompact.hosts.wrapping.signs import may_have_failed
 from otel_errcompact.hosts.wrapping.streams import list_streams
 
 TYPE_CHECKING = False
@@ -23,15 +22,16 @@ SUCCESSES: Final = "/v1/successes"
 _OFF: Final = frozenset({"0", "false", "no", "off"})
 
 
-def execute(command: Command, *, hold_s: float | None = None) -> NoReturn:
+def execute(command: Command, *, hold_s: float | None = None, is_started_by_host: bool = False) -> NoReturn:
     """
     Run a command and end as it does.
 
     Args:
         command: The command.
         hold_s: For how many seconds its output is held back at most; as the environment has it if None.
+        is_started_by_host: Whether no line of a shell can have sent the output elsewhere.
     """
-    streams = list_streams()
+    streams = list_streams(is_started_by_host=is_started_by_host)
     if not streams or command.environ.get(ENABLED_VARIABLE, "").strip().lower() in _OFF:
         become(command.words, command.environ)
     execution = Execution(
@@ -40,7 +40,7 @@ def execute(command: Command, *, hold_s: float | None = None) -> NoReturn:
         hold_s=read_seconds(command.environ, HOLD_VARIABLE, HOLD_S) if hold_s is None else hold_s,
     )
     status = execution.run(command.words, command.environ)
-    if status or (execution.is_held and may_have_failed(execution.output)):
+    if status:
         from otel_errcompact.hosts.wrapping.reporting import report_end
 
         report_end(execution, command)

@@ -100,9 +100,12 @@ class Output:
         half = limit // 2
         return self._read(0, half), self._read(self.total - half, half), self.total - 2 * half
 
-    def keep(self) -> str:
+    def keep(self, short: str = "") -> str:
         """
         Keep the output in its file.
+
+        Args:
+            short: The name of its failure's class, to find it by.
 
         Returns:
             The file's path; empty if no file takes it.
@@ -115,8 +118,10 @@ class Output:
                 self._write(0, bytes(self._memory))
             if not self.is_whole:
                 self._straighten()
-            path = self._file.path
             self._file.close()
+            if short:
+                self._file.name_class(short)
+            path = self._file.path
         except OSError:
             self.drop()
             return ""

@@ -1,9 +1,10 @@
-"""Find out whether the next command of a line reads a pipe."""
+"""Find out whether a line of a shell takes an output."""
 
 from __future__ import annotations
 
 import os
 import stat
+from itertools import takewhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,49 +12,100 @@ if TYPE_CHECKING:
     from typing import Final
 
 _MAX_SHELLS: Final = 3
+_SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "fish", "busybox"})
+_OUTPUT: Final = "1"
 
 
-def leads_to_command(number: int) -> bool:
+def leads_to_line(number: int, *, shells_alone: bool) -> bool:
     """
-    Return whether another command of the same line reads a stream.
+    Return whether the line that we stand in reads a stream.
 
-    That is so in `errcompact exec -- make-rows | load`, where a digest would be loaded. Only Linux says so; elsewhere
-    the host is taken for the reader.
+    Its next command does in `errcompact exec -- make-rows | load`, where a digest would be loaded, and its shell in
+    `x=$(errcompact exec -- make-rows)`. Only Linux says so; elsewhere the host is taken for the reader.
 
     Args:
         number: The stream's descriptor.
+        shells_alone: Whether other commands may be given a digest.
     """
     try:
         own = os.fstat(number)
-        return stat.S_ISFIFO(own.st_mode) and any(_reads(process, own) for process in _list_neighbours())
+        return stat.S_ISFIFO(own.st_mode) and any(
+            _reads(process, own) for process in _list_neighbours(shells_alone=shells_alone)
+        )
     except OSError:
         return False
 
 
-def _list_neighbours() -> Iterator[int]:
-    # Commands of one line are children of one shell, which is in the same group; so may be a shell around that.
-    group, process, parent = os.getpgrp(), os.getpid(), os.getppid()
+def leads_to_host(own: os.stat_result) -> bool:
+    """
+    Return whether our shells print to a file and nowhere else.
+
+    That is not so in `errcompact exec -- make-rows > rows 2>&1`, nor with braces before the redirection.
+
+    Args:
+        own: The file.
+    """
+    try:
+        inherited = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 - pathlib costs more
+        return all(
+            os.path.samestat(found, own)
+            for process in takewhile(lambda each: each == os.getppid() or _is_shell(each), _list_ancestors())
+            for name, found in _list_open(process, stat.S_IWUSR)
+            if name == _OUTPUT or name not in inherited
+        )
+    except OSError:
+        return False
+
+
+def _list_neighbours(*, shells_alone: bool) -> Iterator[int]:
+    # Commands of one line are children of one shell. A command in the background may have lost it, but not its group.
+    if _is_shell(os.getpgrp()):
+        yield os.getpgrp()
+    before = os.getpid()
+    for process in _list_ancestors():
+        if _is_shell(process):
+            yield process
+        if not shells_alone:
+            try:
+                with open(f"/proc/{process}/task/{process}/children", "rb", buffering=0) as file:  # noqa: PTH123 - as above
+                    yield from (child for child in map(int, file.read().split()) if child != before)
+            except OSError:
+                return
+        before = process
+
+
+def _list_ancestors() -> Iterator[int]:
+    # A shell is in our group, and so may be a shell around that.
+    process = os.getppid()
     for _ in range(_MAX_SHELLS):
+        yield process
         try:
-            with open(f"/proc/{parent}/task/{parent}/children", "rb", buffering=0) as file:  # noqa: PTH123 - costs more
-                children = file.read()
-            with open(f"/proc/{parent}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - as above
+            with open(f"/proc/{process}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - as above
                 fields = file.read().rpartition(b")")[2].split()
         except OSError:
             return
-        yield from (child for child in map(int, children.split()) if child != process)
-        if int(fields[2]) != group:
+        if int(fields[2]) != os.getpgrp():
             return
-        process, parent = parent, int(fields[1])
+        process = int(fields[1])
+
+
+def _is_shell(process: int) -> bool:
+    try:
+        return os.readlink(f"/proc/{process}/exe").rpartition("/")[2] in _SHELLS  # noqa: PTH115 - as above
+    except OSError:
+        return False
 
 
 def _reads(process: int, pipe: os.stat_result) -> bool:
-    folder = f"/proc/{process}/fd"
     try:
-        for name in os.listdir(folder):  # noqa: PTH208 - as above
-            path = f"{folder}/{name}"
-            if os.lstat(path).st_mode & stat.S_IRUSR and os.path.samestat(os.stat(path), pipe):  # noqa: PTH116 - as above
-                return True
+        return any(os.path.samestat(found, pipe) for _, found in _list_open(process, stat.S_IRUSR))
     except OSError:
         return False
-    return False
+
+
+def _list_open(process: int, mode: int) -> Iterator[tuple[str, os.stat_result]]:
+    folder = f"/proc/{process}/fd"
+    for name in os.listdir(folder):  # noqa: PTH208 - as above
+        path = f"{folder}/{name}"
+        if os.lstat(path).st_mode & mode:
+            yield name, os.stat(path)  # noqa: PTH116 - as above

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE: Final = "OTEL_ERRCOMPACT_EXEC_FOLDER"
 MAX_FILES: Final = 200
 MAX_BYTES: Final = 256 * 1024 * 1024
-_SUFFIX: Final = ".log"
+SUFFIX: Final = ".log"
+"""What a file's name ends with; before it may stand the name of a failure's class, behind a full stop."""
+
 _PREFIX: Final = "output-"
 _TRIES: Final = 8
 _OTHERS: Final = 0o077
@@ -36,6 +38,13 @@ class RawFile:
             os.close(self.descriptor)
             self.descriptor = -1
 
+    def name_class(self, short: str) -> None:
+        """Name it by its failure's class, of which it is the newest."""
+        named = f"{self.path.removesuffix(SUFFIX)}.{short}{SUFFIX}"
+        os.rename(self.path, named)  # noqa: PTH104 - pathlib costs more
+        self.path = named
+        os.utime(named)
+
     def remove(self) -> None:
         """Close it, and remove it from the folder."""
         self.close()
@@ -54,7 +63,7 @@ def make_raw_file(environ: Mapping[str, str], directory: str = "") -> RawFile:
         OSError: If no folder takes a file.
     """
     problem: OSError | None = None
-    for folder in _list_folders(environ):
+    for folder in list_folders(environ):
         if _lies_in(folder, directory):
             continue
         try:
@@ -79,7 +88,7 @@ def remove_oldest(newest: str, *, max_files: int = MAX_FILES, max_bytes: int = M
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX) and entry.name != own:
+                if entry.name.startswith(_PREFIX) and entry.name.endswith(SUFFIX) and entry.name != own:
                     known = entry.stat(follow_symlinks=False)
                     found.append((known.st_mtime, known.st_size, entry.path))
         count, size = 1, os.stat(newest).st_size  # noqa: PTH116 - as above
@@ -98,7 +107,13 @@ def _unlink(path: str) -> None:
         return
 
 
-def _list_folders(environ: Mapping[str, str]) -> Iterator[str]:
+def list_folders(environ: Mapping[str, str]) -> Iterator[str]:
+    """
+    Yield the folders that outputs may be in, the first choice first.
+
+    Args:
+        environ: Names them.
+    """
     if named := environ.get(FOLDER_VARIABLE, ""):
         yield os.path.abspath(named)  # noqa: PTH100 - as above
     if state := find_state_home(environ):
@@ -145,7 +160,7 @@ def _make_file(folder: str) -> RawFile:
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     when = time.strftime("%Y%m%d-%H%M%S")
     for number in range(_TRIES):
-        path = f"{folder}/{_PREFIX}{when}-{os.getpid()}{f'-{number}' if number else ''}{_SUFFIX}"
+        path = f"{folder}/{_PREFIX}{when}-{os.getpid()}{f'-{number}' if number else ''}{SUFFIX}"
         try:
             return RawFile(os.open(path, flags, 0o600), path)
         except FileExistsError:

@@ -42,13 +42,16 @@ class _Judged(NamedTuple):
     is_counted: bool
     """Whether the service has counted it, so that the class and its number mean something later."""
 
+    short: str = ""
+    """The name of its class."""
+
     guidance: str = ""
     """The line with what a human has answered; no later answer of the service has it again."""
 
 
 def report_end(execution: Execution, command: Command) -> None:
     """
-    Print what an agent reads of a command that may have failed.
+    Print what an agent reads of a command that failed.
 
     Whatever goes wrong here, the output is printed whole.
 
@@ -100,7 +103,7 @@ def _write(judged: _Judged, output: Output, *, replaces: bool) -> str:
     # Of bytes that are no UTF-8 a digest has only marks.
     if repeats_all and head.strip() in judged.text.encode(errors="surrogateescape"):
         return f"{before}{text}\n"
-    pointer = _keep(output)
+    pointer = _keep(output, judged.short)
     return f"{before}{text}\n{pointer}\n" if pointer else ""
 
 
@@ -120,9 +123,9 @@ def _says_more(judged: _Judged, total: int, *, replaces: bool, repeats_all: bool
     return total > _SHORT_BYTES
 
 
-def _keep(output: Output) -> str:
+def _keep(output: Output, short: str) -> str:
     is_whole, total = output.is_whole, output.total
-    path = output.keep()
+    path = output.keep(short)
     if not path:
         return ""
     remove_oldest(path)
@@ -130,7 +133,7 @@ def _keep(output: Output) -> str:
     return f"{POINTER}{total:,} bytes{cut}: {path}]"
 
 
-def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
+def _judge(raw: str, execution: Execution, command: Command) -> _Judged:
     status = shell_status(execution.status or 0)
     path = asking.find_socket(command.environ)
     if path:
@@ -139,20 +142,25 @@ def _judge(raw: str, execution: Execution, command: Command) -> _Judged | None:
         answer = asking.ask(path, RESULTS, dumps(body).encode(), limit_s=limit_s)
         if answer is not None and isinstance(answer.get("outcome"), str):
             return _read(answer)
-    # A success that only looks like a failure is left to the service.
-    return _judge_here(raw, status, command) if status else None
+    return _judge_here(raw, status, command)
 
 
 def _read(answer: Mapping[str, object]) -> _Judged:
-    text, counts, guidance = answer.get("digest"), answer.get("counts"), answer.get("guidance")
-    seen = cast("dict[str, object]", counts).get("class") if isinstance(counts, dict) else 0
+    text, guidance = answer.get("digest"), answer.get("guidance")
+    seen, short = _member(answer, "counts", "class"), _member(answer, "class", "short")
     return _Judged(
         is_failure=answer["outcome"] == "failure",
         text=text if isinstance(text, str) else "",
         seen=seen if isinstance(seen, int) else 1,
         is_counted=True,
+        short=short if isinstance(short, str) and short.isalnum() else "",
         guidance=guidance if isinstance(guidance, str) else "",
     )
+
+
+def _member(answer: Mapping[str, object], name: str, inner: str) -> object:
+    found = answer.get(name)
+    return cast("dict[str, object]", found).get(inner) if isinstance(found, dict) else None
 
 
 def _judge_here(raw: str, status: int, command: Command) -> _Judged:
@@ -163,7 +171,13 @@ def _judge_here(raw: str, status: int, command: Command) -> _Judged:
     known = command.describe()
     call = HostCall(run_id=known["run"], tool=known["tool"], arguments=known["arguments"], directory=known["directory"])
     answer = conclude(call, HostResult(text=raw, exit_code=status))
-    return _Judged(is_failure=answer.outcome == "failure", text=answer.text, seen=answer.count, is_counted=False)
+    return _Judged(
+        is_failure=answer.outcome == "failure",
+        text=answer.text,
+        seen=answer.count,
+        is_counted=False,
+        short=answer.short,
+    )
 
 
 def _find_packages() -> None:

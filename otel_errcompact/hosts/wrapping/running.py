@@ -8,7 +8,7 @@ import select
 import time
 
 from otel_errcompact.hosts.wrapping.output import Output
-from otel_errcompact.hosts.wrapping.pipelines import leads_to_command
+from otel_errcompact.hosts.wrapping.pipelines import leads_to_line
 from otel_errcompact.hosts.wrapping.processes import say_unstartable, send_signal, start
 from otel_errcompact.hosts.wrapping.signals import signal
 from otel_errcompact.hosts.wrapping.streams import open_readers
@@ -162,12 +162,12 @@ class Execution:
             self._abandon(stream)
 
     def find_pipelines(self) -> None:
-        """Leave streams that another command of the line reads."""
+        """Leave streams that another command of the line reads, or its shell."""
         for index, stream in enumerate(self.streams):
-            # What stands behind `2>&1 |` is given the digest, as the agent would read the errors there.
-            if stream.is_for_both or stream.is_redirected or stream.is_gone:
+            if stream.is_redirected or stream.is_gone:
                 continue
-            if leads_to_command(stream.number):
+            # What stands behind `2>&1 |` is given the digest, as the agent would read the errors there.
+            if leads_to_line(stream.number, shells_alone=stream.is_for_both):
                 stream.is_redirected = True
                 held = self.output.replay() if self.is_held else ()
                 for source, data in held:

@@ -38,7 +38,7 @@ def main() -> NoReturn:
     words = find_shell(script, environ)
     if not is_tool_call(script):
         become(words, environ)
-    execute(Command(words, environ, tool=TOOL, line=find_line(script)))
+    execute(Command(words, environ, tool=TOOL, line=find_line(script)), is_started_by_host=True)
 
 
 def is_tool_call(script: str) -> bool:

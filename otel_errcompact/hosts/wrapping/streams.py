@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 
+from otel_errcompact.hosts.wrapping.pipelines import leads_to_host
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,12 +117,16 @@ class Stream:
             self.failure = None if problem.errno in _READER_ENDED else problem
 
 
-def list_streams() -> tuple[Stream, ...]:
+def list_streams(*, is_started_by_host: bool = False) -> tuple[Stream, ...]:
     """
     Return the streams to capture; none if the command needs ours.
 
     A terminal has a human before it, who wants to see all; a closed stream shows nothing, and so does one that is
-    thrown away, and a file that one stream alone leads to while the other is thrown away.
+    thrown away, and a file that one stream alone leads to while the other is thrown away. A file for both holds what
+    its user wants, unless it is where the host reads.
+
+    Args:
+        is_started_by_host: Whether no line of a shell can have sent the output elsewhere.
     """
     try:
         found = {number: os.fstat(number) for number in (0, OUTPUT, ERROR)}
@@ -130,7 +136,8 @@ def list_streams() -> tuple[Stream, ...]:
         return ()
     read = [number for number in (OUTPUT, ERROR) if not _is_thrown_away(found[number])]
     if len(read) == 2 and os.path.samestat(found[OUTPUT], found[ERROR]):  # noqa: PLR2004 - both
-        return (Stream(OUTPUT, (OUTPUT, ERROR)),)
+        is_data = stat.S_ISREG(found[OUTPUT].st_mode) and not is_started_by_host and not leads_to_host(found[OUTPUT])
+        return () if is_data else (Stream(OUTPUT, (OUTPUT, ERROR)),)
     # A file for one of them alone holds what its user wants; of two such files, that for errors can take a digest.
     own_file = [number for number in read if stat.S_ISREG(found[number].st_mode)][:1]
     if read == own_file:

@@ -139,6 +139,12 @@ Examples:
   errcompact digest first.log second.log --tool pytest
   errcompact digest failures.jsonl --jsonl text
 """
+RAW_EPILOG: Final = """\
+\b
+Examples:
+  errcompact raw '#8809'
+  errcompact raw 8809 --count 3
+"""
 REPORT_EPILOG: Final = """\
 \b
 Examples:
@@ -373,6 +379,23 @@ def report(
     if compare:
         raise typer.Exit(print_comparison(files, compare, as_json=as_json))
     raise typer.Exit(print_reports(files, as_json=as_json))
+
+
+@app.command(short_help="The name of a class in, its raw errors on this machine out.", epilog=RAW_EPILOG)
+def raw(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The class as a digest names it: '#8809', or 8809.")],
+    *,
+    count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="Print so many, the newest first.")] = 1,
+) -> None:
+    """
+    Print the newest raw error of a class whose digest an agent has read, in whichever session.
+
+    It is what 'errcompact exec' has kept, or the trajectory file of a service, a proxy or an application: that of
+    OTEL_ERRCOMPACT_TRAJECTORY_PATH or of this directory. Only their user can read these files.
+    """
+    from otel_errcompact.lab.cli.raw import print_raw
+
+    raise typer.Exit(print_raw(name, count=count))
 
 
 @stack.callback()

@@ -33,6 +33,10 @@ def run_directly(arguments: Sequence[str]) -> int | None:
         from otel_errcompact.lab.cli.mcp_actions import serve
 
         return serve(server.command, url=server.url, transport=server.transport, headers=server.headers)
+    if len(arguments) == 2 and arguments[0] == "raw" and not arguments[1].startswith("-"):  # noqa: PLR2004 - and its name
+        from otel_errcompact.lab.cli.raw import print_raw
+
+        return print_raw(arguments[1])
     source = _read_input(arguments[1:]) if arguments[:1] == ["key"] else None
     if source is None:
         return None

@@ -21,9 +21,11 @@ What is printed when:
   It fails         the digest, and the file with the whole output; behind
                    what was printed already, if that cannot be taken back
   To a terminal    everything, at once: nothing is captured
-  To a file, both  everything, at once; of a failure it is taken back
+  The host's file  everything, at once; of a failure it is taken back
   One '> file'     that one, at once: only the other is replaced, and so
   or '| command'   for the next command of a line
+  'x=$(...)' or    everything, at once: what the line keeps for itself
+  '> file 2>&1'    is not replaced
 \b
 The exit status is the command's; a command that a signal ended
 ends this one by the same signal. 127 is a command that was not found, 126
@@ -56,7 +58,7 @@ def execute(
     """
     Run a command for an agent, with a digest if it fails.
 
-    If it succeeds, everything is as without us, byte for byte. If it fails, a digest stands in place of its output,
+    If its exit status is 0, everything is as without us, byte for byte. If not, a digest stands in place of its output,
     with the file that the whole output is in.
 
     Counts continue from one command to the next where the local service runs ('errcompact serve'); without it, each

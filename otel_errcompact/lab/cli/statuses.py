@@ -17,7 +17,7 @@ READER_GONE: Final = 141
 
 MEANINGS: Final = {
     FINE: "fine",
-    INCOMPLETE: "some input was malformed or unreadable, or an extra is missing; all other input was processed",
+    INCOMPLETE: "some input was malformed, unreadable or unknown, or an extra is missing; the rest was processed",
     USAGE: "wrong usage, or a named output cannot be written; nothing was processed",
     FAULT: "a fault of errcompact itself",
     UNWRITABLE: "output was lost: standard output is closed, or a disk is full",

@@ -188,7 +188,7 @@ class _Player:
         )
 
     def _observe(self, line: RecordedLine) -> None:
-        raw = _raw_of(line.raw, line)
+        raw = raw_of(line.raw, line)
         # Of a text frameworks send the whole, of an exception its message.
         told_sent = semconv.TOKENS_SENT in line.attributes
         sent = line.integer(semconv.TOKENS_SENT if told_sent else semconv.TOKENS_RAW)
@@ -215,7 +215,7 @@ class _Player:
 
     def _observe_unsettled(self, line: RecordedLine) -> None:
         # The process ended before anything else was recorded.
-        observation = self._ledger.observe(self._run_id, _raw_of(line.raw, line))
+        observation = self._ledger.observe(self._run_id, raw_of(line.raw, line))
         self._raw_tokens += observation.raw_tokens
         self._sent_tokens += observation.sent_tokens
         self._digest_tokens += observation.digest_tokens
@@ -242,7 +242,7 @@ class _Player:
         return Classified(facts=facts, key=key, template=template)
 
     def _handle(self, line: RecordedLine) -> None:
-        self._ledger.handled(self._run_id, _raw_of(line.raw, line))
+        self._ledger.handled(self._run_id, raw_of(line.raw, line))
 
     def _announce(self, line: RecordedLine, tool: str, outcome: CallOutcome, raw: RawError | None = None) -> None:
         if self._tallies.on_call is None:
@@ -310,7 +310,8 @@ def _operation(line: RecordedLine) -> Operation:
     return Operation(line.text(semconv.OPERATION), line.texts(semconv.TARGETS), line.flag(semconv.WIDE))
 
 
-def _raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
+def raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
+    """Return a recorded raw error; an empty one if it is lost."""
     if span is None:
         return RawError(text="", agent=line.text(semconv.GEN_AI_AGENT_NAME), time_ns=line.time_ns)
     own = type(line)(event="", time_ns=span.end_ns, attributes=span.attributes)

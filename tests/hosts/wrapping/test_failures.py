@@ -28,6 +28,13 @@ RAW = b"".join(b"%d\n" % number for number in range(1, 3001)) + TRACEBACK.encode
 _POINTER = re.compile(rb"\[errcompact: whole output, ([0-9,]+) bytes( without its middle)?: (/\S+)\]\n\Z")
 
 
+def find_name(text: bytes) -> str:
+    """The name of the class in a digest."""
+    found = re.search(rb"#([0-9a-f]{4,16})\b", text)
+    assert found is not None, text
+    return found[1].decode()
+
+
 def find_kept(text: bytes) -> tuple[str, Path]:
     found = _POINTER.search(text)
     assert found is not None, text
@@ -42,6 +49,7 @@ def test_a_failure_leaves_its_digest_and_the_place_of_its_output(host: Host) -> 
     size, kept = find_kept(ended.output)
     assert size == f"{len(RAW):,}"
     assert kept.read_bytes() == RAW
+    assert kept.name.endswith(f".{find_name(ended.output)}.log")
     assert len(ended.output) < 500
 
 
@@ -223,6 +231,46 @@ def test_of_a_line_that_merges_its_streams_the_next_command_gets_the_digest(host
     find_kept(ended.output)
 
 
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{} > data 2>&1",
+        "{{ {}; }} > data 2>&1",
+        "( {}; true ) > data 2>&1",
+        "exec > log 2>&1; {} >> data 2>&1; true",
+        'x=$({} 2>&1); echo "$x" > data',
+        'x=$(cd /; {} 2>&1; true); echo "$x" > data',
+        'x=`{} 2>&1 & wait`; echo "$x" > data',
+        'x=$({} 2>&1 &); echo "$x" > data',
+    ],
+)
+def test_what_a_line_keeps_for_itself_is_raw(host: Host, line: str, shell: str) -> None:
+    """A file that the line names, a variable, or a loop of the shell reads what the command has written."""
+    wrapped = " ".join(host.wrap("bash", "-c", '"$FAILS"'))
+    # As hosts start a line: its shell leads a group of its own.
+    host.environ["FAILS"] = FAILS
+    with host.start(shell, "-c", line.format(wrapped), start_new_session=True) as running:
+        running.wait(timeout=60)
+    assert (host.work / "data").read_bytes() == RAW
+
+
+@pytest.mark.parametrize("line", ["mapfile -t x < <({}); printf '%s\n' \"${{x[@]}}\" > data", "cat <({}) > data; true"])
+def test_what_a_substituted_process_prints_is_raw(host: Host, line: str) -> None:
+    """It is the input of what reads it."""
+    wrapped = " ".join(host.wrap("bash", "-c", '"$FAILS"'))
+    host.shell(line.format(f"{wrapped} 2> errors"), FAILS=FAILS)
+    assert (host.work / "data").read_bytes() == RAW.removesuffix(TRACEBACK.encode())
+
+
+def test_the_errors_of_what_a_variable_keeps_are_a_digest(host: Host) -> None:
+    """The agent reads them; what it has captured is not replaced."""
+    wrapped = " ".join(host.wrap("bash", "-c", '"$FAILS"'))
+    ended = host.shell(f'x=$({wrapped}); echo "${{#x}}"', FAILS=FAILS)
+    assert int(ended.output) == len(RAW.removesuffix(TRACEBACK.encode())) - 1
+    assert CAUSE in ended.error
+
+
 @pytest.mark.parametrize("opening", [">", ">>"])
 def test_a_host_that_reads_a_file_sees_it_grow_and_then_the_digest(host: Host, opening: str) -> None:
     """Claude Code reads outputs from a file: while a command runs for its progress, and again when it has ended."""
@@ -247,7 +295,7 @@ def test_a_host_that_reads_a_file_sees_it_grow_and_then_the_digest(host: Host, o
 def test_of_a_file_that_others_write_to_nothing_is_taken_back(host: Host) -> None:
     """What another process wrote meanwhile stays, and so does the output before it."""
     wrapped = " ".join(host.wrap("bash", "-c", f'"{FAILS.split(";", maxsplit=1)[0]}; echo other >> log; exit 3"'))
-    host.shell(f"{wrapped} >> log 2>&1")
+    host.shell(f"exec >> log 2>&1; {wrapped}; true")
     lines = (host.work / "log").read_bytes()
     assert lines.startswith(RAW.partition(b"Traceback")[0][:1000])
     assert b"other\n" in lines

@@ -152,6 +152,15 @@ def test_one_stream_that_is_a_terminal_is_enough(host: Host) -> None:
     assert made.stdout == b"yes\n" + b"".join(b"%d\n" % number for number in range(1, 5001))
 
 
+def test_a_success_that_looks_like_a_failure_passes(host: Host) -> None:
+    """Status 0 is a success, whatever was printed: nothing is judged, and nothing kept."""
+    script = (
+        "seq 3000; printf 'Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 1\n'; echo '2 failed'"
+    )
+    assert host.wrapped(script) == host.shell(script)
+    assert host.kept == []
+
+
 def test_a_stream_in_a_file_of_its_own_gets_all_of_it(host: Host) -> None:
     """Whatever is behind `> file` reads what the command wrote, also of one that fails."""
     wrapped = " ".join(host.wrap("bash", "-c", "'seq 3; echo oops >&2; exit 2'"))

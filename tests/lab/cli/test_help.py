@@ -21,7 +21,7 @@ from otel_errcompact.lab.cli.statuses import MEANINGS
 PAGE = Path(__file__).parents[3] / "docs/reference/command-line.md"
 SAMPLES = Path(__file__).parents[1] / "transcripts/samples"
 COMMANDS_OF = typer.main.get_command(app).commands
-COMMANDS = ["replay", "analyze", "key", "digest", "report", "stack export", "mcp wrap", "mcp unwrap"]
+COMMANDS = ["replay", "analyze", "key", "digest", "report", "raw", "stack export", "mcp wrap", "mcp unwrap"]
 
 
 def help_of(command: str) -> str:
@@ -62,6 +62,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (home / name).write_text("make: *** [all] Error 2\n", encoding="utf-8")
     (home / "failures.jsonl").write_text('{"text": "KeyError: 1"}\n', encoding="utf-8")
     (home / "test_it.py").write_text("def test_it():\n    assert 1 == 2\n", encoding="utf-8")
+    kept = home / ".local/state/otel-errcompact/exec"
+    kept.mkdir(parents=True)
+    (kept / "output-20261122-101502-4711.8809.log").write_text("KeyError: 1\n", encoding="utf-8")
     servers = '{"mcpServers": {"github": {"command": "github-server"}}}'
     (home / ".codex").mkdir()
     (home / ".codex/config.toml").write_text('[mcp_servers.github]\ncommand = "github-server"\n', encoding="utf-8")
