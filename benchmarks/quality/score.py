@@ -77,11 +77,11 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print numbers instead of a table")
     arguments = parser.parse_args()
     name = arguments.set.replace("-", "_")
-    cases = _rows_with_more(name, "cases")
-    scores, tokens = _digests(cases)
+    cases = rows_with_more(name, "cases")
+    scores, tokens = score_digests(cases)
     wrappings = importlib.import_module(f"corpus.{name}.wrappings").WRAPPINGS
-    scores += _keys(cases, _rows_with_more(name, "siblings"), wrappings)
-    scores += _hidden(_rows_with_more(name, "hidden"))
+    scores += _keys(cases, rows_with_more(name, "siblings"), wrappings)
+    scores += _hidden(rows_with_more(name, "hidden"))
     if arguments.json:
         print(json.dumps({"scores": {each.name: [each.right, each.all] for each in scores}, "tokens": tokens}))
     else:
@@ -99,7 +99,7 @@ def _rows(folder: str, name: str) -> list[Row]:
     return [json.loads(line) for line in (CORPUS / folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def _rows_with_more(folder: str, name: str) -> list[Row]:
+def rows_with_more(folder: str, name: str) -> list[Row]:
     """
     Return the lines of `<name>.jsonl` and of its continuations, which only the open set has.
     """
@@ -107,7 +107,10 @@ def _rows_with_more(folder: str, name: str) -> list[Row]:
     return [row for each in (name, *more) for row in _rows(folder, each)]
 
 
-def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
+def score_digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
+    """
+    Return what digests of cases keep, the `must` strings first, and their tokens.
+    """
     kept, whole = Score(name="`must` kept"), Score(name="cases with every `must` kept")
     first, misled = Score(name="`first` in the first line"), Score(name="no `must_not` in the first line")
     first_cut, misled_cut = (
@@ -119,7 +122,7 @@ def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
     for case in cases:
         text = _digest(case)
         head = text.partition("\n")[0]
-        missing = [string for string in case["must"] if not _is_kept(string, text)]
+        missing = [string for string in case["must"] if not is_kept(string, text)]
         for string in case["must"]:
             kept.add(string not in missing, f"{case['id']}: {string}")
         whole.add(not missing, f"{case['id']}: {missing}")
@@ -159,14 +162,14 @@ def _is_cut(case: Row, text: str) -> bool:
     return case["raw"].strip() not in text
 
 
-def _is_kept(string: str, text: str) -> bool:
+def is_kept(string: str, text: str) -> bool:
     """
     Tell whether `string` stands in `text`, word for word; a place may be spelt in another way.
     """
     if string in text:
         return True
     place = PLACE.fullmatch(string)
-    return place is not None and _has_place(place["file"] or "", place["line"], text)
+    return place is not None and has_place(place["file"] or "", place["line"], text)
 
 
 def _is_placed(place: str, text: str) -> bool:
@@ -174,10 +177,13 @@ def _is_placed(place: str, text: str) -> bool:
     Tell whether the file's name and the line stand in `text`, in whatever spelling.
     """
     path, _, line = place.rpartition(":")
-    return _has_place(path, line, text) if line.isdecimal() else Path(place).name in text
+    return has_place(path, line, text) if line.isdecimal() else Path(place).name in text
 
 
-def _has_place(path: str, line: str, text: str) -> bool:
+def has_place(path: str, line: str, text: str) -> bool:
+    """
+    Tell whether the file's name stands in `text`, and the line as that of a place.
+    """
     return Path(path).name in text and re.search(rf"(?:[:(,]|line ?|^) ?{line}\b", text, re.MULTILINE) is not None
 
 

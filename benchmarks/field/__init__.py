@@ -1,0 +1,1 @@
+"""What agents read of failures, as one table over recorded runs and labelled texts."""
