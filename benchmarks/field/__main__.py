@@ -46,15 +46,13 @@ def main() -> int:
     if arguments.json:
         numbers = {row.name: {score.name: [score.right, score.all] for score in row.measured} for row in rows}
         print(json.dumps(numbers, indent=2))
-    else:
-        print(tell(rows))
+        return 0
+    print(tell(rows))
     if arguments.verbose:
-        named = [(f"{row.name}: {score.name}", score.wrong) for row in rows for score in row.measured]
-        for name, wrong in named:
-            print(*([f"\n## {name}\n", *wrong] if wrong else []), sep="\n")
+        lost = [(f"{row.name}: {score.name}", score.wrong) for row in rows for score in row.measured]
+        print(*(f"\n## {name}\n\n" + "\n".join(wrong) for name, wrong in lost if wrong), sep="\n")
     chosen = random.Random(arguments.seed).sample(recorded.stated, min(arguments.samples, len(recorded.stated)))
-    for where, seen in chosen:
-        print(f"\n## {where}\n\n{cut(seen)}")
+    print(*(f"\n## {where}\n\n{cut(seen)}" for where, seen in chosen), sep="\n")
     return 0
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.field.reading import read_in_turn
-from benchmarks.field.row import Row, Scores
+from benchmarks.field.row import Row, Scores, add_saved
 from benchmarks.field.texts import has_any_place, places_in
 from benchmarks.quality.data import load
 from benchmarks.quality.score import CORPUS, Score, is_kept, rows_with_more, score_digests
@@ -34,7 +34,7 @@ def measure_cases(data: Path) -> Row:
         for string in case["needed"]:
             kept.add(string not in missing, f"{case['id']}: {string}")
         whole.add(not missing, f"{case['id']} ({case['tool']}): {missing}")
-        _add_saved(saved, raw, shown)
+        add_saved(saved, raw, shown)
     return Row(
         name="1 field cases",
         leaves_out="twins and siblings (keys); a needed string that is there in other words counts as lost",
@@ -46,11 +46,6 @@ def _read_case(case: dict[str, Any], raw: str) -> str:
     if "shell" not in case["reach"] and case["reach"] != "log line":
         return read_in_turn([raw], tool=case["cmd"].replace(" ", "_"))[0]
     return read_in_turn([raw], arguments=json.dumps({"command": case["cmd"]}), exit_code=case["rc"])[0]
-
-
-def _add_saved(score: Score, raw: str, shown: str) -> None:
-    score.all += estimate_tokens(raw)
-    score.right += estimate_tokens(raw) - estimate_tokens(shown)
 
 
 def measure_labels(data: Path) -> Row:
@@ -82,9 +77,9 @@ def measure_long(data: Path) -> Row:
     for kind in _kinds(data):
         if estimate_tokens(kind.variants[0]) > LONG:
             shown = read_in_turn(kind.variants)
-            _add_saved(once, kind.variants[0], shown[0])
+            add_saved(once, kind.variants[0], shown[0])
             for raw, text in zip(kind.variants, shown, strict=True):
-                _add_saved(four, raw, text)
+                add_saved(four, raw, text)
     return Row(
         name=f"9 labelled kinds over {LONG} tokens",
         leaves_out="kinds that are shorter; tokens are a quarter of the characters",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.context.data import from_claude_code
 from benchmarks.context.facts import stands_in, strings_in, values_of
 from benchmarks.field.reading import Seen, play
-from benchmarks.field.row import Row, Scores
+from benchmarks.field.row import Row, Scores, add_saved
 from benchmarks.field.texts import base_name, has_any_place, is_in_order, is_whole, places_in, shared_lines
 from benchmarks.quality.score import Score, has_place
 from otel_errcompact.digest.tokens import estimate_tokens
@@ -46,6 +46,7 @@ class Rows:
     order: Scores = field(default_factory=Scores)
     places: Scores = field(default_factory=Scores)
     whole: Scores = field(default_factory=Scores)
+    saved: Scores = field(default_factory=Scores)
     stated: list[tuple[str, Seen]] = field(default_factory=list)
     """Failures that no flag declares, with their place."""
 
@@ -64,6 +65,7 @@ class Rows:
                 self._mask(where, seen, after)
                 self._use(where, seen, after[:USE_WITHIN], earlier)
                 self._order(where, seen)
+                add_saved(self.saved[f"tokens, {seen.certainty}"], call.result, seen.text)
                 if call.result not in read:
                     self._show(where, seen)
                 read.add(call.result)
@@ -158,6 +160,7 @@ _ROWS: Final = (
         "whole", f"10 failures up to {WHOLE} tokens",
         "texts that the run has had before; escape sequences, redaction and line ends may change",
     ),
+    ("saved", "11 saved on recorded failures", "what calls save that are not made, or cost that are made again"),
 )  # fmt: skip
 """What holds the scores of a row, its name, and what it leaves out."""
 

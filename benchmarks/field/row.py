@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.quality.score import Score
+from otel_errcompact.digest.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,3 +31,9 @@ class Scores(dict[str, Score]):
 
     def __missing__(self, name: str) -> Score:
         return self.setdefault(name, Score(name=name))
+
+
+def add_saved(score: Score, raw: str, shown: str) -> None:
+    """Add the tokens that are saved where an agent reads one text for another."""
+    score.all += estimate_tokens(raw)
+    score.right += estimate_tokens(raw) - estimate_tokens(shown)
