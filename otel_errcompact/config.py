@@ -217,6 +217,11 @@ class Options(FrozenModel):
         environ = os.environ if environ is None else environ
         return cls(**_read(cls, PREFIX, environ))
 
+    def with_way_back(self, way_back: str) -> Options:
+        """Return these options for agents that get a whole text again in this way, unless another one is set."""
+        digest = self.digest.model_copy(update={"way_back": self.digest.way_back or way_back})
+        return self.model_copy(update={"digest": digest})
+
     @classmethod
     def from_section(cls, section: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
         """

@@ -37,5 +37,6 @@ SAMPLE: Final = dict(next(iter(TEXTS[name].items())) for name in FORMATS[:: max(
 
 
 def answer_with(text: str) -> str:
-    """An answer that holds an error, and is not one itself, whoever reads it."""
-    return f"synchronising the orders of 3 shops\nof the second one the log says:\n{text}\n\nnorth | 120\nsouth | 180\n"
+    """An answer that holds an error, and is not one itself, whoever reads it: nothing closes with it."""
+    rows = "".join(f"shop {number} | {number * 7}\n" for number in range(80))
+    return f"synchronising the orders of 80 shops\nof the second one the log says:\n{text}\n\n{rows}"

@@ -30,10 +30,11 @@ MAX_STACK: Final = 16_000
 OF_SHELL: Final = "shell"
 """What a shell, or a program in its own name, says of a command that it could not run."""
 
-_MAX_BEHIND: Final = 2
+_MAX_BEHIND: Final = 1
 """Lines that are no frames behind the last stack of a program that it ended: its message, a remark of the runtime."""
 
 _OF_FRAMES: Final = frozenset(" \t#}")
+_REMARK: Final = "note: run with `RUST_BACKTRACE"
 
 _READERS: Final = lazy_pattern(
     r"(?:cat|bat|less|more|head|tail|sed|g?awk|[ef]?grep|rg|ag|jq|yq|sort|uniq|cut|wc|tr|column|tee|diff|nl|strings"
@@ -155,7 +156,8 @@ def _last_stack(pattern: re.Pattern[str] | None, tail: str) -> int:
     if at < 0:
         return -1
     behind = tail[tail.find("\n", at) + 1 :].split("\n") if "\n" in tail[at:] else []
-    return at if sum(line[:1] not in _OF_FRAMES for line in behind if line) <= _MAX_BEHIND else -1
+    unframed = sum(line[:1] not in _OF_FRAMES and not line.startswith(_REMARK) for line in behind if line)
+    return at if unframed <= _MAX_BEHIND else -1
 
 
 @cache

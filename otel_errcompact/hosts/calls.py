@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.observations import Verdict
+
+WAY_BACK: Final = "errcompact raw '#{key}'"
+"""How an agent with a shell gets a whole text again."""
 
 Outcome = Literal["success", "failure", "ignored", "counted"]
 """`ignored` is neither, as a declined call; `counted` is a call whose id another report has brought before."""
@@ -66,7 +69,7 @@ class Answer:
 
     outcome: Outcome
     text: str = ""
-    """What the agent reads for a failure: a digest; empty for all else, and in mode `observe`."""
+    """What the agent reads for a failure; empty for all else, for one that a success only states, and in `observe`."""
 
     key: str = ""
     """The dedup key of the failure's class."""

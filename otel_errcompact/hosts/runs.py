@@ -184,7 +184,8 @@ class LedgerRuns:
             is_recorded=is_recorded,
         )
         port.ask_handler()
-        return self._answer(made, port.take_guidance() if is_read else "", is_read=is_read)
+        is_open = result.failed is None and result.exit_code is None
+        return self._answer(made, port.take_guidance() if is_read else "", is_read=is_read, is_open=is_open)
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""
@@ -278,11 +279,14 @@ class LedgerRuns:
             return ""
         return f"NOT EXECUTED: {explain_stop(verdict.escalation, verdict.reason)}"
 
-    def _answer(self, call: Call, guidance: str, *, is_read: bool) -> Answer:
+    def _answer(self, call: Call, guidance: str, *, is_read: bool, is_open: bool) -> Answer:
         if not call.failed:
             return Answer(outcome="ignored" if call.is_ignored else "success", guidance=guidance)
-        text = call.text if call.compacted and is_read else ""  # it holds, once, what a human has answered
         counted = call.failure
+        # Of a failure that is only stated nothing is replaced by as much: its host may show a success. Otherwise the
+        # text holds, once, what a human has answered.
+        replaces = counted is None or not counted.raw.stated or (is_open and counted.digest_tokens < counted.raw_tokens)
+        text = call.text if call.compacted and is_read and replaces else ""
         if counted is None:  # it quotes a digest of this run: the inner call was counted
             return Answer(outcome="counted", text=text, guidance=guidance)
         state = self.ledger.store.peek(call.run_id)

@@ -100,9 +100,9 @@ FORMAT: Final = Format(
     read=read,
     markers=('File "', HEADER),
     programs=("python", "ipython", "uvicorn", "gunicorn", "flask", "celery", "django-admin", "alembic"),
+    closings=(r"SystemCheckError: ",),
     stacks=(
-        r"(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Timeout)(?:: \S|$)",
-        r"SystemCheckError: ",
+        r"(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Timeout)(?:: [^\n]+)?\Z",
         r"Traceback \(most recent call last\):\s*$",
         r"  [+|] Exception Group Traceback \(most recent call last\):\s*$",
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostResult
-from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
+from otel_errcompact.hosts.hooks.decorations import find_pointer, is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, refuse, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import content_of, name_of, output_for, read_call, text_of
 
@@ -45,7 +45,8 @@ def _after(event: Event, runs: HostRuns) -> Output:
     # That the event says success means only that the program was started.
     answered = runs.conclude(call, HostResult(text=text, exit_code=exit_code))
     if answered.outcome == "failure" and answered.text:
-        return {"decision": "block", "reason": join(answered.text, answered.guidance, stop_of(call.run_id, runs))}
+        told = join(answered.text, find_pointer(shown), answered.guidance, stop_of(call.run_id, runs))
+        return {"decision": "block", "reason": told}
     return output_for("PostToolUse", additionalContext=answered.guidance) if answered.guidance else {}
 
 

@@ -74,7 +74,7 @@ def _after(event: Event, runs: HostRuns) -> Output:
     text, exit_code, file = undecorate(HOST, shown)
     whole = read_saved(file)
     text = whole or text
-    failed = True if kind in {"failure", "timeout"} else None
+    failed = kind in {"failure", "timeout"}
     answered = runs.conclude(call, HostResult(text=text, failed=failed, exit_code=exit_code))
     if answered.outcome == "failure" and answered.text:
         partly = f"only the beginning of the output was read; the whole was saved to {file}"

@@ -165,6 +165,13 @@ _NOT_EXECUTED: Final = lazy_pattern(
 """How the result of a call begins that a hook has refused: it was not executed, so it has not failed."""
 
 
+_POINTER: Final = lazy_pattern(
+    r"(?i)\b(?:full|whole|complete) (?:tool )?output[^\n]{0,60}?(?:saved|written|stored|see|available|at|in|to)"
+    r"[^\n/]{0,20}(?P<file>/[^\s\n)\]>]{1,4096})"
+)
+"""How hosts name the file that holds what they have cut: the agent reads it where it needs more."""
+
+
 def undecorate(host: str, text: str) -> Undecorated:
     """
     Return a tool's output without what the host has written around it.
@@ -191,6 +198,12 @@ def undecorate(host: str, text: str) -> Undecorated:
         if text == before:
             break
     return Undecorated(text, code, file)
+
+
+def find_pointer(shown: str) -> str:
+    """Return the line that leads to the whole output where a host points to it; empty where it does not."""
+    found = _POINTER.search(shown[:_ENDS]) or _POINTER.search(shown[-_ENDS:])
+    return f"whole output: {found['file']}" if found is not None else ""
 
 
 def is_refused_by_hook(text: str) -> bool:

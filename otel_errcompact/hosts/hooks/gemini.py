@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostResult
-from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
+from otel_errcompact.hosts.hooks.decorations import find_pointer, is_refused_by_hook, undecorate
 from otel_errcompact.hosts.hooks.gate import join, refuse, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.payloads import (
     as_record,
@@ -37,6 +37,7 @@ HOST: Final = "gemini"
 _MCP_ERROR: Final = lazy_pattern(
     r"MCP tool '[^'\n]{1,200}' reported tool error for function call: [^\n]{0,100000}? with response: (?=\[\{)"
 )
+_SIGNAL: Final = lazy_pattern(r"(?m)^Signal: [0-9A-Z]")
 _NOT_EXECUTED: Final = frozenset({"policy_violation", "execution_denied", "cancelled", "user_cancelled"})
 """Kinds of errors of calls that a hook, a rule or the user has declined."""
 
@@ -62,12 +63,14 @@ def _after(event: Event, runs: HostRuns) -> Output:
         return {}
     text, exit_code, _ = undecorate(HOST, shown)
     text = _open_envelope(text)
-    answered = runs.conclude(call, HostResult(text=text, failed=bool(error) or None, exit_code=exit_code))
+    # Of a command that ended with 0 no status is told, of one that was ended from outside its signal.
+    failed = bool(error) or (None if _SIGNAL.search(shown) else exit_code is not None and exit_code != 0)
+    answered = runs.conclude(call, HostResult(text=text, failed=failed, exit_code=exit_code))
     stop = stop_of(call.run_id, runs)
     if stop:
         return {"continue": False, "stopReason": join(answered.text, answered.guidance, f"errcompact: {stop}")}
     if answered.outcome == "failure" and answered.text:
-        return {"decision": "deny", "reason": join(answered.text, answered.guidance)}
+        return {"decision": "deny", "reason": join(answered.text, find_pointer(shown), answered.guidance)}
     return output_for("AfterTool", additionalContext=answered.guidance) if answered.guidance else {}
 
 

@@ -53,12 +53,15 @@ def _after(event: Event, runs: HostRuns) -> Output:
         return {}
     text, said, file = undecorate(HOST, shown)
     exit_code = number_of(record_of(event, "metadata"), "exit")
-    answered = runs.conclude(call, HostResult(text=text, exit_code=said if exit_code is None else exit_code))
+    exit_code = said if exit_code is None else exit_code
+    # The plugin has no channel beside a result: what a human has answered waits for one that failed.
+    answered = runs.conclude(
+        call, HostResult(text=text, failed=bool(exit_code), exit_code=exit_code), is_read=bool(exit_code)
+    )
     if answered.outcome == "failure" and answered.text:
         place = file and f"whole output: {file}"
         return {"output": join(answered.text, place, answered.guidance, stop_of(call.run_id, runs))}
-    # The plugin has no other way to hand the agent what a human has answered.
-    return {"output": join(shown, answered.guidance)} if answered.guidance else {}
+    return {}
 
 
 def _on_error(event: Event, runs: HostRuns) -> Output:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import otel_errcompact
 from otel_errcompact.config import Options
 from otel_errcompact.exceptions import MissingExtraError
+from otel_errcompact.hosts.calls import WAY_BACK
 from otel_errcompact.hosts.runs import LedgerRuns
 from otel_errcompact.hosts.service.activity import Activity
 from otel_errcompact.hosts.service.lifecycle import find_running, stop_running, take_over
@@ -195,7 +196,7 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
 
 
 def _read_options(settings: ServiceSettings) -> Options:
-    options, places = Options.from_environ(), settings.places
+    options, places = Options.from_environ().with_way_back(WAY_BACK), settings.places
     changes: dict[str, object] = {}
     if "path" not in options.trajectory.model_fields_set:
         changes["trajectory"] = options.trajectory.model_copy(update={"path": places.trajectory})

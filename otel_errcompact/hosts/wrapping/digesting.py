@@ -12,7 +12,7 @@ from otel_errcompact.detector.results import classify_result
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.history.history import SHORT_LENGTH
-from otel_errcompact.hosts.calls import Answer
+from otel_errcompact.hosts.calls import WAY_BACK, Answer
 
 if TYPE_CHECKING:
     from otel_errcompact.hosts.calls import HostCall, HostResult
@@ -29,7 +29,7 @@ def conclude(call: HostCall, result: HostResult) -> Answer:
     # A command's standard error is not ours.
     logging.disable()
     warnings.simplefilter("ignore")
-    options = Options.from_environ()
+    options = Options.from_environ().with_way_back(WAY_BACK)
     verdict = classify_result(result.text, tool=call.tool, arguments=call.arguments, exit_code=result.exit_code)
     if verdict.outcome != "failure":
         return Answer(outcome=verdict.outcome)

@@ -59,8 +59,11 @@ def before(host: str, command: str, number: int) -> Event:
 
 
 def after(host: str, command: str, number: int) -> Event:
-    """The event after a call of the shell."""
-    return _numbered(_find(host, command, is_after=True), number)
+    """The event after a call of the shell; Codex says how it ended in the text, in one of its two shapes."""
+    event = _numbered(_find(host, command, is_after=True), number)
+    if host == "codex" and command == FAILING:
+        event["tool_response"] = f"Exit code: 1\nWall time: 0.1 seconds\nOutput:\n{event['tool_response']}"
+    return event
 
 
 def _find(host: str, command: str, *, is_after: bool) -> Event:

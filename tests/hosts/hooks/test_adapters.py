@@ -95,7 +95,7 @@ def test_the_digest_stands_in_place_of_the_output(host: str, runs: LedgerRuns) -
     assert text.splitlines()[0] == "reading orders"
     assert text.splitlines()[-2:] == [
         "KeyError: 'lines'",
-        "#ee2a" if host == "codex" else "#ee2a (exit code 1)",
+        "#ee2a (exit code 1)",
     ]
 
 
@@ -352,13 +352,13 @@ def test_a_run_that_begins_with_a_turn_has_its_agent(runs: LedgerRuns) -> None:
 
 
 def test_what_a_human_has_answered_is_not_lost_in_an_error_that_was_thrown(runs: LedgerRuns) -> None:
-    """OpenCode's agent has read such an error already: the answer stands behind the next result."""
+    """OpenCode's agent has read such an error already: the answer waits for a failure, as a success stays what it is."""
     fail("opencode", runs, 1)
     event = before("opencode", FAILING, 2)
     runs.resume(event["sessionID"], "use the other file")
     assert answer("opencode", {**event, "event": "error", "error": "Error: File not found: a.csv"}, runs) == {}
-    fine = after("opencode", FINE, 3)
-    assert answer("opencode", fine, runs) == {"output": f"{fine['output']}\nOPERATOR: use the other file"}
+    assert answer("opencode", after("opencode", FINE, 3), runs) == {}
+    assert "OPERATOR: use the other file" in answer("opencode", after("opencode", FAILING, 4), runs)["output"]
 
 
 DENIED = [

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from otel_errcompact.hosts.hooks.decorations import DECORATIONS, is_refused_by_hook, undecorate, without_remarks
+from otel_errcompact.hosts.hooks.decorations import (
+    DECORATIONS,
+    find_pointer,
+    is_refused_by_hook,
+    undecorate,
+    without_remarks,
+)
 from tests.clock import costs_little
 
 ROWS = [(host, decoration.example) for host, rows in DECORATIONS.items() for decoration in rows]
@@ -108,3 +114,22 @@ def test_no_output_takes_more_than_linear_time(host: str) -> None:
         f"Output: {text}{tail}" for text in texts for tail in ("\nExit Code: 1", "<shellId: 1", "</untrusted_context>")
     ]
     assert costs_little(lambda: [(undecorate(host, text), is_refused_by_hook(text)) for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        (
+            "Output too large. Showing the last 3 lines. For full output see: /home/ann/.gemini/tmp/out-1.txt\nb",
+            "whole output: /home/ann/.gemini/tmp/out-1.txt",
+        ),
+        (
+            "a\nTool output was truncated. The full output has been saved to: /tmp/codex/out-7.txt",
+            "whole output: /tmp/codex/out-7.txt",
+        ),
+        ("the full output is longer than before", ""),
+    ],
+)
+def test_what_leads_to_the_whole_output_is_kept(shown: str, line: str) -> None:
+    """Whatever the digest leaves out, the agent can read it there."""
+    assert find_pointer(shown) == line

@@ -35,6 +35,16 @@ class Ended:
     error: bytes
 
 
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "/app/load.py", line 3, in <module>
+    main()
+  File "/app/load.py", line 2, in main
+    open("rows.csv")
+FileNotFoundError: [Errno 2] No such file or directory: 'rows.csv'
+"""
+
+
 @dataclass
 class Host:
     """A host whose agent's files lie in a folder of their own."""
@@ -45,6 +55,7 @@ class Host:
     def __post_init__(self) -> None:
         for name in ("work", "state", "tmp"):
             (self.folder / name).mkdir()
+        self.write("fails.sh", f"seq 3000; cat <<'END' >&2\n{TRACEBACK}END\nexit 3\n")
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in os.environ}
         measured = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
         self.environ = {
@@ -55,7 +66,13 @@ class Host:
             "TMPDIR": str(self.folder / "tmp"),
             "ENDED_IN": str(self.work / "ended-in"),
             "OTEL_ERRCOMPACT_SERVICE": str(self.folder / "no.sock"),
+            "FAILING": str(self.folder / "fails.sh"),
         }
+
+    def write(self, name: str, script: str) -> Path:
+        """Write a script beside the folder in which commands run."""
+        (self.folder / name).write_text(script)
+        return self.folder / name
 
     @property
     def work(self) -> Path:

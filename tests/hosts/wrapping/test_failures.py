@@ -10,19 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.wrapping.programs import Ended, Host
+from tests.hosts.wrapping.programs import TRACEBACK, Ended, Host
 
 pytestmark = pytest.mark.programs
 
-TRACEBACK = """\
-Traceback (most recent call last):
-  File "/app/load.py", line 3, in <module>
-    main()
-  File "/app/load.py", line 2, in main
-    open("rows.csv")
-FileNotFoundError: [Errno 2] No such file or directory: 'rows.csv'
-"""
-FAILS = f"seq 3000; cat <<'END' >&2\n{TRACEBACK}END\nexit 3"
+FAILS = "sh $FAILING"
+"""A program of one piece: a format may shorten what it prints."""
+
 CAUSE = b"FileNotFoundError] at main (/app/load.py:2): [Errno 2] No such file or directory: 'rows.csv'"
 RAW = b"".join(b"%d\n" % number for number in range(1, 3001)) + TRACEBACK.encode()
 _POINTER = re.compile(rb"\[errcompact: whole output, ([0-9,]+) bytes( without its middle)?: (/\S+)\]\n\Z")
@@ -163,7 +157,8 @@ def test_bytes_that_are_no_unicode_are_kept(host: Host) -> None:
 
 def test_of_a_huge_output_beginning_and_end_are_kept(host: Host) -> None:
     """The disk is bounded too, and the line that names the file says so."""
-    ended = host.wrapped(f"yes 0123456789 | head -c 60000000; {FAILS}", merged=True)
+    script = host.write("huge.sh", f"yes 0123456789 | head -c 60000000; {FAILS}")
+    ended = host.wrapped(f"sh {script}", merged=True)
     assert ended.status == 3
     behind = ended.output[60_000_000:].removeprefix(RAW)
     assert CAUSE in behind
@@ -201,7 +196,8 @@ def test_a_fault_of_ours_leaves_the_output(host: Host) -> None:
 
 def test_the_digest_of_megabytes_is_made_of_both_ends(host: Host) -> None:
     """The cause is at the end, as of most builds; what lies between is in the file."""
-    ended = host.wrapped(f"yes compiling | head -c 8000000; {FAILS}", merged=True)
+    script = host.write("huge.sh", f"yes compiling | head -c 8000000; {FAILS}")
+    ended = host.wrapped(f"sh {script}", merged=True)
     assert CAUSE in ended.output
     assert len(ended.output) < 1_000
     assert find_kept(ended.output)[1].stat().st_size == 8_000_000 + len(RAW)
@@ -294,7 +290,7 @@ def test_a_host_that_reads_a_file_sees_it_grow_and_then_the_digest(host: Host, o
 
 def test_of_a_file_that_others_write_to_nothing_is_taken_back(host: Host) -> None:
     """What another process wrote meanwhile stays, and so does the output before it."""
-    wrapped = " ".join(host.wrap("bash", "-c", f'"{FAILS.split(";", maxsplit=1)[0]}; echo other >> log; exit 3"'))
+    wrapped = " ".join(host.wrap("bash", "-c", '"seq 3000; echo other >> log; exit 3"'))
     host.shell(f"exec >> log 2>&1; {wrapped}; true")
     lines = (host.work / "log").read_bytes()
     assert lines.startswith(RAW.partition(b"Traceback")[0][:1000])
