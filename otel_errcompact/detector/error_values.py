@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import errno
 import json
-from http import HTTPStatus
 from typing import Any, Final, cast
 
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -23,7 +22,18 @@ _MIN_LETTERS: Final = 3
 _MIN_CODE: Final = 40_000
 
 _CODES: Final = "|".join(sorted({*errno.errorcode.values(), "ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET"}))
-_PHRASES: Final = "|".join(status.phrase for status in HTTPStatus if status.value >= HTTPStatus.BAD_REQUEST)
+_PHRASES: Final = (
+    "Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable"
+    "|Proxy Authentication Required|Request Timeout|Conflict|Gone|Length Required|Precondition Failed"
+    "|Request Entity Too Large|Request-URI Too Long|Unsupported Media Type"
+    "|Requested Range Not Satisfiable|Expectation Failed|I'm a Teapot|Misdirected Request"
+    "|Unprocessable Entity|Locked|Failed Dependency|Too Early|Upgrade Required|Precondition Required"
+    "|Too Many Requests|Request Header Fields Too Large|Unavailable For Legal Reasons"
+    "|Internal Server Error|Not Implemented|Bad Gateway|Service Unavailable|Gateway Timeout"
+    "|HTTP Version Not Supported|Variant Also Negotiates|Insufficient Storage|Loop Detected|Not Extended"
+    "|Network Authentication Required"
+)
+"""Of the statuses of HTTP from 400 on; the module that has them loads much else."""
 _TYPE: Final = (
     r"(?:(?:[A-Za-z_$][\w$]{0,60}(?:\.|::)){0,8}(?:[A-Z]\w{0,80})?(?:(?<=\w)Error|Exception|(?<=[a-z.])Timeout)"
     r"|(?:[a-z_]\w{0,60}\.){0,6}(?:errors?|exceptions?|exc|errorfactory)\.(?:\w{1,60}\.){0,3}[A-Z]\w{1,80}"

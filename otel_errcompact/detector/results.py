@@ -15,6 +15,7 @@ from otel_errcompact.extract.table import listings, load
 from otel_errcompact.extract.text import Text
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,7 @@ class ResultVerdict:
 
 _SUCCESS: Final = ResultVerdict(outcome="success")
 _HEAD: Final = 1_000
+_OPENING: Final = 200
 _TAIL: Final = 200
 _IGNORED: Final = lazy_pattern(
     r"(?:<tool_use_error>|Error: |\[)?(?:"
@@ -163,7 +165,10 @@ def _find_closing(text: str, call: Call, *, says_success: bool) -> str:
 
 def _refuses(text: str, call: Call) -> bool:
     # The words of a harness, or of its tool, that refuse a call: it has no other channel.
-    found = load(_harness()).read(Text(body=(text[:_HEAD] if call.is_command else text).strip()))
+    harness = _harness()
+    if not has_any(text[:_OPENING], harness.openings):
+        return False
+    found = load(harness).read(Text(body=(text[:_HEAD] if call.is_command else text).strip()))
     return found is not None and not (call.is_command and found.type == _UNKNOWN_TOOL)
 
 

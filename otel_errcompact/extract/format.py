@@ -91,6 +91,9 @@ class Listing:
     stacks: tuple[str, ...] = ()
     """The same of the first line of a stack that ends a program; a stack with output behind it is log."""
 
+    openings: tuple[str, ...] = ()
+    """Strings of which one stands near the beginning of each text in which a tool itself refuses a call."""
+
     hints: tuple[Hint, ...] = ()
     """What to do about its failures where their cause does not say it."""
 

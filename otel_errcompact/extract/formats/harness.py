@@ -518,4 +518,5 @@ FORMAT: Final = Format(
     name="harness",
     read=read,
     markers=(),
+    openings=_BEGINNINGS,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,11 +18,12 @@ from otel_errcompact.lab.replay.lives import raw_of
 from otel_errcompact.lab.transcripts.model import RecordedLife
 from otel_errcompact.lab.transcripts.reading import read
 from otel_errcompact.otel import semconv
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NAME: Final = re.compile(r"#?([0-9a-f]{4,16})")
+_NAME: Final = lazy_pattern(r"#?([0-9a-f]{4,16})")
 
 
 def print_raw(name: str, *, count: int = 1) -> int:

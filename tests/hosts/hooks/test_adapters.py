@@ -352,7 +352,7 @@ def test_a_run_that_begins_with_a_turn_has_its_agent(runs: LedgerRuns) -> None:
 
 
 def test_what_a_human_has_answered_is_not_lost_in_an_error_that_was_thrown(runs: LedgerRuns) -> None:
-    """OpenCode's agent has read such an error already: the answer waits for a failure, as a success stays what it is."""
+    """OpenCode's agent has read such an error already: the answer waits for a failure, as a success stays as it is."""
     fail("opencode", runs, 1)
     event = before("opencode", FAILING, 2)
     runs.resume(event["sessionID"], "use the other file")

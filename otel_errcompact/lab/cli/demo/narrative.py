@@ -168,8 +168,8 @@ def write_bill(console: DemoConsole, session: Session) -> None:
     console.put(fill(table, ((name, *_format_cost(cost)) for name, cost in positions)))
     console.write(
         "Sent: what frameworks send without this library, `str(e)` of an exception, otherwise the text. This run is "
-        "little else than failures: of today's coding agents' context errors are about 2 %, of looping ones' 10 to "
-        "35 %. `errcompact replay` measures your own runs.",
+        "little else than failures: errors are about 2 % of a coding agent's context, 10 to 35 % of a looping one's. "
+        "Measure yours: `errcompact replay`.",
         "dim",
     )
 
