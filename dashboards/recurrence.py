@@ -32,6 +32,7 @@ from dashboards.layout import (
 from dashboards.links import Link, explore, explore_spans, links_of
 from dashboards.metrics import (
     AGENT,
+    CERTAINTY,
     CLASS,
     ERROR_TYPE,
     HANDLED,
@@ -99,7 +100,7 @@ def page() -> Page:
                 lines=(
                     Line(11, ((16, top_classes()), (8, alerts()))),
                     Line(9, ((12, live_streaks()), (12, outcomes()))),
-                    Line(9, ((6, resolution_rate()), (18, resolutions()))),
+                    Line(9, ((6, resolution_rate()), (12, resolutions()), (6, certainties()))),
                 ),
             ),
             Section(
@@ -478,6 +479,24 @@ def resolutions() -> TimeSeries:
         stacked=False,
         colours={"began to fail": OUTCOME_COLOURS["new"], "resolved": OUTCOME_COLOURS[HANDLED], "taken back": BAD},
         calcs=("max", "sum"),
+    )
+
+
+def certainties() -> BarGauge:
+    """How many failures were declared, and how many are only stated."""
+    return bar_gauge(
+        Caption(
+            id=25,
+            title="Declared and stated",
+            description="Failures in the time range. declared: an exception, a flag, a status or the tool's own "
+            "refusal says so; what the collector counts is declared too. stated: a stated failure has no flag and no "
+            "status; the closing words of the tool say so, or its whole answer is an error value. "
+            f"{queries.NONE}: counted by an earlier version.",
+            unit=COUNT,
+            empty=_NOTHING,
+        ),
+        queries.failures_by(CERTAINTY),
+        CERTAINTY,
     )
 
 

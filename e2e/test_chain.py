@@ -88,9 +88,9 @@ def test_the_demo_s_counters_are_in_prometheus(stack: Stack, demo: Printed) -> N
         for row in table(demo.stdout, "instrument")
     ]
     assert sum(point["value"] for point in errors) == 12
-    # The printed tables leave the agent's name out: it is one.
+    # The printed tables leave the agent's name out: it is one. They also leave out how a failure is known.
     own = counted(errors + others, without=frozenset({"gen_ai_agent_name"}))
-    assert_agrees(stack.backends.prometheus, demo.service, own, without=frozenset({AGENT}))
+    assert_agrees(stack.backends.prometheus, demo.service, own, without=frozenset({AGENT, "errcompact_certainty"}))
     named = stack.backends.prometheus.query(
         f'last_over_time(errcompact_errors_total{{service_name="{demo.service}"}}[2h])'
     )
@@ -346,6 +346,7 @@ def test_an_agent_without_the_library_is_counted_coarsely(stack: Stack, plain: s
     assert told == {
         "error_type": "TimeoutError",
         "errcompact_outcome": "coarse",
+        "errcompact_certainty": "declared",
         "gen_ai_tool_name": "fetch",
         "gen_ai_agent_name": "other",
     }

@@ -607,6 +607,7 @@ def test_coarse_counters(collector: Collector) -> None:
         "service.instance.id": "otelcol",
         "deployment.environment.name": "test",
         "errcompact.outcome": "coarse",
+        "errcompact.certainty": "declared",
     }
     assert point.start_time_unix_nano > 0
 

@@ -310,6 +310,7 @@ class TestKnownAnswers:
                 ("escalations: Escalations by threshold A", "errcompact_escalations_total", ("errcompact_threshold",)),
                 ("escalations: Runs by result A", "errcompact_runs_total", ("errcompact_result",)),
                 ("recurrence: Outcomes over time A", "errcompact_errors_total", ("errcompact_outcome",)),
+                ("recurrence: Declared and stated A", "errcompact_errors_total", ("errcompact_certainty",)),
                 ("recurrence: By tool A", "errcompact_errors_total", ("gen_ai_tool_name",)),
                 ("recurrence: By type A", "errcompact_errors_total", ("error_type",)),
                 ("context: Overflows over time A", "errcompact_context_overflows_total", ("errcompact_result",)),
