@@ -194,3 +194,10 @@ def test_the_standard_variable_for_the_signal_of_exceptions(text: str, signal: s
     """It is a list, as OpenTelemetry's other opt-ins are, and what is unknown in it is no mistake."""
     options = Options.from_environ({"OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": text})
     assert options.telemetry.exception_signal == signal
+
+
+def test_a_way_back_of_ones_own_stays() -> None:
+    """A host sets its own for agents with a shell, where the user has set none."""
+    assert Options().with_way_back("errcompact raw").digest.way_back == "errcompact raw"
+    own = Options(digest=DigestOptions(way_back="ask me"))
+    assert own.with_way_back("errcompact raw").digest.way_back == "ask me"

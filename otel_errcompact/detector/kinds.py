@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.detector.statuses import is_not_yet
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 from otel_errcompact.runtime.strings import has_any
@@ -177,7 +178,7 @@ _MAX_ANSWER: Final = 8_192
 
 
 def _is_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> bool:
-    if is_ended_from_outside(raw, facts):
+    if is_ended_from_outside(raw, facts) or is_not_yet(raw.tool, raw.arguments, raw.exit_code):
         return True
     name = " ".join(words)
     if facts.format in _JUDGING_FORMATS:

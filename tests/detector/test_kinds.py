@@ -218,3 +218,20 @@ def test_a_validation_error_of_a_tool_without_a_name_is_executed() -> None:
     """Whose input it was cannot be told."""
     found = Facts(type="pydantic_core.ValidationError", cause="1 validation error for Pay", format="python")
     assert kind_of(RawError(text="1 validation error for Pay"), found) == FailureKind()
+
+
+@pytest.mark.parametrize(
+    ("command", "exit_code", "waits"),
+    [
+        ("curl -sf localhost:8080/health", 7, True),
+        ("curl -sf localhost:8080/health", 22, False),
+        ("pg_isready -h db", 2, True),
+        ("gh pr checks 7", 8, True),
+        ("nc -z db 5432", 1, True),
+        ("./wait.sh", 7, False),
+    ],
+)
+def test_a_status_that_means_not_yet_is_transient(command: str, exit_code: int, waits: bool) -> None:
+    """The program's own page says so, whatever it has printed."""
+    error = RawError(text="no answer", tool="bash", arguments=json.dumps({"command": command}), exit_code=exit_code)
+    assert kind_of(error, extract(error)).transient is waits

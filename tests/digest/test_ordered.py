@@ -145,6 +145,15 @@ def test_a_line_longer_than_the_room_is_cut_in_its_middle() -> None:
     assert "characters left out: raw ..." in text
 
 
+def test_of_many_statements_those_that_fit_stay() -> None:
+    """A quarter of the room is theirs; those that stand together share the lines around them."""
+    lines = [f"error: {number} {'x' * 40}" if number % 9 < 2 else f"row {number} {'y' * 40}" for number in range(400)]
+    text = fit_in_order("\n".join(lines), 400, estimate_tokens, "")
+    assert 3 <= text.count("left out")
+    assert "error: 18" in text
+    assert estimate_tokens(text) < 460
+
+
 @given(lines=st.lists(st.text("abc: error", max_size=60), min_size=1, max_size=400), limit=st.integers(100, 400))
 def test_kept_lines_stand_in_their_order_within_the_limit(lines: list[str], limit: int) -> None:
     """Whatever the text: what is kept is a subsequence, every gap is marked, and the whole keeps to its tokens."""

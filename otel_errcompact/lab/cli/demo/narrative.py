@@ -167,9 +167,8 @@ def write_bill(console: DemoConsole, session: Session) -> None:
     console.heading("The cost of the session")
     console.put(fill(table, ((name, *_format_cost(cost)) for name, cost in positions)))
     console.write(
-        "Sent: what frameworks send without this library, `str(e)` of an exception, otherwise the text. This run is "
-        "little else than failures: errors are about 2 % of a coding agent's context, 10 to 35 % of a looping one's. "
-        "Measure yours: `errcompact replay`.",
+        "Sent: what frameworks send without this library, `str(e)` of an exception, else the text. Errors are about "
+        "2 % of a coding agent's context, 10 to 35 % of a looping one's; `errcompact replay` measures yours.",
         "dim",
     )
 
