@@ -13,8 +13,8 @@ from opentelemetry.trace import format_trace_id
 
 from docs import index_of_formats, picture, public_names
 from otel_errcompact.config import Options
-from otel_errcompact.digest.options import DigestOptions
 from otel_errcompact.dedup.rules import RULES
+from otel_errcompact.digest.options import DigestOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError
