@@ -14,6 +14,7 @@ from opentelemetry.trace import format_trace_id
 from docs import index_of_formats, picture, public_names
 from otel_errcompact.config import Options
 from otel_errcompact.dedup.rules import RULES
+from otel_errcompact.digest.options import DigestOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError
@@ -55,7 +56,8 @@ _FORMATS = """\
 # Formats
 
 Made from `otel_errcompact/extract/formats/` by `make docs`, in the order in which formats are tried:
-what may hold the output of others comes first. The digests are those of real outputs under `corpus/`.
+what may hold the output of others comes first. The digests are those of real outputs under `corpus/`, with
+`digest.whole_tokens` at 0: by default an output of up to 400 tokens stays whole.
 
 | format | what it reads |
 |---|---|
@@ -212,7 +214,8 @@ def _example(name: str) -> str:
 
 
 def _observe(path: Path) -> tuple[int, int, str]:
-    observation = Ledger(Options()).observe("docs", RawError(text=path.read_text(encoding="utf-8"), tool="bash"))
+    options = Options(digest=DigestOptions(whole_tokens=0))
+    observation = Ledger(options).observe("docs", RawError(text=path.read_text(encoding="utf-8"), tool="bash"))
     return observation.raw_tokens, observation.digest_tokens, observation.text
 
 

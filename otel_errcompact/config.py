@@ -194,7 +194,7 @@ class Options(FrozenModel):
     """
 
     hidden_failures: bool = True
-    """Whether a result counts as a failure that is plainly one although its tool reported none."""
+    """Whether a result counts that only states a failure."""
 
     workspace_roots: tuple[Path, ...] = ()
     """

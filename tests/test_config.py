@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from otel_errcompact.config import Options, TrajectoryOptions, environment_variables
+from otel_errcompact.digest import DigestOptions
 from otel_errcompact.escalator.thresholds import Thresholds
 
 

@@ -69,8 +69,6 @@ class _Page(NamedTuple):
         cut, details = _split_cut(self.details)
         details = [f"  | {line}" for line in details]
         evidence = [Evidence(f"  | {line}", weight) for line, weight in self.evidence]
-        if placed := _find_missing_place(raw, (self.head, *details, *(line for line, _ in evidence))):
-            evidence.append(Evidence(f"  | {placed}", _HEAVIEST))
         kept = fit_lines(budget, limit, count_tokens, (self.head, *self.tail), details, evidence)
         if raw.is_exception:
             kept = kept[: raw.sent.count("\n") + 1 + _BESIDE_MESSAGE]
@@ -83,12 +81,12 @@ class _Page(NamedTuple):
         return text, kept
 
 
-def _find_missing_place(raw: RawError, lines: Sequence[str]) -> str:
+def _add_place(evidence: Sequence[Evidence], lines: Sequence[str], raw: RawError) -> Sequence[Evidence]:
     # An agent that is told no place asks again: the first line that names one stays.
-    if raw.is_exception or find_place(lines):
-        return ""
-    printed = (line.strip() for line in raw.text.split("\n"))
-    return next((one_line(line, _LONGEST_PLACED) for line in printed if find_place((line,))), "")
+    if raw.is_exception or find_place((*lines, *(line for line, _ in evidence))):
+        return evidence
+    placed = next((line.strip() for line in raw.text.split("\n") if find_place((line,))), "")
+    return (*evidence, Evidence(one_line(placed, _LONGEST_PLACED), _HEAVIEST)) if placed else evidence
 
 
 def _order(lines: list[str], raw: str) -> list[str]:
@@ -253,7 +251,7 @@ def _render_first(
     again = error_class.count > 1
     name = wording.mark_repeat(error_class, situation) if again else f"#{error_class.short}"
     details = _select_lines(facts.details, options)
-    evidence = drop_known(facts.evidence, raw)
+    evidence = _add_place(drop_known(facts.evidence, raw), (str(facts.location), facts.cause, *details), raw)
     hints = [f"  hint: {line}" for line in shown.lines.unseen((error_class.hint,)) if line]
     marks = [] if again else list(filter(None, (wording.write_warning(situation),)))
     page = _Page(

@@ -53,7 +53,7 @@ class Pipeline:
     Args:
         options: How long a digest may be.
         count_tokens: How tokens are counted.
-        hidden_failures: Whether a result counts as a failure that is plainly one although its tool reported none.
+        hidden_failures: Whether a result counts that only states a failure.
         guard: Keeps faults of the classification away from the application.
         model: Reads prose that no parser understands.
         roots: The folders of the user's own code.

@@ -153,7 +153,7 @@ class LedgerRuns:
         """
         Judge and count what a call returned, once per call id.
 
-        Where the host says that it failed or succeeded, that is believed, unless exit status or text say otherwise.
+        Where the host or the exit status declares how it ended, that is believed; else what the text states counts.
 
         Args:
             call: The call.

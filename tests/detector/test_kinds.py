@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.kinds import MAX_CAUSE, FailureKind, kind_of
 from otel_errcompact.errors import Facts, RawError
+from otel_errcompact.extract.extraction import extract
 from tests.clock import costs_little
 
 

@@ -72,7 +72,7 @@ class ErrorPass:
     """How long a digest may be, and which tools' errors stay whole."""
 
     hidden_failures: bool = True
-    """Whether a result counts as a failure that is plainly one although its tool reported none."""
+    """Whether a result counts that only states a failure."""
 
     def __call__(self, conversation: Conversation, workspace: Workspace) -> Edited:
         """Return the conversation with its errors compacted."""

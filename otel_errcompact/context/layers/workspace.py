@@ -51,7 +51,7 @@ class Workspace:
 
     digest: DigestOptions = field(default_factory=DigestOptions)
     hidden_failures: bool = True
-    """Whether a result counts as a failure that is plainly one although its tool reported none."""
+    """Whether a result counts that only states a failure."""
 
     headings: Mapping[str, str] = field(default_factory=lambda: SUMMARY_HEADINGS)
     """The headings of a summary, and what stands under each."""

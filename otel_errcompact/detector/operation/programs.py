@@ -15,7 +15,8 @@ KEYWORDS: Final = frozenset({"if", "then", "else", "elif", "while", "until", "do
 CHANGING_FOLDER: Final = frozenset({"cd", "pushd"})
 
 PREPARING: Final = CHANGING_FOLDER | {
-    "popd", "export", "unset", "umask", "ulimit", "exit", "trap", "shopt", "source", ".", "set", "echo", "printf", "true", "sleep", "for", "[", "[[",
+    "popd", "export", "unset", "umask", "ulimit", "exit", "trap", "shopt",
+    "source", ".", "set", "echo", "printf", "true", "sleep", "for", "[", "[[",
 }  # fmt: skip
 """Commands that prepare another one, or only announce it."""
 
