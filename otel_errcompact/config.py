@@ -218,7 +218,7 @@ class Options(FrozenModel):
         return cls(**_read(cls, PREFIX, environ))
 
     def with_way_back(self, way_back: str) -> Options:
-        """Return these options for agents that get a whole text again in this way, unless another one is set."""
+        """Return these options with a way back, unless one is set."""
         digest = self.digest.model_copy(update={"way_back": self.digest.way_back or way_back})
         return self.model_copy(update={"digest": digest})
 

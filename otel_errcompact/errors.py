@@ -89,9 +89,6 @@ class RawError:
     arguments: str = ""
     """The call's arguments as JSON, or as the text the agent wrote."""
 
-    usual: str = field(default="", repr=False, compare=False)
-    """The newest answer of the tool in this run that was no failure, where it is known."""
-
     agent: str = ""
     """The agent's name (`gen_ai.agent.name`)."""
 

@@ -366,7 +366,6 @@ class Call:
             if self._error is not None:
                 self._counted = self._count(self._error)
             elif not control and not self._refusal:
-                self.scope.keep_usual(self.tool, self.result)
                 self.scope.ledger.succeed(
                     self.scope.run_id,
                     self.tool,
@@ -443,7 +442,6 @@ class Call:
             fingerprint=self._identify(),
             call_id=self.call_id,
             arguments=self.arguments,
-            usual=self.scope.usual.get(self.tool, ""),
             agent=self.scope.agent,
             time_ns=self.scope.clock_ns(),
             span=span_ref(self._span),

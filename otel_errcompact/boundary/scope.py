@@ -51,13 +51,6 @@ class RunSettings(TypedDict, total=False):
     tracer_provider: TracerProvider | None
 
 
-MAX_USUAL: Final = 32
-"""Tools of a run whose newest answer is kept."""
-
-MAX_USUAL_CHARACTERS: Final = 65_536
-"""Characters of an answer that is kept."""
-
-
 class RunScope:
     """
     One run: its identity, services and gate, and its digests.
@@ -97,8 +90,6 @@ class RunScope:
         self._claims: Final = claims_of(self.ledger)
         self._claimed = (0, "")
         """The trace that was claimed last, and its name."""
-        self.usual: Final[dict[str, str]] = {}
-        """The newest answer of each tool that was neither a failure nor long."""
         self.ended: EndedRun | None = None
         """What the run answers after its end; None before."""
         self.turn_began = 0
@@ -215,13 +206,6 @@ class RunScope:
     def is_control_flow(self, error: BaseException) -> bool:
         """Return whether an exception steers the program and is no failure."""
         return is_control_flow(error, self.ledger.options.control_flow)
-
-    def keep_usual(self, tool: str, result: object) -> None:
-        """Keep a tool's answer to compare its failures with."""
-        if not isinstance(result, str) or len(result) > MAX_USUAL_CHARACTERS:
-            return
-        if tool in self.usual or len(self.usual) < MAX_USUAL:
-            self.usual[tool] = result
 
     def observe(self, raw: RawError) -> Observation:
         """Count one failure of the run."""

@@ -1,5 +1,5 @@
 """
-How the programs that a call has run say at the end that they failed.
+How programs say at the end that they failed.
 
 A format knows its programs and how they close: words alone decide nothing, and of a program without a format nothing is
 known.
@@ -84,7 +84,7 @@ class _Owner(NamedTuple):
 
 def find_failure(text: str, programs: Sequence[str], arguments: str = "", *, any_program: bool = False) -> str:
     """
-    Return the name of the format whose program closes with a failure; empty where none does.
+    Return the format whose program closes with a failure, or nothing.
 
     Args:
         text: What was printed.

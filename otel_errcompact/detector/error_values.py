@@ -257,7 +257,7 @@ _OF_SERVER: Final = lazy_pattern(
 
 
 def read_error_value(text: str) -> str:
-    """Return what kind of error value a whole answer is; empty if it is none."""
+    """Return what kind of error value an answer is, or nothing."""
     if len(text) > MAX_ANSWER:
         return ""
     return _read((text.replace("\r\n", "\n") if "\r" in text[:_HEAD] else text).strip(), 0)

@@ -1,4 +1,4 @@
-"""Which texts a format owns: those beside which no other program has answered."""
+"""Which texts a format owns."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.closing import formats_of, prints_what_others_say
 from otel_errcompact.detector.operation import invocations_of, runs_commands
+from otel_errcompact.extract.extraction import UNREAD
 from otel_errcompact.extract.table import listings
 
 if TYPE_CHECKING:
     from otel_errcompact.detector.operation import Invocation
-
-_OF_ANY_TEXT: Final = frozenset({"prose", "plain", "shell"})
-"""Formats that take a line of any text: they own none."""
 
 _CHOOSING: Final = frozenset(
     {"head", "tail", "grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "less", "cut", "uniq"}
@@ -22,7 +20,7 @@ _CHOOSING: Final = frozenset(
 
 def owns_statement(name: str, stated: str) -> bool:
     """
-    Tell whether the format that has read a text is what stated its failure.
+    Tell whether a format is what stated a failure.
 
     Where it was declared, or the whole answer is one error value, any format is.
     """
@@ -36,7 +34,7 @@ def _names() -> frozenset[str]:
 
 def owns_text(name: str, tool: str, arguments: str) -> bool:
     """
-    Tell whether the format that has read a text knows all of it, and may leave lines out.
+    Tell whether a format knows all of the text it has read.
 
     What a command line prints beside the program that failed is an answer: where one of its programs prints what others
     say, or where of several one is unknown, the text stays.
@@ -46,7 +44,7 @@ def owns_text(name: str, tool: str, arguments: str) -> bool:
         tool: The tool that was called.
         arguments: The call's arguments.
     """
-    if name in _OF_ANY_TEXT:
+    if name in UNREAD:
         return False
     programs = _programs_of(tool, arguments)
     if any(map(prints_what_others_say, programs)):

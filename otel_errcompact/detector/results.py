@@ -1,4 +1,4 @@
-"""What counts as a failure: what was declared, and what a tool or a whole answer states; words decide nothing."""
+"""What counts as a failure: what is declared, and what is stated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call is: a command line with its programs, or a function that reads, searches, runs or does other things."""
+"""What a call is: a command line, or a function."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Call:
 
     @lazy
     def is_command(self) -> bool:
-        """Whether a shell or a system runs it: an editor too may have an argument called `command`, for its verb."""
+        """Whether a shell runs it: an editor may call its verb `command`."""
         if not self._runs or not _FILE_ARGUMENT.search(self.arguments):
             return self._runs
         found = _list_invocations(self.tool, self.arguments)
@@ -74,12 +74,12 @@ class Call:
 
     @property
     def kind(self) -> Kind:
-        """What a function gives back, by its name: content, matches, or a program's own words."""
+        """What a function gives back, by its name."""
         return kind_by_name(self.tool[:100])
 
     @property
     def fetches(self) -> bool:
-        """Whether a function brings pages of the web, which may be about errors."""
+        """Whether a function brings pages of the web."""
         return _FETCHING.search(self.tool) is not None
 
     def list_programs(self, *, hidden: bool) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Call:
         return tuple(run.program for run in found if run.hidden or not hidden)
 
     def names_argument(self, text: str) -> bool:
-        """Tell whether the first line of a text names a value among the arguments."""
+        """Tell whether a first line names a value of the arguments."""
         first = text.split("\n", 1)[0]
         return any(value in first for value in _values(self.arguments))
 

@@ -67,7 +67,7 @@ def finds_nothing(call: Call, code: int, *, says_nothing: bool) -> bool:
 
 
 def is_not_yet(tool: str, arguments: str, code: int | None) -> bool:
-    """Tell whether a status says that the other side is not there yet."""
+    """Tell whether a status means that it is too early."""
     return bool(code) and any(code in _NOT_YET.get(name, ()) for name in _names_of(last_command(tool, arguments)))
 
 

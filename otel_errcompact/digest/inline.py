@@ -10,7 +10,6 @@ from otel_errcompact.detector.ownership import chooses_lines, owns_statement, ow
 from otel_errcompact.digest import wording
 from otel_errcompact.digest.budget import budget_of, fit_lines, shorten_lines
 from otel_errcompact.digest.columns import show_columns
-from otel_errcompact.digest.known import drop_known
 from otel_errcompact.digest.news import MAX_REPEATED_CAUSE, find_news
 from otel_errcompact.digest.ordered import fit_in_order, resolve_redraws
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
@@ -65,7 +64,7 @@ class _Page(NamedTuple):
     tail: Sequence[str]
 
     def render(self, budget: int, limit: int, count_tokens: TokenCounter, raw: RawError) -> tuple[str, list[str]]:
-        """Return the text within the budget, and its details and evidence in the order of the raw text."""
+        """Return the text within the budget, and its lines in order."""
         cut, details = _split_cut(self.details)
         details = [f"  | {line}" for line in details]
         evidence = [Evidence(f"  | {line}", weight) for line, weight in self.evidence]
@@ -251,7 +250,7 @@ def _render_first(
     again = error_class.count > 1
     name = wording.mark_repeat(error_class, situation) if again else f"#{error_class.short}"
     details = _select_lines(facts.details, options)
-    evidence = _add_place(drop_known(facts.evidence, raw), (str(facts.location), facts.cause, *details), raw)
+    evidence = _add_place(facts.evidence, (str(facts.location), facts.cause, *details), raw)
     hints = [f"  hint: {line}" for line in shown.lines.unseen((error_class.hint,)) if line]
     marks = [] if again else list(filter(None, (wording.write_warning(situation),)))
     page = _Page(
@@ -282,12 +281,12 @@ def _render_repeat(
     cause = one_line(cause, min(MAX_REPEATED_CAUSE, options.line_characters))
     now = f", now {', '.join(news.values)}" if news.values else ""
     weights = dict(facts.evidence)
-    usual = drop_known([Evidence(line, weights[line]) for line in news.lines if line in weights], raw)
+    evidence = [Evidence(line, weights[line]) for line in news.lines if line in weights]
     fresh = [line for line in _select_lines(news.lines, options) if line not in weights]
     page = _Page(
         head=f"[{wording.name_type(facts.type)}]{f': {cause}' if cause else ''} {mark}{now}",
         details=_write_lines((news.short.get(line, line) for line in fresh), options),
-        evidence=_write_evidence((Evidence(news.short.get(line, line), weight) for line, weight in usual), options),
+        evidence=_write_evidence((Evidence(news.short.get(line, line), weight) for line, weight in evidence), options),
         tail=(),
     )
     budget = budget_of(raw.text, options.inline_tokens, count_tokens)

@@ -1,4 +1,4 @@
-"""A text that no format owns, in its order: repeats are folded, and what does not fit is cut out of the middle."""
+"""A text that no format owns, in its order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAX_STATED: Final = 400
 
 
 def resolve_redraws(text: str) -> str:
-    """Return a text as a terminal shows it in the end, without what was drawn over."""
+    """Return a text without what a terminal has drawn over."""
     if "\r" not in text:
         return text
     return _REDRAWN.sub("", text.replace("\r\n", "\n"))
@@ -113,7 +113,7 @@ def _with_marks(lines: Sequence[str], kept: set[int], way_back: str) -> Iterator
 
 
 def mark_cut(count: int, way_back: str) -> str:
-    """Return the line that stands where lines were cut, with the way to them."""
+    """Return the line that stands where lines were cut."""
     return f"{CUT} {count:,} line{'s' if count > 1 else ''} left out{f': {way_back}' if way_back else ''}"
 
 

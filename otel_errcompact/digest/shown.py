@@ -81,7 +81,7 @@ class ShownClass:
         return replace(self, facts=facts, forgotten=False)
 
     def show_text(self, call: str, lines: frozenset[int]) -> ShownClass:
-        """Return this with a call and the lines of its raw text, as far as there is room."""
+        """Return this with a call and the lines of its text."""
         calls = self.calls | {call} if len(self.calls) < MAX_CALLS else self.calls
         known = self.raw_lines | lines
         return replace(self, calls=calls, raw_lines=known if len(known) <= MAX_LINES else lines)

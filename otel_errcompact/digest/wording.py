@@ -51,7 +51,7 @@ def mark_exit(raw: RawError) -> str:
 
 
 def name_outcome(raw: RawError) -> str:
-    """Return what is known of a failure that no format has read: its exit status."""
+    """Return what is known of an unread failure: its status."""
     return f"exit code {raw.exit_code} " if raw.exit_code else ""
 
 

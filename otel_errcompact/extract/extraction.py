@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 MIN_EVIDENCE: Final = 400
 """Characters from which on a text may hold more than its facts; a shorter one stays whole by default."""
 
+UNREAD: Final = frozenset({"prose", "plain", "shell"})
+"""Formats that take a line of any text: they own none, and an agent reads the text itself."""
+
 MAX_KEPT: Final = 4_096
 """Characters of a text that is kept until its evidence is asked for; of a longer one it is gathered at once."""
 
@@ -70,7 +73,7 @@ def extract_text(text: Text) -> Facts:
 
 def _add_evidence(facts: Facts, body: str) -> Facts:
     folded = fold_temporary(facts)
-    if len(body) < MIN_EVIDENCE:
+    if len(body) < MIN_EVIDENCE or facts.format in UNREAD:
         # Only a format from elsewhere brings evidence of its own.
         return folded.revise(evidence=_redact(folded.evidence)) if folded.evidence else folded
     gather = partial(_gather, facts, body)

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
+def split_names(names: str) -> tuple[str, ...]:
+    """Return names that commas part."""
+    return tuple(names.split(", "))
+
+
 class Hint(NamedTuple):
     """What to do about one kind of failure."""
 

@@ -61,30 +61,6 @@ async def test_the_same_holds_for_async_code(ledger: Ledger) -> None:
         assert run.report().classes[0].status == "RECOVERED"
 
 
-def test_the_usual_answer_of_a_tool_is_remembered_beside_its_failure(ledger: Ledger) -> None:
-    """What a tool prints when it succeeds tells what is unusual in its failures; long answers are not kept."""
-    with errcompact.run("r", ledger=ledger) as run:
-        for name, answer in (("audit", "9 rules loaded"), ("dump", "x" * 65_537), ("audit", ["no text"])):
-            with run.tool(name) as call:
-                call.result = answer
-        usual: dict[str, str] = {}
-        for name in ("audit", "dump"):
-            with run.tool(name) as call:
-                call.fail("no rate")
-            assert call.failure is not None
-            usual[name] = call.failure.raw.usual
-        assert usual == {"audit": "9 rules loaded", "dump": ""}
-
-
-def test_the_usual_answers_of_a_bounded_number_of_tools_are_kept(ledger: Ledger) -> None:
-    """An agent may have thousands of tools."""
-    with errcompact.run("r", ledger=ledger) as run:
-        for number in range(99):
-            with run.tool(f"tool {number}") as call:
-                call.result = "done"
-        assert len(run.port._scope.usual) == 32
-
-
 def test_a_repeat_is_short(ledger: Ledger) -> None:
     """The second time the agent reads what failed and how often, and not where and why again."""
     with errcompact.run("r", ledger=ledger) as run:

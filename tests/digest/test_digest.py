@@ -23,7 +23,6 @@ from otel_errcompact.digest import (
     render_inline,
     render_refusal,
 )
-from otel_errcompact.digest.known import drop_known
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.digest.untrusted import quoted_lines
 from otel_errcompact.errors import Evidence, Facts, Location, Operation, RawError
@@ -314,14 +313,6 @@ def test_a_user_of_the_code_is_spared_its_source() -> None:
     assert text.splitlines()[1:] == ["  | card is expired"]
 
 
-def test_what_the_tool_prints_when_it_succeeds_is_no_evidence() -> None:
-    """A line of the usual answer explains no failure, whatever numbers it holds."""
-    memory = Memory()
-    error, made = failed(memory, with_evidence(("loaded 12 rules", 5), ("rule 'vat' has no rate", 5)))
-    usual = replace(error, usual="loaded 9 rules\nall taxes computed")
-    assert read(memory, usual, made, Situation()).splitlines()[1:] == ["  | rule 'vat' has no rate"]
-
-
 def test_a_repeat_shows_evidence_with_new_values() -> None:
     """The same line with another number is new; with another id it is not."""
     memory = Memory()
@@ -356,16 +347,6 @@ def test_a_repeat_does_not_fill_up_with_evidence_that_was_left_out() -> None:
     assert "more lines" in shown(memory, found)
     again = replace(found, evidence=(*found.evidence, Evidence("rule 'toll' has no rate", 5)))
     assert shown(memory, again).splitlines()[1:] == ["  | rule 'toll' has no rate"]
-
-
-def test_a_repeat_leaves_out_usual_and_source_lines_too() -> None:
-    """The rules for a first sight hold for its repeats."""
-    memory = Memory()
-    shown(memory, facts())
-    error, made = failed(memory, with_evidence(("loaded 3 rules", 1), details=("> pay()", "card 'x' expired")))
-    usual = replace(error, usual="loaded 9 rules")
-    text = read(memory, usual, made, Situation(streak=2), options=DigestOptions(audience="user"))
-    assert text.splitlines()[1:] == ["  | card 'x' expired"]
 
 
 def test_what_the_context_has_lost_is_said_once_more() -> None:
@@ -795,19 +776,3 @@ def test_one_line_is_idempotent(text: str) -> None:
     assert one_line(one_line(text)) == one_line(text)
     assert len(one_line(text, 50)) <= 50
     assert len(one_line(text).splitlines()) <= 1
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "edit 3:4\n  rate = find('vat')\nend",
-        '{"file": "a.py", "line": 3, "old": "x\\n  rate = find(\'vat\')"}',
-        "\"rate = find('vat')\"",
-    ],
-)
-def test_what_the_agent_has_sent_is_no_evidence(arguments: str) -> None:
-    """A line of the call's own arguments explains no failure; a part of a line may."""
-    lines = (Evidence("rate = find('vat')", 3), Evidence("a.py", 3), Evidence("limit is 4", 3))
-    error = replace(raw(f"no match\n{LONG}"), arguments=arguments)
-    kept = drop_known(lines, error)
-    assert [found.line for found in kept] == ["a.py", "limit is 4"][arguments.startswith("{") :]

@@ -124,11 +124,6 @@ _COMMON: Final = frozenset((
 ))  # fmt: skip
 """Words without substance: a line of nothing but these and what was said already says nothing."""
 
-_UNKNOWN: Final = frozenset({"plain", "prose", "shell", "harness"})
-"""Formats that take texts of any program."""
-
-_OF_FRAMES: Final = 1
-_LEAST: Final = 1
 _LEAST_BESIDE_FORMAT: Final = 3
 """The weight of evidence beside the facts of a format that knows its texts."""
 
@@ -171,7 +166,7 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     looked_at = _bound(lines)
     text = "\n".join(looked_at)
     if has_any(text, _SIGNS_OF_FRAMES):
-        looked_at = _blank_sources(looked_at, frames=least > _OF_FRAMES)
+        looked_at = _blank_sources(looked_at)
     if len(_LISTED.findall(f"\n{text}")) >= _MIN_LISTED:
         looked_at = _blank_listings(looked_at)
     said_by_facts = (facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)
@@ -232,7 +227,7 @@ def _strip_around(text: str) -> str:
 def _least_of(facts: Facts) -> int:
     if facts.format in _WHOLE or _is_echo(facts):
         return _LEAST_BESIDE_WHOLE
-    return _LEAST if facts.format in _UNKNOWN else _LEAST_BESIDE_FORMAT
+    return _LEAST_BESIDE_FORMAT
 
 
 def _is_echo(facts: Facts) -> bool:
@@ -255,7 +250,7 @@ def _find_prefixes(lines: Sequence[str]) -> set[str]:
     return {word for word, count in heads.items() if count >= least}
 
 
-def _blank_sources(lines: Sequence[str], *, frames: bool) -> Sequence[str]:
+def _blank_sources(lines: Sequence[str]) -> Sequence[str]:
     # A line below a frame and deeper than it is its source, which stands at the place that the frame names.
     kept: list[str] = []
     depth = -1
@@ -263,7 +258,7 @@ def _blank_sources(lines: Sequence[str], *, frames: bool) -> Sequence[str]:
         said = line.lstrip()
         if has_any(said, _SIGNS_OF_FRAMES) and _FRAME.match(line):
             depth = len(line) - len(said)
-            kept.append("" if frames else line)  # a frame that would not weigh enough
+            kept.append("")  # a frame tells the place, which the facts hold
         elif depth >= 0 and said:
             if len(line) - len(said) > depth:
                 kept.append("")  # the source
@@ -384,11 +379,9 @@ def _weigh(piece: _Fresh, unknown: set[str], near: int, least: int) -> _Line | N
         return None  # whatever kind of line it is
     kind = kind_of(line)
     if kind < Kind.TRAILER:
-        if not (near and kind is Kind.FRAME and _PLACE.search(line)):
-            return _Line(line, 3, "$") if _COMMAND.match(line) and near else None
-        return _Line(line, _OF_FRAMES, "frame")
+        return _Line(line, _LEAST_BESIDE_FORMAT, "$") if _COMMAND.match(line) and near else None
     if kind is Kind.TRAILER:
-        return _Line(line, 1, "trailer") if _PLACE.search(line) else None
+        return None
     weight = _WEIGHT[kind] + signs
     return _Line(line, weight, _NUMBER.sub("0", piece.lowered))
 

@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.format import Format, split_names
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -271,19 +271,7 @@ FORMAT: Final = Format(
         _OF_ROLLUP,
         _OF_NEXT,
     ),
-    programs=(
-        "vite",
-        "webpack",
-        "next",
-        "rollup",
-        "esbuild",
-        "parcel",
-        "nuxt",
-        "astro",
-        "ng",
-        "react-scripts",
-        "turbo",
-    ),
+    programs=split_names("vite, webpack, next, rollup, esbuild, parcel, nuxt, astro, ng, react-scripts, turbo"),
     closings=(
         r"error during build:$",
         r"✘ \[ERROR\] ",

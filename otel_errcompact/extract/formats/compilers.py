@@ -14,7 +14,7 @@ from otel_errcompact.extract.diagnostics import (
     facts_of_diagnostics,
     place,
 )
-from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, split_names
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -504,41 +504,10 @@ FORMAT: Final = Format(
         "ymbols for architecture",
         "::error ",
     ),
-    programs=(
-        "gcc",
-        "g++",
-        "cc",
-        "c++",
-        "clang",
-        "clang++",
-        "tsc",
-        "vue-tsc",
-        "mypy",
-        "pyright",
-        "basedpyright",
-        "ld",
-        "go build",
-        "go vet",
-        "go install",
-        "go generate",
-        "ghc",
-        "ocaml",
-        "ocamlc",
-        "dune",
-        "elm",
-        "lua",
-        "Rscript",
-        "R",
-        "julia",
-        "swiftc",
-        "swift",
-        "kotlinc",
-        "javac",
-        "cabal",
-        "stack",
-        "pylint",
-        "flake8",
-        "rubocop",
+    programs=split_names(
+        "gcc, g++, cc, c++, clang, clang++, tsc, vue-tsc, mypy, pyright, basedpyright, ld, go build, "
+        "go vet, go install, go generate, ghc, ocaml, ocamlc, dune, elm, lua, Rscript, R, julia, swiftc, "
+        "swift, kotlinc, javac, cabal, stack, pylint, flake8, rubocop"
     ),
     closings=(
         (

@@ -6,7 +6,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.format import Format, Hint
+from otel_errcompact.extract.format import Format, Hint, split_names
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.statements import StatementTable
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -270,22 +270,9 @@ FORMAT: Final = Format(
     name="database",
     read=read,
     markers=("ERR", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED "),
-    programs=(
-        "psql",
-        "mysql",
-        "mariadb",
-        "sqlite3",
-        "redis-cli",
-        "duckdb",
-        "mongosh",
-        "alembic",
-        "dbt",
-        "sqlcmd",
-        "clickhouse-client",
-        "cqlsh",
-        "sqlplus",
-        "liquibase",
-        "flyway",
+    programs=split_names(
+        "psql, mysql, mariadb, sqlite3, redis-cli, duckdb, mongosh, alembic, dbt, sqlcmd, "
+        "clickhouse-client, cqlsh, sqlplus, liquibase, flyway"
     ),
     closings=(
         r"(?:ERROR|FATAL|CRITICAL): {2,4}\S",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_DIAGNOSTICS, facts_of_diagnostics, place
-from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, split_names
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -130,17 +130,8 @@ FORMAT: Final = Format(
     name="eslint",
     read=read,
     markers=("  error  ", "\u2716", " \u2501", "[warn] ", "  Error: "),
-    programs=(
-        "eslint",
-        "biome",
-        "stylelint",
-        "prettier",
-        "markdownlint",
-        "markdownlint-cli2",
-        "xo",
-        "standard",
-        "oxlint",
-        "next lint",
+    programs=split_names(
+        "eslint, biome, stylelint, prettier, markdownlint, markdownlint-cli2, xo, standard, oxlint, next lint"
     ),
     closings=(
         r" {1,6}[0-9]{1,6}:[0-9]{1,5} {1,6}(?:error|✖|\u00d7) {1,6}\S",

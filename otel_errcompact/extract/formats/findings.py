@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.diagnostics import facts_of_diagnostics
 from otel_errcompact.extract.findings.listing import Finding, read_findings
-from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, split_names
 from otel_errcompact.extract.statements import is_telling
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -83,22 +83,9 @@ FORMAT: Final = Format(
     name="findings",
     read=read,
     markers=(":", "line ", "Line ", "|"),
-    programs=(
-        "golangci-lint",
-        "hadolint",
-        "shellcheck",
-        "swiftlint",
-        "ktlint",
-        "detekt",
-        "phpstan",
-        "psalm",
-        "credo",
-        "yamllint",
-        "sqlfluff",
-        "pre-commit",
-        "rustfmt",
-        "cargo",
-        "actionlint",
+    programs=split_names(
+        "golangci-lint, hadolint, shellcheck, swiftlint, ktlint, detekt, phpstan, psalm, credo, yamllint, "
+        "sqlfluff, pre-commit, rustfmt, cargo, actionlint"
     ),
     closings=(
         r"[1-9][0-9]{0,6} issues:$",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.format import Format, split_names
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.statements import StatementTable
@@ -183,27 +183,9 @@ FORMAT: Final = Format(
         '" is invalid:',
         "ERROR: (",
     ),
-    programs=(
-        "kubectl",
-        "helm",
-        "terraform",
-        "tofu",
-        "ansible",
-        "ansible-playbook",
-        "aws",
-        "gcloud",
-        "bq",
-        "gsutil",
-        "az",
-        "pulumi",
-        "nginx",
-        "systemctl",
-        "service",
-        "nslookup",
-        "dig",
-        "flyctl",
-        "vercel",
-        "wrangler",
+    programs=split_names(
+        "kubectl, helm, terraform, tofu, ansible, ansible-playbook, aws, gcloud, bq, gsutil, az, pulumi, "
+        "nginx, systemctl, service, nslookup, dig, flyctl, vercel, wrangler"
     ),
     closings=(
         r'The \w{1,60} "[^"\n]{1,200}" is invalid: ',

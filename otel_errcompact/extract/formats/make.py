@@ -6,7 +6,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.format import Format, split_names
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import is_telling
@@ -205,25 +205,8 @@ FORMAT: Final = Format(
     name="make",
     read=read,
     markers=(": *** ", "ninja: ", "FAILED: ", "error: Recipe `", "not contain recipe", "Build did NOT complete"),
-    programs=(
-        "make",
-        "gmake",
-        "ninja",
-        "bazel",
-        "just",
-        "task",
-        "scons",
-        "mise",
-        "nox",
-        "tox",
-        "doit",
-        "invoke",
-        "inv",
-        "pants",
-        "buck2",
-        "gulp",
-        "moon",
-        "poe",
+    programs=split_names(
+        "make, gmake, ninja, bazel, just, task, scons, mise, nox, tox, doit, invoke, inv, pants, buck2, gulp, moon, poe"
     ),
     closings=(
         r"FAILED: \S{1,200}\.o\b",

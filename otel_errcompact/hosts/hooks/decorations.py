@@ -201,7 +201,7 @@ def undecorate(host: str, text: str) -> Undecorated:
 
 
 def find_pointer(shown: str) -> str:
-    """Return the line that leads to the whole output where a host points to it; empty where it does not."""
+    """Return the line that leads to the whole output, or nothing."""
     found = _POINTER.search(shown[:_ENDS]) or _POINTER.search(shown[-_ENDS:])
     return f"whole output: {found['file']}" if found is not None else ""
 
