@@ -175,7 +175,7 @@ _EXACT: Final = lazy_pattern(
     r"|\w+ indices must be .*, not \w+|[\w.<>]{1,80}\(\) (?:missing [0-9]+ required|got an unexpected keyword"
     r"|takes .* positional) .*|(?:max|min)\(\) (?:iterable )?arg(?:ument)? is .*|invalid syntax \(.*, line [0-9]+\)"
     r"|badly formed hexadecimal UUID string|unhandled errors in a TaskGroup \([0-9]+ sub-exceptions?\)"
-    r"|Cannot (?:read|set) propert(?:y|ies) (?:'\w+' )?of (?:undefined|null).*"
+    r"|Cannot (?:read|set) (?:property|properties) (?:'\w+' )?of (?:undefined|null).*"
     r"|[\w$]{1,40}(?:\.[\w$]{1,40}){1,5} is not (?:a function|iterable|a constructor)"
     r"|An? (?:unexpected |internal )?error (?:has )?occurred|Internal [Ss]erver [Ee]rror)\.?\Z"
 )
@@ -197,7 +197,7 @@ _XML: Final = lazy_pattern(
 )
 
 _FLAG: Final = lazy_pattern(
-    r"\A\{\s*\"(?:message|Message|code)\"|\"(?:is_?[Ee]rror\"\s*:\s*[tT]rue|(?:success|ok|succeeded)\"\s*:\s*[fF]alse"
+    r"\A\{\s*\"(?:message|Message|code)\"|\"(?:is_?[Ee]rror\"\s*:\s*[tT]rue|(?:success|ok|succeeded)\"\s*:\s*(?:false|False)"
     r"|type\"\s*:\s*\"(?:text|error)\"|(?:[eE]rror\w{0,20}|errmsg|[fF]ault|exception|detail|documentation_url"
     r"|__type)\"\s*:\s*[\"\[{tT]|(?:status(?:_?[cC]ode)?|code|result|outcome|http_?[sS]tatus|exit_?(?:[cC]ode|status)"
     r"|return_?[cC]ode|errcode)\"\s*:\s*(?:-?[1-9]|\"(?:[45][0-9]{2}\"|[fF]ail|err|[A-Z][\w.]*[\"_])))"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.digest.untrusted import one_line
+from otel_errcompact.digest.untrusted import CUT, one_line
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.escalator.thresholds import Threshold
     from otel_errcompact.history.history import ErrorClass
+
+MAX_PLACE: Final = 160
+"""Characters of a place."""
 
 MAX_KIND: Final = 80
 """Characters of a type; of a longer one the modules go first."""
@@ -34,7 +37,7 @@ _COUNTED: Final[dict[Threshold, str]] = {
 
 def write_head(facts: Facts, tool: str, limit: int) -> str:
     """Return the head of a digest: `[type] at place: cause (40 tests)`."""
-    place = one_line(str(facts.location), 160) or (f"tool {one_line(tool, 80)}" if tool else "")
+    place = _shorten_place(one_line(str(facts.location), 800)) or (f"tool {one_line(tool, 80)}" if tool else "")
     where = f" at {place}" if place else ""
     name = name_type(facts.type)
     tally = f" ({facts.tally})" if facts.tally else ""
@@ -53,6 +56,11 @@ def mark_exit(raw: RawError) -> str:
 def name_outcome(raw: RawError) -> str:
     """Return what is known of an unread failure: its status."""
     return f"exit code {raw.exit_code} " if raw.exit_code else ""
+
+
+def _shorten_place(place: str) -> str:
+    # The end names file and line, without which nobody finds it.
+    return place if len(place) <= MAX_PLACE else f"{CUT}{place[len(CUT) - MAX_PLACE :]}"
 
 
 @lru_cache(maxsize=256)

@@ -101,6 +101,7 @@ def test_an_answer_above_the_bound_is_none() -> None:
         "Traceback (most recent call last):\n" + '  File "a"\n' * 6000,
         "connect " + "x" * 60_000,
         '(1146, "' + "'a'" * 20_000,
+        json.dumps(json.dumps(json.dumps(json.dumps(json.dumps("Error: no such user"))))),
     ],
 )
 def test_what_nests_or_repeats_is_none(raw: str) -> None:

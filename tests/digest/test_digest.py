@@ -776,3 +776,13 @@ def test_one_line_is_idempotent(text: str) -> None:
     assert one_line(one_line(text)) == one_line(text)
     assert len(one_line(text, 50)) <= 50
     assert len(one_line(text).splitlines()) <= 1
+
+
+def test_a_long_place_keeps_its_end() -> None:
+    """There stand the file and the line."""
+    where = Location(function="f" * 200, file="src/shop/cart.py", line=7)
+    text = shown(Memory(), facts(location=where))
+    place = text.removeprefix("[ConnectionError] at ").partition(": ")[0]
+    assert len(place) == 160
+    assert place.startswith("...fff")
+    assert place.endswith("fff (src/shop/cart.py:7)")

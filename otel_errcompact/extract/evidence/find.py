@@ -128,8 +128,11 @@ _LEAST_BESIDE_FORMAT: Final = 3
 """The weight of evidence beside the facts of a format that knows its texts."""
 
 _LEAST_BESIDE_WHOLE: Final = 6
-_WHOLE: Final = frozenset({"http", "ipython", "pytest", "python", "rich"})
-"""Formats that read all of their texts: lines that they leave out are mostly noise."""
+_WHOLE: Final = frozenset({
+    "http", "ipython", "pytest", "python", "rich", "testrunners", "jest", "mocha", "unittest", "phpunit", "gotest",
+    "cargotest", "junit", "exunit", "rspec",
+})  # fmt: skip
+"""Formats that read all of their texts: lines that they leave out are mostly noise, or logged by tests that passed."""
 
 _WEIGHT: Final = {
     Kind.HEADING: 1,

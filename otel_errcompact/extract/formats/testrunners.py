@@ -34,6 +34,7 @@ _TITLE: Final = lazy_pattern(r"\s*(?:-{10,}|[\u2500\u2501]{4,} (?P<inside>\S.{0,
 _BEGIN: Final = lazy_pattern(
     r"\[ RUN      \] |\s*\(?(?:pass|fail|skip)\)|test .{1,200} \.\.\.$|Test Case .{1,300} (?:started|passed)\b"
 )
+_CODE: Final = lazy_pattern(r"\s{0,6}[0-9]{1,6} \| ")
 _MAX_TITLE: Final = 16
 """Lines above a heading in which its title stands."""
 
@@ -100,7 +101,11 @@ def _block_above(lines: Sequence[str], heading: Heading, starts: set[int]) -> Se
         and not ends_block(lines[start - 1])
     ):
         start -= 1
-    return lines[start : heading.number]
+    # The error stands under the lines of code that it is of; what stands above them was logged before.
+    framed = next((at for at in range(heading.number - 1, start - 1, -1) if _CODE.match(lines[at])), start)
+    while framed > start and _CODE.match(lines[framed - 1]):
+        framed -= 1
+    return lines[framed : heading.number]
 
 
 def _block_below(lines: Sequence[str], heading: Heading, starts: set[int]) -> Sequence[str]:

@@ -255,3 +255,15 @@ def test_keys():
 def test_no_tests(text):
     """Marks and counts of other programs are no tests."""
     assert format_of(text) != "testrunners"
+
+
+def test_what_a_passing_test_has_logged_is_not_the_cause() -> None:
+    """Bun names no test that passed: the error of a test stands under the lines of code that it is of."""
+    logged = "[jobs] task 2 failed\nerror: All fail\n      at <anonymous> (/app/jobs.test.ts:88:11)\n[jobs] retried\n"
+    code = "1 | import { total } from './cart'\n2 | test('total is right', () => {\n3 |   expect(total()).toBe(3)\n"
+    said = "                      ^\nerror: expect(received).toBe(expected)\n\nExpected: 3\nReceived: 2\n\n"
+    place = "      at <anonymous> (/app/cart.test.ts:3:18)\n(fail) cart > total is right [0.18ms]\n\n 4 pass\n 1 fail"
+    facts = facts_of(f"{logged}{code}{said}{place}")
+    assert str(facts.location) == "cart > total is right (/app/cart.test.ts:3)"
+    assert "expected): Expected: 3; Received: 2" in facts.cause
+    assert "All fail" not in f"{facts.cause}{facts.details}"
