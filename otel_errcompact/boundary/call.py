@@ -19,7 +19,7 @@ from otel_errcompact.boundary.recording import (
     mark_counted,
     span_ref,
 )
-from otel_errcompact.detector.operation import call_fingerprint, operation_of
+from otel_errcompact.detector.operation import call_fingerprint, operation_of, runs_commands
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
@@ -96,6 +96,8 @@ class Call:
         self._is_executed_elsewhere = False
         self._is_recorded_elsewhere = False
         self._says_success = False
+        self._stays = False
+        """Whether the result of a stated failure stays as it is: its status or its framework calls it a success."""
         self._guidance = ""
         self._opened_at = 0
         self._closed_at = 0
@@ -120,8 +122,8 @@ class Call:
 
     @property
     def compacted(self) -> bool:
-        """Whether the agent reads `text` for a failure: never in `observe`."""
-        return self.failed and not self.scope.only_observes
+        """Whether the agent reads `text` for a failure: never in `observe`, nor where its tool calls it a success."""
+        return self.failed and not (self.scope.only_observes or self._stays)
 
     @property
     def refused(self) -> str:
@@ -141,6 +143,8 @@ class Call:
         return f"{self._render()}\n{self._guidance}" if self._guidance else self._render()
 
     def _render(self) -> str:
+        if self._stays:
+            return string_of(self.result)
         if self._counted is not None:
             return self._counted.text
         if self._error is not None:
@@ -352,6 +356,8 @@ class Call:
         verdict, text = classified
         if verdict.outcome == "failure":
             self._error = self._raw(text=text, exit_code=exit_code, stated=verdict.stated)
+            shows_success = exit_code == 0 or (self._says_success and runs_commands(self.tool, self.arguments))
+            self._stays = bool(verdict.stated) and shows_success
         return verdict.outcome
 
     def _settle(self, control: bool) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -76,6 +76,15 @@ def test_what_is_no_failure_stays_a_result(ledger: Ledger, tool, arguments, resu
         with run.tool(tool, arguments=arguments) as call:
             call.result = result
         assert (call.failed, call.result, run.report().result) == (False, result, "clean")
+
+
+@pytest.mark.parametrize("says", [{"exit_code": 0}, {"says_success": True}])
+def test_what_its_status_calls_a_success_stays_as_it_is(ledger: Ledger, says: dict[str, Any]) -> None:
+    """A pipe hides how `pytest` ended: the failure counts, and the agent reads what it has asked for."""
+    with errcompact.run("r", ledger=ledger) as run:
+        call = run.port.record_call("bash", arguments={"command": "pytest | tail -3"}, result=FAILED_TESTS, **says)
+        assert (call.failed, call.compacted, call.text) == (True, False, FAILED_TESTS)
+        assert run.report().occurrences == 1
 
 
 def test_an_answer_that_is_neither_ends_no_streak(ledger: Ledger) -> None:
