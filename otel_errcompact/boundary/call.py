@@ -122,7 +122,7 @@ class Call:
 
     @property
     def compacted(self) -> bool:
-        """Whether the agent reads `text` for a failure: never in `observe`, nor where its tool calls it a success."""
+        """Whether the agent reads `text` in place of the result."""
         return self.failed and not (self.scope.only_observes or self._stays)
 
     @property

@@ -11,6 +11,7 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.extract.cleaning.characters import clean
 from otel_errcompact.extract.table import listings
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -92,7 +93,7 @@ def find_failure(text: str, programs: Sequence[str], arguments: str = "", *, any
         arguments: The call's arguments.
         any_program: Whether they are not known either: then the last statement of any counts.
     """
-    tail = text[-MAX_STACK:].rstrip()
+    tail = clean(text[-MAX_STACK:]).rstrip()
     readers = [program for program in programs if prints_what_others_say(program)]
     if readers and tail.count("\n") < _MAX_REFUSED and _refuses(tail.split("\n"), readers, arguments):
         return OF_SHELL

@@ -190,6 +190,11 @@ _OF_PAGE: Final = lazy_pattern(
     rf"|Internal Error|Gateway Time-?out|File or directory not found|Service Temporarily Unavailable"
     rf"|Access Denied)\W{{0,5}}[0-9]?)?\s*\Z"
 )
+_OPENS_PAGE: Final = lazy_pattern(
+    r"(?i)<(?:!doctype|!--|html|head|title|body|h1|center|\?xml|error|(?:\w{1,20}:)?envelope)"
+)
+"""How a whole page begins; what wraps one of others is a report on it."""
+
 _XML: Final = lazy_pattern(
     r"(?:<\?xml[^>]{0,99}>\s{0,9})?<(?:Error|ErrorResponse"
     r"|(?:\w{1,20}:)?Envelope)\b[^>]{0,300}>(?:\s{0,9}<(?:\w{1,20}:)?Body>)?\s{0,9}<(?:Error|Code|Type"
@@ -303,7 +308,7 @@ def _unwrap(answer: object) -> str:
 def _read_markup(text: str) -> str:
     if found := _TAG.match(text):
         return "an error statement" if _says_error(found[2].strip()) else ""
-    if len(text) > _MAX_PAGE or text[-1:] != ">":
+    if len(text) > _MAX_PAGE or text[-1:] != ">" or not _OPENS_PAGE.match(text):
         return ""
     title = _TITLE.search(text, 0, _HEAD)
     return "an error page" if (_OF_PAGE.match(title[2]) if title else _XML.match(text)) else ""

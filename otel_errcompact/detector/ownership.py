@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from typing import Final
 
 from otel_errcompact.detector.closing import formats_of, prints_what_others_say
-from otel_errcompact.detector.operation import invocations_of, runs_commands
+from otel_errcompact.detector.roles import list_invocations
 from otel_errcompact.extract.extraction import UNREAD
 from otel_errcompact.extract.table import listings
-
-if TYPE_CHECKING:
-    from otel_errcompact.detector.operation import Invocation
 
 _CHOOSING: Final = frozenset(
     {"head", "tail", "grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "less", "cut", "uniq"}
@@ -54,15 +51,10 @@ def owns_text(name: str, tool: str, arguments: str) -> bool:
 
 def chooses_lines(tool: str, arguments: str) -> bool:
     """Tell whether a command line itself chooses which lines it shows."""
-    return any(run.program in _CHOOSING for run in _invocations(tool, arguments))
+    return any(run.program in _CHOOSING for run in list_invocations(tool, arguments))
 
 
 def _programs_of(tool: str, arguments: str) -> list[str]:
     # What a pipe brings is filtered, and not added to.
-    runs = _invocations(tool, arguments)
+    runs = list_invocations(tool, arguments)
     return [run.program for run in runs if not (run.piped and prints_what_others_say(run.program))]
-
-
-@lru_cache(maxsize=256)
-def _invocations(tool: str, arguments: str) -> tuple[Invocation, ...]:
-    return tuple(invocations_of(tool, arguments)) if runs_commands(tool, arguments) else ()

@@ -158,7 +158,7 @@ def _find_closing(text: str, call: Call, *, says_success: bool) -> str:
     programs = call.list_programs(hidden=says_success)
     if says_success and not programs:
         return ""  # every program shows its status
-    if programs and "$" in call.arguments and _announces_failure(text, call.arguments):
+    if programs and "$" in call.arguments and not call.filters and _announces_failure(text, call.arguments):
         return OF_SHELL
     return find_failure(text, programs, call.arguments, any_program=not call.knows_command)
 

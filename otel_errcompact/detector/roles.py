@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+from otel_errcompact.detector.closing import prints_what_others_say
 from otel_errcompact.detector.operation import invocations_of, last_command, runs_commands
 from otel_errcompact.detector.operation.command_line import invocations_in
 from otel_errcompact.runtime.lazy import lazy, lazy_pattern
@@ -35,6 +36,9 @@ _CARRIERS: Final = frozenset({"ssh", "docker exec", "docker compose exec", "dock
 _FILE_ARGUMENT: Final = lazy_pattern(r'"(?:path|file_path|filename|file|absolute_path)"')
 _FETCHING: Final = lazy_pattern(r"(?i)fetch|browse|web")
 _MAX_COMMANDS: Final = 32
+_MAX_REMEMBERED: Final = 8_192
+"""Characters of arguments whose programs are remembered."""
+
 _MAX_VALUES: Final = 64
 _MIN_VALUE: Final = 2
 _MAX_VALUE: Final = 600
@@ -64,7 +68,7 @@ class Call:
         """Whether a shell runs it: an editor may call its verb `command`."""
         if not self._runs or not _FILE_ARGUMENT.search(self.arguments):
             return self._runs
-        found = _list_invocations(self.tool, self.arguments)
+        found = list_invocations(self.tool, self.arguments)
         return not (len(found) == 1 and not found[0].words and found[0].program.isidentifier())
 
     @property
@@ -82,6 +86,13 @@ class Call:
         """Whether a function brings pages of the web."""
         return _FETCHING.search(self.tool) is not None
 
+    @property
+    def filters(self) -> bool:
+        """Whether a pipe ends in a filter, whose status counts."""
+        return any(
+            run.piped and prints_what_others_say(run.program) for run in list_invocations(self.tool, self.arguments)
+        )
+
     def list_programs(self, *, hidden: bool) -> tuple[str, ...]:
         """
         Return the programs that it runs, with their subcommands.
@@ -89,7 +100,7 @@ class Call:
         Args:
             hidden: Whether only those count whose status the command line hides.
         """
-        found = _list_invocations(self.tool, self.arguments)
+        found = list_invocations(self.tool, self.arguments)
         return tuple(run.program for run in found if run.hidden or not hidden)
 
     def names_argument(self, text: str) -> bool:
@@ -98,8 +109,16 @@ class Call:
         return any(value in first for value in _values(self.arguments))
 
 
+def list_invocations(tool: str, arguments: str) -> tuple[Invocation, ...]:
+    """Return the programs that a call runs, here and elsewhere."""
+    if not runs_commands(tool, arguments):
+        return ()
+    list_all = _remember if len(arguments) <= _MAX_REMEMBERED else _remember.__wrapped__
+    return list_all(tool, arguments)
+
+
 @lru_cache(maxsize=256)
-def _list_invocations(tool: str, arguments: str) -> tuple[Invocation, ...]:
+def _remember(tool: str, arguments: str) -> tuple[Invocation, ...]:
     return tuple(_invocations(tool, arguments))
 
 

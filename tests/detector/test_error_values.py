@@ -101,6 +101,7 @@ def test_an_answer_above_the_bound_is_none() -> None:
         "Traceback (most recent call last):\n" + '  File "a"\n' * 6000,
         "connect " + "x" * 60_000,
         '(1146, "' + "'a'" * 20_000,
+        "<status>completed</status>\n<exit_code>0</exit_code>\n<output><h1>504 Gateway Time-out</h1></output>",
         json.dumps(json.dumps(json.dumps(json.dumps(json.dumps("Error: no such user"))))),
     ],
 )

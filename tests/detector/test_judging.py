@@ -126,6 +126,10 @@ def test_who_reads_what_others_have_said_states_nothing(command: str) -> None:
         ("python x.py | tail", 'Traceback (most recent call last):\n  File "x.py", line 1\nKeyError: 1', "python"),
         ("python x.py | tail", 'Traceback (most recent call last):\n  File "x.py", line 1\nKeyError: 1\na\nb\nc', ""),
         ('make; echo "exit: $?"', "done\nexit: 2", "shell"),
+        ('go test ./... | grep -v ^ok; echo "EXIT $?"', "EXIT 1", ""),
+        ("go mod init x | tail -1; go get y | tail -5", "go: creating new go.mod: module x\ngo: added y v1.1.24", ""),
+        ("npx eslint . | tail -1", "\u2716 \x1b[31m0 errors\x1b[0m, 5 warnings and 0 suggestions in 1 file.", ""),
+        ("npx eslint . | tail -1", "\u2716 \x1b[31m2 problems (2 errors, 0 warnings)\x1b[0m", "eslint"),
         ("nosuch | cat", "bash: line 1: nosuch: command not found", "shell"),
     ],
 )

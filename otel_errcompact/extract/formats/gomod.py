@@ -27,7 +27,8 @@ FORMAT: Final = Format(
     closings=(
         r"\t\S{1,200}: (?:module |cannot find|reading |invalid version|unrecognized import)",
         (
-            r"go: (?:cannot |no |module |errors |error |unknown |go\.mod |[^\n]{1,200}: (?:unknown revision"
+            r"go: (?:cannot |no |module (?:lookup|cache|.{1,200}: )|errors |error |unknown |go\.mod file not"
+            r"|[^\n :]{1,200}: (?:unknown revision"
             r"|invalid version|not found|no matching|reading |module ))"
         ),
         (
