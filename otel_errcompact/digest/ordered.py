@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import accumulate, groupby, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest.untrusted import CUT
@@ -94,13 +94,8 @@ def _states(line: str) -> bool:
 
 
 def _take(numbers: range, costs: Sequence[int], room: int) -> set[int]:
-    taken: set[int] = set()
-    for number in numbers:
-        room -= costs[number]
-        if room < 0:
-            break
-        taken.add(number)
-    return taken
+    spent = accumulate(costs[number] for number in numbers)
+    return {number for number, cost in zip(numbers, takewhile(room.__ge__, spent), strict=False)}
 
 
 def _with_marks(lines: Sequence[str], kept: set[int], way_back: str) -> Iterator[str]:

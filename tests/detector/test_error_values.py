@@ -101,6 +101,7 @@ def test_an_answer_above_the_bound_is_none() -> None:
         "Traceback (most recent call last):\n" + '  File "a"\n' * 6000,
         "connect " + "x" * 60_000,
         '(1146, "' + "'a'" * 20_000,
+        "{'error': '" + "x" * 5_000 + "'}",
         "<status>completed</status>\n<exit_code>0</exit_code>\n<output><h1>504 Gateway Time-out</h1></output>",
         json.dumps(json.dumps(json.dumps(json.dumps(json.dumps("Error: no such user"))))),
     ],
@@ -114,5 +115,4 @@ def test_what_nests_or_repeats_is_none(raw: str) -> None:
 def test_an_ordinary_answer_costs_little() -> None:
     """Most are decided by how they begin."""
     answers = ["Your order was shipped on Monday.\n" * 1800, json.dumps([{"id": n, "name": "x"} for n in range(2400)])]
-
     assert costs_little(lambda: [read_error_value(answer) for answer in answers])

@@ -290,7 +290,7 @@ def test_a_host_that_reads_a_file_sees_it_grow_and_then_the_digest(host: Host, o
 
 def test_of_a_file_that_others_write_to_nothing_is_taken_back(host: Host) -> None:
     """What another process wrote meanwhile stays, and so does the output before it."""
-    wrapped = " ".join(host.wrap("bash", "-c", '"seq 3000; echo other >> log; exit 3"'))
+    wrapped = " ".join(host.wrap("bash", "-c", '"seq 3000; until [ -s log ]; do :; done; echo other >> log; exit 3"'))
     host.shell(f"exec >> log 2>&1; {wrapped}; true")
     lines = (host.work / "log").read_bytes()
     assert lines.startswith(RAW.partition(b"Traceback")[0][:1000])
