@@ -40,7 +40,7 @@ def play(
         on_problem: Takes what is malformed.
         on_bytes: Takes the number of bytes read since its last call.
     """
-    options = options or Options.from_environ()
+    options = (options or Options.from_environ()).with_way_back("the raw error has them")
     options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"enabled": False})})
     with ExitStack() as stack:
         played, forks = _Played(options, collector, stack), Forks()
