@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from docs.literals_of_patterns import find_literals
 from otel_errcompact.extract.format import Listing
 from otel_errcompact.extract.formats import ORDER
 
@@ -32,4 +33,6 @@ def index() -> str:
 
 def _row(name: str) -> Listing:
     found = import_module(f"otel_errcompact.extract.formats.{name}").FORMAT
-    return Listing(**{field.name: getattr(found, field.name) for field in fields(Listing)})
+    literals = [find_literals(pattern) for pattern in (*found.closings, *found.stacks)]
+    clues = dict.fromkeys(literal for each in literals for literal in each) if all(literals) else ()
+    return replace(Listing(**{field.name: getattr(found, field.name) for field in fields(Listing)}), clues=tuple(clues))

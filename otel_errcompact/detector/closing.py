@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.cleaning.characters import clean
+from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.extract.table import listings
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -78,6 +79,7 @@ _MAX_REFUSED: Final = 3
 
 class _Owner(NamedTuple):
     name: str
+    clues: tuple[str, ...]
     failed: re.Pattern[str] | None
     passed: re.Pattern[str] | None
     stacks: re.Pattern[str] | None
@@ -124,15 +126,18 @@ def prints_what_others_say(program: str) -> bool:
     return _READERS.match(program) is not None
 
 
-def _last_of(tail: str, owners: Iterable[_Owner]) -> str:
-    failed, passed, name = -1, -1, ""
+def _last_of(tail: str, owners: tuple[_Owner, ...]) -> str:
+    telling = _clues_of(owners).candidates(tail)
+    if not telling:
+        return ""
+    failed, name = -1, ""
     closing, tallies = _start_of(tail, _LINES_OF_CLOSING), _start_of(tail, _LINES_OF_TALLY)
-    for owner in owners:
+    for owner in telling:
         start = closing if owner.passed is None else tallies
         at = max(_last_match(owner.failed, tail, start), _last_stack(owner.stacks, tail))
         if at > failed:
             failed, name = at, owner.name
-        passed = max(passed, _last_match(owner.passed, tail, tallies))
+    passed = max((_last_match(owner.passed, tail, tallies) for owner in owners), default=-1) if failed >= 0 else -1
     return name if failed > passed else ""
 
 
@@ -161,6 +166,11 @@ def _last_stack(pattern: re.Pattern[str] | None, tail: str) -> int:
     return at if unframed <= _MAX_BEHIND else -1
 
 
+@lru_cache(maxsize=256)
+def _clues_of(owners: tuple[_Owner, ...]) -> Prefilter[_Owner]:
+    return Prefilter(owners, [owner.clues for owner in owners])
+
+
 @cache
 def _of_any_program() -> tuple[_Owner, ...]:
     # Whatever runs them, runners and checkers end with a tally; of other programs a stack that ends all is known.
@@ -182,7 +192,7 @@ def _owners_of(programs: Iterable[str]) -> list[_Owner]:
 @cache
 def _compile(listing: Listing) -> _Owner:
     patterns = (_join(part) for part in (listing.closings, listing.passes, listing.stacks))
-    return _Owner(listing.name, *patterns)
+    return _Owner(listing.name, listing.clues, *patterns)
 
 
 def _join(patterns: tuple[str, ...]) -> re.Pattern[str] | None:

@@ -202,12 +202,13 @@ _XML: Final = lazy_pattern(
 )
 
 _FLAG: Final = lazy_pattern(
-    r"\A\{\s*\"(?:message|Message|code)\"|\"(?:is_?[Ee]rror\"\s*:\s*[tT]rue|(?:success|ok|succeeded)\"\s*:\s*(?:false|False)"
+    r"\"(?:is_?[Ee]rror\"\s*:\s*[tT]rue|(?:success|ok|succeeded)\"\s*:\s*(?:false|False)"
     r"|type\"\s*:\s*\"(?:text|error)\"|(?:[eE]rror\w{0,20}|errmsg|[fF]ault|exception|detail|documentation_url"
     r"|__type)\"\s*:\s*[\"\[{tT]|(?:status(?:_?[cC]ode)?|code|result|outcome|http_?[sS]tatus|exit_?(?:[cC]ode|status)"
     r"|return_?[cC]ode|errcode)\"\s*:\s*(?:-?[1-9]|\"(?:[45][0-9]{2}\"|[fF]ail|err|[A-Z][\w.]*[\"_])))"
 )
-"""How an answer in JSON shows, near one of its ends, that it may report an error."""
+_OPENS_WITH_FLAG: Final = lazy_pattern(r"\{\s*\"(?:message|Message|code)\"")
+"""How an answer in JSON shows, near one of its ends or at its beginning, that it may report an error."""
 
 _REASONS: Final = (
     "message", "error", "errors", "reason", "detail", "details", "msg", "error_message", "errorMessage",
@@ -285,7 +286,8 @@ def _load(text: str) -> object:
     if is_literal and len(text) > _MAX_LITERAL:
         return None
     shown = text.replace("'", '"') if is_literal else text
-    if text[0] != '"' and not _FLAG.search(shown, 0, 2 * _HEAD) and not _FLAG.search(shown, max(0, len(text) - _HEAD)):
+    ends = shown if len(shown) <= 3 * _HEAD else f"{shown[: 2 * _HEAD]}\n{shown[-_HEAD:]}"
+    if text[0] != '"' and not _OPENS_WITH_FLAG.match(shown) and not _FLAG.search(ends):
         return None
     try:
         return ast.literal_eval(text) if is_literal else json.loads(text)

@@ -95,7 +95,7 @@ def _states(line: str) -> bool:
 
 def _take(numbers: range, costs: Sequence[int], room: int) -> set[int]:
     spent = accumulate(costs[number] for number in numbers)
-    return {number for number, cost in zip(numbers, takewhile(room.__ge__, spent), strict=False)}
+    return set(numbers[: sum(1 for _ in takewhile(room.__ge__, spent))])
 
 
 def _with_marks(lines: Sequence[str], kept: set[int], way_back: str) -> Iterator[str]:

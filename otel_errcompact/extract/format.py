@@ -96,6 +96,9 @@ class Listing:
     stacks: tuple[str, ...] = ()
     """The same of the first line of a stack that ends a program; a stack with output behind it is log."""
 
+    clues: tuple[str, ...] = ()
+    """Strings of which each match of `closings` and `stacks` holds one, found by `make docs`; none means any text."""
+
     openings: tuple[str, ...] = ()
     """Strings of which one stands near the beginning of each text in which a tool itself refuses a call."""
 

@@ -1,13 +1,14 @@
-"""Which formats a text may be of: a cheap look at what all texts of a format hold."""
+"""Which formats a text may concern: a cheap look at the plain strings of which each such text holds one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_errcompact.extract.format import Listing
+Row = TypeVar("Row")
+"""What is told from others: a format, or one of its parts."""
 
 _SHARED: Final = (
     *("A", "R", "C", "[", "*", "M", "G", "W", "B", "H", "=", "<", "`", "U", "P", "j", "k"),
@@ -21,20 +22,21 @@ choice gives the same candidates; this one was found by trying what is fastest o
 """
 
 
-class Prefilter:
+class Prefilter(Generic[Row]):
     """
-    Find the formats that a text may be of, by their markers.
+    Find the formats that a text may concern, by their markers.
 
     Args:
         formats: The formats in the order in which they are tried.
+        markers: The strings of each, of which such a text holds one; none means any text.
     """
 
-    def __init__(self, formats: Sequence[Listing]) -> None:
+    def __init__(self, formats: Sequence[Row], markers: Sequence[tuple[str, ...]]) -> None:
         self._formats = formats
-        self._always = {number for number, listing in enumerate(formats) if not listing.markers}
+        self._always = {number for number, own in enumerate(markers) if not own}
         files: dict[str, dict[str, list[int]]] = {}
-        for number, listing in enumerate(formats):
-            for marker in listing.markers:
+        for number, own in enumerate(markers):
+            for marker in own:
                 shared = next((part for part in _SHARED if part in marker), marker)
                 files.setdefault(shared, {}).setdefault(marker, []).append(number)
         self._files = [
@@ -42,7 +44,7 @@ class Prefilter:
             for shared, markers in files.items()
         ]
 
-    def candidates(self, body: str) -> list[Listing]:
+    def candidates(self, body: str) -> list[Row]:
         """Return the formats without markers, and those of which a marker stands in `body`."""
         found = self._always.copy()
         for shared, markers in self._files:

@@ -45,10 +45,11 @@ def listings() -> tuple[Listing, ...]:
 
 
 @cache
-def prefilters() -> tuple[Prefilter, ...]:
+def prefilters() -> tuple[Prefilter[Listing], ...]:
     """Return what tells which formats a text may be of, a portion of the table each."""
     rows = listings()
-    return tuple(Prefilter(rows[start : start + _PORTION]) for start in range(0, len(rows), _PORTION))
+    portions = (rows[start : start + _PORTION] for start in range(0, len(rows), _PORTION))
+    return tuple(Prefilter(portion, [row.markers for row in portion]) for portion in portions)
 
 
 def load(listing: Listing) -> Format:

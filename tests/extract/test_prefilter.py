@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from otel_errcompact.extract.format import Listing
+from otel_errcompact.extract.index import INDEX
 from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.extract.table import listings
 
@@ -30,15 +32,24 @@ def names(found):
 def test_candidates(body, expected):
     """Those without markers, and those with one of theirs in the text."""
     rows = {"failed": ("FAILED",), "failures": ("FAILURES", "Failures"), "cow": ("cow",), "any": ()}
-    prefilter = Prefilter([Listing(name=name, markers=markers) for name, markers in rows.items()])
+    prefilter = Prefilter([Listing(name=name, markers=markers) for name, markers in rows.items()], list(rows.values()))
     assert names(prefilter.candidates(body)) == expected
 
 
 @pytest.mark.parametrize("folder", sorted(path.name for path in CORPUS.iterdir() if path.is_dir()))
 def test_no_candidate_is_overlooked(folder):
     """What markers have in common leaves out none of those that a look for each marker finds."""
-    prefilter = Prefilter(listings())
+    prefilter = Prefilter(listings(), [row.markers for row in listings()])
     for path in (CORPUS / folder).glob("*.txt"):
         body = path.read_text(encoding="utf-8", errors="replace")
         plain = [row for row in listings() if not row.markers or any(marker in body for marker in row.markers)]
         assert names(prefilter.candidates(body)) == names(plain)
+
+
+@pytest.mark.parametrize("row", [row for row in INDEX if row.clues], ids=lambda row: row.name)
+def test_each_closing_statement_holds_a_clue(row):
+    """What tells that a closing need not be looked for stands in each that real tools have printed."""
+    said = re.compile(f"^(?:{'|'.join((*row.closings, *row.stacks))})[^\n]*(?:\n[^\n]*){{0,2}}", re.MULTILINE)
+    for path in CORPUS.rglob("*.txt"):
+        for found in said.finditer(path.read_text(encoding="utf-8", errors="replace")):
+            assert any(clue in found[0] for clue in row.clues), found[0]

@@ -32,7 +32,8 @@ def cow(**stated):
 def test_index_says_what_the_formats_say(row):
     """The light index is made of the formats; `make docs` writes it."""
     found = import_module(f"otel_errcompact.extract.formats.{row.name}").FORMAT
-    assert row == Listing(**{field.name: getattr(found, field.name) for field in dataclasses.fields(Listing)})
+    of_format = {field.name: getattr(found, field.name) for field in dataclasses.fields(Listing)}
+    assert row == Listing(**{**of_format, "clues": row.clues})
 
 
 def test_every_format_has_its_place():
@@ -214,7 +215,7 @@ def test_a_cause_that_is_cut_off():
 def test_a_type_that_is_garbled(monkeypatch):
     """A type is one line of bounded length, whatever a format has taken for one."""
     row = cow(read=lambda _: Facts(type="moo\n" * 99, cause="no milk"))
-    monkeypatch.setattr(recognition, "prefilters", lambda: (Prefilter([row]),))
+    monkeypatch.setattr(recognition, "prefilters", lambda: (Prefilter([row], [row.markers]),))
     found = extract(RawError(text="x")).type
     assert found.startswith("moo moo moo")
     assert len(found) <= 200
