@@ -33,6 +33,10 @@ def index() -> str:
 
 def _row(name: str) -> Listing:
     found = import_module(f"otel_errcompact.extract.formats.{name}").FORMAT
-    literals = [find_literals(pattern) for pattern in (*found.closings, *found.stacks)]
-    clues = dict.fromkeys(literal for each in literals for literal in each) if all(literals) else ()
-    return replace(Listing(**{field.name: getattr(found, field.name) for field in fields(Listing)}), clues=tuple(clues))
+    known = Listing(**{field.name: getattr(found, field.name) for field in fields(Listing)})
+    return replace(known, clues=_clues_of((*known.closings, *known.stacks)), clues_of_passes=_clues_of(known.passes))
+
+
+def _clues_of(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    literals = [find_literals(pattern) for pattern in patterns]
+    return tuple(dict.fromkeys(literal for each in literals for literal in each)) if all(literals) else ()

@@ -228,6 +228,9 @@ class Facts:
     members: int = 1
     """How many failures the text reports; more than one where a tool lists several, as test runners do."""
 
+    unread: int = 0
+    """How many of the members, by the tool's own count, no rule has found in the text."""
+
     tally: str = ""
     """The members in words, where there are several: `40 tests`, or `3 of 40 tests` if only three share the cause."""
 

@@ -14,7 +14,8 @@ from otel_errcompact.digest.news import MAX_REPEATED_CAUSE, find_news
 from otel_errcompact.digest.ordered import fit_in_order, resolve_redraws
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
-from otel_errcompact.errors import Evidence
+from otel_errcompact.errors import NOWHERE, Evidence
+from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.evidence.places import find_place
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -131,7 +132,7 @@ def render_inline(
     is_same_call = raw.is_exception or not before.calls or call in before.calls
     if _stays_whole(raw, error_class.facts, options, count_tokens):
         return _render_raw(raw, error_class, seen, situation)
-    if raw.text and not raw.is_exception and not owns_text(error_class.facts.format, raw.tool, raw.arguments):
+    if raw.text and not raw.is_exception and not _is_read(raw, error_class.facts):
         is_again = error_class.count > 1 and is_same_call and lines <= before.raw_lines and not before.forgotten
         if is_again:
             return Digest(f"{wording.name_outcome(raw)}{wording.mark_repeat(error_class, situation)}", seen)
@@ -189,6 +190,13 @@ def _stays_whole(raw: RawError, facts: Facts, options: DigestOptions, count_toke
     if len(raw.text) > _LONGEST_TOKEN * options.whole_tokens:
         return False
     return count_tokens(raw.text) <= options.whole_tokens
+
+
+def _is_read(raw: RawError, facts: Facts) -> bool:
+    if not owns_text(facts.format, raw.tool, raw.arguments):
+        return False
+    # What a tool counts and nobody has found stands where the text was cut, or in words that no rule knows.
+    return not facts.unread or any(map(is_cut, raw.text.split("\n")))
 
 
 def _hash_lines(text: str) -> frozenset[int]:
@@ -277,14 +285,15 @@ def _render_repeat(
     facts = error_class.facts
     news, shown = find_news(error_class.key, facts, shown)
     mark = wording.mark_repeat(error_class, situation, is_again=news.is_again)
-    cause = news.short.get(facts.cause, facts.cause)
-    cause = one_line(cause, min(MAX_REPEATED_CAUSE, options.line_characters))
+    cause = one_line(news.short.get(facts.cause, facts.cause), MAX_REPEATED_CAUSE)
     now = f", now {', '.join(news.values)}" if news.values else ""
     weights = dict(facts.evidence)
     evidence = [Evidence(line, weights[line]) for line in news.lines if line in weights]
     fresh = [line for line in _select_lines(news.lines, options) if line not in weights]
+    # Of an exception the place is no part of the text that its framework would have sent.
+    told = facts.revise(cause=cause, tally="", location=NOWHERE if raw.is_exception else facts.location)
     page = _Page(
-        head=f"[{wording.name_type(facts.type)}]{f': {cause}' if cause else ''} {mark}{now}",
+        head=f"{wording.write_head(told, '', options.line_characters)} {mark}{now}",
         details=_write_lines((news.short.get(line, line) for line in fresh), options),
         evidence=_write_evidence((Evidence(news.short.get(line, line), weight) for line, weight in evidence), options),
         tail=(),

@@ -14,6 +14,7 @@ from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.evidence.late import LateEvidence
 from otel_errcompact.extract.folding import fold_temporary
 from otel_errcompact.extract.glued import facts_of_parts
+from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
@@ -67,8 +68,9 @@ def facts_of_exceptions(chain: Sequence[Failure], roots: tuple[str, ...] = ()) -
 
 def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
-    facts = _look_into_output(facts_of_parts(text) or recognise(text), text.roots)
-    return _add_evidence(key_reasons(facts, text.body), text.body)
+    told = replace(text, body=strip_passed(text.body))
+    facts = _look_into_output(facts_of_parts(text) or recognise(told), text.roots)
+    return _add_evidence(key_reasons(facts, told.body), told.body)
 
 
 def _add_evidence(facts: Facts, body: str) -> Facts:

@@ -99,6 +99,9 @@ class Listing:
     clues: tuple[str, ...] = ()
     """Strings of which each match of `closings` and `stacks` holds one, found by `make docs`; none means any text."""
 
+    clues_of_passes: tuple[str, ...] = ()
+    """The same of `passes`."""
+
     openings: tuple[str, ...] = ()
     """Strings of which one stands near the beginning of each text in which a tool itself refuses a call."""
 

@@ -11,6 +11,7 @@ from otel_errcompact.extract.cleaning.unwrapping import unwrap
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.statements import statement_of
 from otel_errcompact.extract.text import Text
@@ -95,7 +96,7 @@ def _read_hook(part: Part) -> Facts:
 
 
 def _read_output(part: Part, roots: tuple[str, ...]) -> Facts | None:
-    opened = unwrap("\n".join(part.lines))
+    opened = unwrap(strip_passed("\n".join(part.lines)))
     facts = recognise(Text(body=opened.text, exit_code=opened.exit_code, roots=roots)) if opened.text else None
     if facts is None or facts.format not in _OF_ANY_TEXT:
         return facts

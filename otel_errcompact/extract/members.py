@@ -133,6 +133,7 @@ def facts_of_members(
         key_cause=" + ".join(sorted({_sign(cause) for cause in causes})) if several else head.first.keyed_cause,
         key_is_whole=several,
         members=len(members) + left,
+        unread=left if is_cut and len(members) < MAX_MEMBERS else 0,
         tally=_tally(shown, len(members) + left, unit),
     )
 

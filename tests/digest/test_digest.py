@@ -93,11 +93,13 @@ def test_the_first_occurrence_says_all_that_is_needed() -> None:
 
 
 def test_a_repeat_is_one_short_line() -> None:
-    """A repeat names the class and the count, and how many in a row."""
+    """A repeat names what failed, where, the class and the count, and how many in a row."""
     memory = Memory()
     for _ in range(3):
         shown(memory, facts(location=QUERY))
-    assert shown(memory, facts(location=QUERY)) == "[ConnectionError]: connection refused #3f2a again (x4, 4 in a row)"
+    assert shown(memory, facts(location=QUERY)) == (
+        "[ConnectionError] at query (db.py:42): connection refused #3f2a again (x4, 4 in a row)"
+    )
 
 
 def test_a_repeat_after_a_success_is_in_no_row() -> None:
@@ -116,7 +118,8 @@ def test_new_evidence_in_a_repeat_is_shown() -> None:
     assert shown(
         memory, replace(facts("got 17 rows from 'abc'", location=moved, details=("row a", "row c")), tally="4 tests")
     ) == (
-        "[ConnectionError]: got 17 rows from 'abc' #3f2a with new details (x2, 2 in a row), now line 45, 4 tests\n"
+        "[ConnectionError] at query (db.py:45): got 17 rows from 'abc' "
+        "#3f2a with new details (x2, 2 in a row), now line 45, 4 tests\n"
         "  | row c"
     )
 
@@ -362,7 +365,9 @@ def test_what_the_context_has_lost_is_said_once_more() -> None:
         "  | while opening pool 'main'\n"
         "  hint: nothing listens there"
     )
-    assert shown(memory, found) == "[ConnectionError]: connection refused #3f2a again (x3, 3 in a row)"
+    assert shown(memory, found) == (
+        "[ConnectionError] at query (db.py:42): connection refused #3f2a again (x3, 3 in a row)"
+    )
 
 
 def test_a_short_error_that_the_context_has_lost_stays_and_is_counted() -> None:

@@ -123,6 +123,15 @@ def test_what_a_tool_only_stated_is_cut_by_no_other_format() -> None:
     assert Agent(format="pytest").read(text, stated="npm") == f"{text}\n#3f2a"
 
 
+@pytest.mark.parametrize(("cut", "in_order"), [("", True), ("[... 200 lines truncated ...]\n", False)])
+def test_a_text_that_was_read_in_part_stays_in_order(cut: str, in_order: bool) -> None:
+    """What the tool counts and no rule has found stands in the text, unless somebody cut it out before."""
+    agent = Agent(format="eslint")
+    agent.facts = replace(agent.facts, members=9, unread=7)
+    text = f"{cut}{chr(10).join(ROWS[:80])}\n9 problems"
+    assert (agent.read(text, command="eslint .") == f"{text}\n#3f2a") == in_order
+
+
 def test_lines_that_repeat_are_folded() -> None:
     """The first one stays, and the number of the others."""
     assert (

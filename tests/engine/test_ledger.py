@@ -106,7 +106,7 @@ def test_an_observation_says_what_became_of_the_failure(ledger: Ledger) -> None:
     ledger.observe("r", raw(long, time_ns=1))
     observation = ledger.observe("r", raw(long, time_ns=2))
     assert (observation.run_id, observation.outcome, observation.count, observation.streak) == ("r", "repeat", 2, 2)
-    assert observation.text.startswith("[ConnectionError]: connection refused")
+    assert observation.text.startswith("[ConnectionError] at query (db.py:4): connection refused")
     assert "again (x2, 2 in a row; " in observation.text
     assert observation.raw_tokens == (len(long) + 3) // 4
     assert observation.sent_tokens == observation.raw_tokens

@@ -247,5 +247,5 @@ FORMAT: Final = Format(
     markers=("stacktrace:", "1) test ", "on setup_all callback", "Running ExUnit", "Randomized with seed"),
     programs=("mix",),
     closings=(r"[0-9]+ (?:doctests?|tests?|properties), (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b",),
-    passes=(r"[0-9]+ (?:doctests?|tests?|properties), (?:[0-9]+ \w+, )*0 failures\b",),
+    passes=(r"[0-9]+ (?:doctests?|tests?|properties), (?:[0-9]+ \w+, )*0 failures\b(?!, [1-9][0-9]* invalid)",),
 )

@@ -258,6 +258,6 @@ FORMAT: Final = Format(
     ),
     passes=(
         r"[0-9]{1,6} (?:runs|tests), [0-9]{1,6} assertions, 0 failures, 0 errors",
-        r"[0-9]+ examples?, 0 failures\b",
+        r"[0-9]+ examples?, 0 failures\b(?!, [1-9][0-9]* error)",
     ),
 )

@@ -161,6 +161,6 @@ FORMAT: Final = Format(
     ),
     passes=(
         r" {0,4}0 fail$",
-        r"[0-9]+ tests?, 0 failures",
+        r"[0-9]+ tests?, 0 failures(?!, [1-9])",
     ),
 )
