@@ -64,7 +64,7 @@ PROGRESS: Final = _any_of(
     r"(?:downloaded|fetched|installed|resolved|created|updated|copied|loaded|started|finished|built|compiled|generated"
     r"|unpacked|cached|cloned|pulled|pushed|connected|configured|initiali[sz]ed|reused|saved|wrote|uploaded|added"
     r"|removed|deleted|selected|prepared|audited|linked|checked|completed|processed|collected) ",
-    r"(?:\S{1,30}: )?(?:entering|leaving) directory |found [\w.+-]{1,60}: \S",
+    r"(?:\S{1,30}: )?(?:entering|leaving) directory |found [\w.+-]{1,60}: \S|[() ]{0,4}\(\S{1,100}/tex(?:mf|live)\S",
 )
 BAR: Final = lazy_pattern(
     r"[0-9] ?%(?: ?[|\[]|$)|[\u2588\u2593\u2501]{3}|[#=]{5,}>?|[0-9] ?[kKMGT]i?B/s|\bETA\b|(?:\.\.\.|\u2026)$"

@@ -36,6 +36,7 @@ ORDER: Final = (
     "eslint",
     "ruff",
     "compilers",
+    "latex",
     "maven",
     "npm",
     "cargo",
