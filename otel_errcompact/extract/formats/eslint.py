@@ -32,9 +32,10 @@ _STANDARD: Final = lazy_pattern(
     r"(?: \(warning\))?$"
 )
 _BIOME: Final = lazy_pattern(
-    r"(?P<file>[^\s:].{0,300}?)(?::(?P<line>[0-9]{1,7}):[0-9]{1,7})? (?P<rule>[a-z][a-zA-Z]{2,20}(?:/[\w-]{1,60}){0,3})"
-    r"(?: +[A-Z]{4,12})* +\u2501"
+    r"(?P<file>[^\s:].{0,300}?)(?::(?P<line>[0-9]{1,7}):(?P<column>[0-9]{1,7}))? "
+    r"(?P<rule>[a-z][a-zA-Z]{1,20}(?:/[\w-]{1,60}){0,3})(?: +[A-Z]{4,12})* +\u2501"
 )
+_KINDS: Final = {"format": NOT_FORMATTED, "parse": COMPILE_ERROR}
 _BIOME_MESSAGE: Final = lazy_pattern(r" {1,4}(?P<mark>[\u00d7\u2716!\u2139i]) (?P<message>\S.*)")
 _PRETTIER: Final = lazy_pattern(r"\[(?P<severity>warn|error)\] (?P<what>\S.*)")
 _CONCLUSION: Final = lazy_pattern(
@@ -54,7 +55,7 @@ def read(text: Text) -> Facts | None:
 
 def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the problems of all files."""
-    return list(islice(chain(_rows(lines), _blocks(lines), _unformatted(lines)), MAX_DIAGNOSTICS))
+    return list(islice(chain(_rows(lines), dict.fromkeys(_blocks(lines)), _unformatted(lines)), MAX_DIAGNOSTICS))
 
 
 def _rows(lines: Sequence[str]) -> Iterator[Diagnostic]:
@@ -103,12 +104,9 @@ def _blocks(lines: Sequence[str]) -> Iterator[Diagnostic]:
             continue
         kind = found["rule"].rpartition("/")[2]
         at = place(found["file"], found["line"])
-        if kind == "format":
-            yield Diagnostic(NOT_FORMATTED, said["message"], at)
-        else:
-            yield Diagnostic(
-                COMPILE_ERROR if kind == "parse" else kind, said["message"], at, said["mark"] in "\u00d7\u2716"
-            )
+        kind = _KINDS.get(kind, kind)
+        is_error = said["mark"] in "\u00d7\u2716"
+        yield Diagnostic(kind, said["message"], at, is_error, column=found["column"] or "")
 
 
 def _unformatted(lines: Sequence[str]) -> Iterator[Diagnostic]:
@@ -140,7 +138,8 @@ FORMAT: Final = Format(
         r"\S{1,300}:[0-9]{1,7}:[0-9]{1,5} lint/\S",
         r"\[warn\] Code style issues (?:found|were found)",
         r"[1-9][0-9]* (?:issues?|violations?|problems?|vulnerabilities)(?: found)?:$",
-        r"Found [0-9]+ warnings? and [1-9][0-9]* errors?",
+        r"Found (?:[0-9]+ warnings? and )?[1-9][0-9]* errors?",
+        "[a-z][\\w/]{1,20} \u2501{9}[^\\n]{0,200}\\n\\n {1,4}\u00d7 ",
         r"\S{1,300}\.md:[0-9]{1,7}(?::[0-9]{1,7})? (?:error )?MD0[0-9]{2}",
         "\u2716 [1-9][0-9]* problems? \\([1-9]",
     ),
@@ -152,7 +151,7 @@ FORMAT: Final = Format(
         read=read_diagnostics,
         total=lazy_pattern(
             r"(?m)^\s{0,3}[\u2716\u00d7] [0-9]{1,6} problems? "
-            r"\((?:([1-9][0-9]{0,5}) errors?|0 errors?, ([0-9]{1,6}) warn)"
+            r"\((?:([1-9][0-9]{0,5}) errors?|0 errors?, ([0-9]{1,6}) warn)|^Found ([0-9]{1,6}) errors?\.$"
         ),
         remedy=lazy_pattern(r"(?m)^ {1,3}([0-9]{1,6} errors? .{0,60}fixable with .{1,60}?)\.?$"),
     ),

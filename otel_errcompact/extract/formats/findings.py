@@ -89,6 +89,7 @@ FORMAT: Final = Format(
     ),
     closings=(
         r"[1-9][0-9]{0,6} issues:$",
+        r"level=error msg=\"(?:\[linters_context\]|Running error:|Timeout exceeded)|The command is terminated due to",
         r"\S{1,300}:[0-9]{1,7} (?:DL[34]|SC[12])[0-9]{3} ",
         r"[1-9][0-9]* issue\(s\) found",
         r"(?:Done linting! )?Found [1-9][0-9]* (?:violations|problems|issues)",
@@ -106,7 +107,7 @@ FORMAT: Final = Format(
         ),
         r"In [^\s:]{1,300} line [0-9]{1,7}:\n[^\n]{0,1000}\n *\^-",
     ),
-    passes=(r"0 issues\.?$",),
+    passes=(r"(?<!\"\n)0 issues\.?$",),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=lazy_pattern(r"(?m)^\W{0,4}(?:[Ff]ound )?([0-9]{1,6}) (?:errors?|problems?|issues?|findings?)\b"),

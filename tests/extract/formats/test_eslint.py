@@ -79,6 +79,16 @@ _STYLISH = """\
             id="biome, format",
         ),
         pytest.param(
+            "nothere fs/cantRead ━━━━━━\n\n  \u00d7 Cannot read file.\n    \n    Caused by:\n      No such file\n",
+            ("cantRead", "nothere", "Cannot read file."),
+            id="biome, no such file",
+        ),
+        pytest.param(
+            "/shop/biome.json:1:13 deserialize ━━━━━━\n\n  \u00d7 Found an unknown key `ruls`.\n",
+            ("deserialize", "/shop/biome.json:1", "Found an unknown key `ruls`."),
+            id="biome, configuration",
+        ),
+        pytest.param(
             "Checking formatting...\n[warn] src/a.js\n[warn] Code style issues found in the above file. Run Prettier.",
             ("not formatted", "src/a.js", "run prettier --write"),
             id="prettier",
@@ -108,9 +118,26 @@ def test_many():
     )
 
 
+def test_biome_counts_what_it_does_not_show():
+    """Errors above its limit count too; what its formatter says again is one, and the same of two columns is two."""
+    rows = [
+        "src/a.js:7:13 lint/suspicious/noDebugger  FIXABLE  ━━━━━━\n\n  \u00d7 This is unexpected.\n",
+        "src/a.js:7:31 lint/suspicious/noDebugger  FIXABLE  ━━━━━━\n\n  \u00d7 This is unexpected.\n",
+        "src/b.ts:2:4 parse ━━━━━━\n\n  \u00d7 expected `:`\n",
+        "src/b.ts:2:4 parse ━━━━━━\n\n  \u00d7 expected `:`\n",
+    ]
+    assert facts("\n".join(rows)).tally == "1 of 3 findings"
+    end = "Diagnostics not shown: 32.\nChecked 9 files in 60ms. No fixes applied.\nFound 36 errors.\n"
+    assert facts("\n".join((*rows, end))).tally == "1 of 36 findings"
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        pytest.param(
+            "Checked 9 files in 60ms. No fixes applied.\nFound 7 warnings.\nsays biome ━━ at the end",
+            id="biome, passed",
+        ),
         pytest.param("cart.js\n  12:30  the train leaves\nother: 3\n  1:2  x", id="a timetable"),
         pytest.param("a table ━━━━━━\n\n  nothing\n\nx  ✖", id="a ruler"),
         pytest.param("src/a.js lint ━━━━━━\n", id="cut behind the heading"),
