@@ -73,12 +73,25 @@ _OF_DRIVER: Final = lazy_pattern(
 _OF_LINKER: Final = lazy_pattern(
     r"(?:\S{0,200}\bld(?:\.\w{1,9})?: )?"
     r"(?:(?P<file>[^\s:]{1,300}):(?:(?P<line>[0-9]{1,9}):|\([^()\s]{1,200}\):)? ?)?"
-    r"(?P<message>(?:undefined reference to|multiple definition of|undefined symbol:?|duplicate symbol|cannot find) .*)"
+    r"(?P<message>(?:(?:undefined reference to|multiple definition of|undefined symbol:?|duplicate symbol|cannot find"
+    r"|(?:framework|library) not found) |(?:framework|library) '[^']{1,200}' not found$).*)"
+)
+_OF_XCODE: Final = lazy_pattern(
+    r"(?:(?P<file>[^:]{1,300}\.xcodeproj): error: |(?=Signing for \"[^\"]{1,200}\" requires a development team"
+    r"|\"[^\"]{1,200}\" requires a provisioning profile|No profiles for '[^']{1,200}' were found: ))"
+    r"(?P<message>\S.*?)(?: \(in target '[^']{1,200}' from project '[^']{1,200}'\))?$"
+)
+_OF_DART: Final = lazy_pattern(
+    r" {0,3}(?P<severity>error|warning|info|hint) (?:- (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}):[0-9]{1,7} - "
+    r"(?P<message>\S.{0,1000}?)|\u2022 (?P<said>\S.{0,1000}?) \u2022 (?P<place>[^\s:]{1,300}):(?P<row>[0-9]{1,7})"
+    r":[0-9]{1,7}) {1,2}[-\u2022] (?P<rule>[a-z]\w{2,60})$"
 )
 _COLUMN: Final = lazy_pattern(r"[0-9]{1,6}")
 _POSITION: Final = lazy_pattern(r"[:(] ?[0-9]")
 _IN_FUNCTION: Final = lazy_pattern(r".{0,400}: [Ii]n function `(?P<function>[^']{1,200})':$")
-_LINKING: Final = ("undefined reference to ", "multiple definition of ", "ld: cannot find ")
+_LINKING: Final = (
+    "undefined reference to ", "multiple definition of ", "ld: cannot find ", "ld: framework ", "ld: library ",
+)  # fmt: skip
 _TEMPORARY_OBJECT: Final = lazy_pattern(r"(?:.{0,200}/)?cc[A-Za-z0-9]{6}\.o$")
 _DEFINED_FIRST: Final = lazy_pattern(
     r"; (?P<file>[^\s;:]{1,300}):(?:[0-9]{1,9}:)?(?:\([^()\s]{1,200}\):)? first defined here$"
@@ -206,7 +219,7 @@ def _heads(lines: Sequence[str]) -> Iterator[tuple[int, _Head]]:
     """Yield the lines that state something, each with its number."""
     function, caller = "", NOWHERE
     for number, line in enumerate(lines):
-        if ":" not in line:
+        if ":" not in line and " requires a " not in line:
             continue
         if line.endswith(":") and "n function `" in line:
             named = _IN_FUNCTION.match(line)
@@ -317,6 +330,16 @@ def _read_linker(found: re.Match[str]) -> _Head:
     return _Head(LINK_ERROR, message, NOWHERE if _TEMPORARY_OBJECT.match(file) else place(file, found["line"]))
 
 
+def _read_xcode(found: re.Match[str]) -> _Head:
+    return _Head("XcodeError", found["message"], Location(file=found["file"]) if found["file"] else NOWHERE)
+
+
+def _read_dart(found: re.Match[str]) -> _Head:
+    at = place(found["file"] or found["place"], found["line"] or found["row"])
+    severity = "error" if found["severity"] == "error" else "warning"
+    return _Head(found["rule"], found["message"] or found["said"], at, severity)
+
+
 def _read_apple(found: re.Match[str]) -> _Head:
     return _Head(LINK_ERROR, f"undefined symbol: {found['symbol']}")
 
@@ -329,6 +352,7 @@ _FORMS_WITHOUT_POSITION: Final[tuple[_Form, ...]] = (
     (("::error", "::warning"), _OF_ANNOTATION, _read_annotation),
     (("error ", "warning "), _OF_PROJECT, _read_project),
     ((".py: error: ", ".pyi: error: "), _OF_FILE, _read_file),
+    ((".xcodeproj: error: ", " requires a ", "' were found: "), _OF_XCODE, _read_xcode),
     ((": error: ", ": fatal error: "), _OF_DRIVER, _read_driver),
 )
 """What a line must hold to be tried, its form, and what reads it; the first one that reads it counts."""
@@ -340,6 +364,7 @@ _FORMS: Final[tuple[_Form, ...]] = (
     (("e: ", "w: "), _OF_KOTLIN, _read_jvm),
     (("[error] ", "[warn] "), _OF_SBT, _read_jvm),
     (("-- ",), _OF_SCALA, _read_scala),
+    ((" - ", " \u2022 "), _OF_DART, _read_dart),
     *_FORMS_WITHOUT_POSITION,
 )
 """The forms of lines that hold a position, and then the others."""
@@ -503,11 +528,14 @@ FORMAT: Final = Format(
         ".kt:",
         "ymbols for architecture",
         "::error ",
+        ".dart:",
+        " requires a development team",
+        " requires a provisioning profile",
     ),
     programs=split_names(
         "gcc, g++, cc, c++, clang, clang++, tsc, vue-tsc, mypy, pyright, basedpyright, ld, go build, "
         "go vet, go install, go generate, ghc, ocaml, ocamlc, dune, elm, lua, Rscript, R, julia, swiftc, "
-        "swift, kotlinc, javac, cabal, stack, pylint, flake8, rubocop"
+        "swift, kotlinc, javac, cabal, stack, pylint, flake8, rubocop, dart analyze, flutter analyze"
     ),
     closings=(
         (
@@ -541,14 +569,14 @@ FORMAT: Final = Format(
         r"(?:collect2|clang(?:\+\+)?|gcc|g\+\+|cc1(?:plus)?|ld|rust-lld|ld\.lld): (?:fatal )?error: ",
         r"[^\s:(]{1,300}\([0-9]{1,7},[0-9]{1,7}\): (?:fatal )?error ",
         r"error (?:TS[0-9]{3,5}|C[0-9]{4}|CS[0-9]{4}): ",
-        r"# \S{1,300}\n(?:vet: )?[^\s:]{1,300}\.go:[0-9]{1,7}:[0-9]{1,7}: \S",
-        r"vet: [^\s:]{1,300}\.go:[0-9]{1,7}:[0-9]{1,7}: \S",
         r"[1-9][0-9]* errors?, [0-9]+ warnings?, [0-9]+ informations?\b",
+        r" {0,4}error (?:- [^\s:]{1,300}:[0-9]{1,7}:[0-9]{1,7} - |\u2022 [^\n]{1,1000} \u2022 [^\s:]{1,300}:[0-9])",
     ),
     passes=(
         r"Success: no issues found",
         r"0 errors, ",
         r"Found 0 errors",
+        r"No issues found!",
     ),
     diagnostics=Diagnostics(
         read=read_diagnostics,

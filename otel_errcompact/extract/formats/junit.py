@@ -241,6 +241,7 @@ FORMAT: Final = Format(
         r"Tests run: [0-9]+, (?:Failures: [1-9]|Failures: [0-9]+, Errors: [1-9])",
         r"\[ {1,9}[1-9][0-9]* tests failed",
         r"\[  FAILED  \] ",
+        r"xcodebuild: error: \S|Gradle task \w{1,60} failed with exit code ",
         r"\*{2,3} (?:TEST|BUILD|ARCHIVE|TEST BUILD|[1-9][0-9]* TESTS?) FAILED \*{2,3}",
         r"[0-9:]{4,9} (?:\+[0-9]+ )?(?:~[0-9]+ )?-[1-9][0-9]*: Some tests failed",
     ),

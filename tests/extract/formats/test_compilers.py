@@ -106,6 +106,53 @@ facts = facts_alone("compilers")
             "vet: ./main.go:6:2: undefined: total", ("CompileError", "./main.go:6", "undefined: total"), id="go vet"
         ),
         pytest.param(
+            "Analyzing lib...\n\n  error - cart/view.dart:19:44 - The method 'pop' isn't defined.  - undefined_method\n"
+            "warning - main.dart:3:8 - Unused import: 'dart:async'. - unused_import\n"
+            "   info - main.dart:9:5 - Don't invoke 'print'. - avoid_print\n\n3 issues found.",
+            ("undefined_method", "cart/view.dart:19", "The method 'pop' isn't defined."),
+            id="dart analyze; written after published outputs",
+        ),
+        pytest.param(
+            "Analyzing shop...\n\n   info \u2022 Use 'const' with it \u2022 lib/main.dart:21:14 \u2022 prefer_const\n"
+            "  error \u2022 Undefined name 'totl' \u2022 lib/cart.dart:14:12 \u2022 undefined_identifier\n\n2 issues",
+            ("undefined_identifier", "lib/cart.dart:14", "Undefined name 'totl'"),
+            id="flutter analyze; written after published outputs",
+        ),
+        pytest.param(
+            "Running Gradle task 'run'...\nlib/cart.dart:14:12: Error: Undefined name 'totl'.\n  return totl;\n"
+            "         ^^^^\nTarget kernel_snapshot_program failed: Exception\n\nFAILURE: Build failed with an error\n"
+            "* What went wrong:\nExecution failed for task ':app:compileFlutterBuildDebug'.\n"
+            "> Process 'command '/opt/flutter'' finished with non-zero exit value 1",
+            ("CompileError", "lib/cart.dart:14", "Undefined name 'totl'."),
+            id="flutter build; written after published outputs",
+        ),
+        pytest.param(
+            "note: Building targets\n/app/Shop.xcodeproj: error: No profiles for 'com.example.shop' were found: "
+            "Xcode couldn't find any. (in target 'Shop' from project 'Shop')\n** ARCHIVE FAILED **",
+            (
+                "XcodeError",
+                "/app/Shop.xcodeproj",
+                "No profiles for 'com.example.shop' were found: Xcode couldn't find any.",
+            ),
+            id="xcodebuild; written after published outputs",
+        ),
+        pytest.param(
+            'Check dependencies\nSigning for "ShopTests" requires a development team. Select a development team.\n'
+            "Code signing is required for product type 'Unit Test Bundle' in SDK 'iOS 10.3'\n\n** BUILD FAILED **",
+            ("XcodeError", "", 'Signing for "ShopTests" requires a development team. Select a development team.'),
+            id="xcodebuild 9; written after published outputs",
+        ),
+        pytest.param(
+            "ld: framework not found Payments\nclang: error: linker command failed with exit code 1 (use -v to see it)",
+            ("LinkError", "", "framework not found Payments"),
+            id="Apple's linker",
+        ),
+        pytest.param(
+            "ld: library 'pay' not found\nclang: error: linker command failed with exit code 1 (use -v to see it)",
+            ("LinkError", "", "library 'pay' not found"),
+            id="Apple's newer linker",
+        ),
+        pytest.param(
             "main.go:10:2: ineffectual assignment to err (ineffassign)",
             ("ineffassign", "main.go:10", "ineffectual assignment to err"),
             id="golangci-lint",
