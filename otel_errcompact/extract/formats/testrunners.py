@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.format import Format
@@ -32,9 +33,11 @@ CUT_OFF: Final = "TestsFailed"
 _STACK: Final = lazy_pattern(r"(?m)^Traceback |^\s+at \S|^panic: ")
 _TITLE: Final = lazy_pattern(r"\s*(?:-{10,}|[\u2500\u2501]{4,} (?P<inside>\S.{0,200}?) [\u2500\u2501]{4,})$")
 _BEGIN: Final = lazy_pattern(
-    r"\[ RUN      \] |\s*\(?(?:pass|fail|skip)\)|test .{1,200} \.\.\.$|Test Case .{1,300} (?:started|passed)\b"
+    r"\[ RUN      \] |\s*\(?(?:pass|fail|skip)\)|test .{1,200} \.\.\.$|Test Case .{1,300} (?:started|passed|failed)\b"
+    r"|[0-9]{2,3}:[0-9]{2} \+[0-9]{1,7}(?: [~-][0-9]{1,7}){0,2}: "
 )
 _CODE: Final = lazy_pattern(r"\s{0,6}[0-9]{1,6} \| ")
+_SEE_ABOVE: Final = "Test failed. See exception logs above."
 _MAX_TITLE: Final = 16
 """Lines above a heading in which its title stands."""
 
@@ -68,6 +71,9 @@ def _read_members(lines: Sequence[str], headings: Sequence[Heading]) -> list[Mem
     members: dict[str, Member] = {}
     for heading in headings:
         block = _block_above(lines, heading, starts) if heading.is_below else _block_below(lines, heading, starts)
+        if any(line.endswith(_SEE_ABOVE) for line in block[:1]):
+            before = max((at for at in starts if at < heading.number), default=0)
+            block = _block_of_flutter(lines[before : heading.number])
         name, block = _name_of(lines, heading, block)
         member = read_block(name, block, heading.location, heading.said, is_exact=heading.is_exact)
         known = members.get(name)
@@ -117,6 +123,13 @@ def _block_below(lines: Sequence[str], heading: Heading, starts: set[int]) -> Se
             break  # the title of the next test
         end += 1
     return lines[heading.number + 1 : end]
+
+
+def _block_of_flutter(above: Sequence[str]) -> Sequence[str]:
+    # A frame above the heading tells the exception: what it says ends with a blank line, the places are told below it.
+    at = next((at for at, line in enumerate(above) if line.startswith("The following ") and line.endswith(":")), 0)
+    places = (line for line in above[at:] if "file:///" in line)
+    return (*takewhile(str.strip, above[at + 1 :]), *places)
 
 
 def _name_of(lines: Sequence[str], heading: Heading, block: Sequence[str]) -> tuple[str, Sequence[str]]:

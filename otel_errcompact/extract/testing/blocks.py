@@ -36,7 +36,7 @@ _CARETS: Final = lazy_pattern(r"[\s|\u2502:]*[\^~\u2501\u2500-]*[\^~][\s^~-]*$")
 _VALUE: Final = lazy_pattern(
     r"(?i)\s*(?P<label>expected|actual|received|got|but (?:got|was)|obtained|found|wanted?|evaluated|expression"
     r"|left|right"
-    r"|which is|passed in|with expansion|values?|result|output|exit code|returned|difference|diff)"
+    r"|which(?: is)?|passed in|with expansion|values?|result|output|exit code|returned|difference|diff)"
     r"(?=(?: (?:value|result|was|object|string|is))?(?: ?[:=<(]| {2,}|$))(?P<rest>.{0,300})$"
 )
 _TITLE: Final = lazy_pattern(

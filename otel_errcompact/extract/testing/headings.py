@@ -69,7 +69,7 @@ _FORMS: Final = (
     _Form(
         ": error: ",
         lazy_pattern(
-            r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): error: "
+            r"(?:<unknown>|(?P<file>[^\s:]{1,300})):(?P<line>[0-9]{1,7}): error: "
             r"(?:-\[(?P<objc>[^\]]{1,300})\]|(?P<name>\w{1,100}\.test\w{0,200}))"
             r" : (?P<said>\S.*)$"
         ),

@@ -123,6 +123,44 @@ DART = """00:01 +1 -1: total is right [E]
 
 00:01 +1 -1: Some tests failed."""
 
+FLUTTER = """00:01 +0: prints Error: no region
+00:01 +1: counts
+\u2550\u2550\u2561 EXCEPTION CAUGHT BY FLUTTER TEST FRAMEWORK \u255e\u2550\u2550\u2550\u2550\u2550\u2550\u2550\u2550
+The following TestFailure was thrown running a test:
+Expected: one matching
+  Actual: _TextFinder:<Found 0 widgets with text "2">
+   Which: means none were found
+
+When the exception was thrown, this was the stack:
+#4      main.<anonymous closure> (file:///app/test/widget_test.dart:27:5)
+<asynchronous suspension>
+#5      testWidgets.<anonymous closure> (package:flutter_test/src/widget_tester.dart:189:15)
+
+The test description was:
+  counts
+\u2550\u2550\u2550\u2550\u2550\u2550\u2550\u2550
+00:01 +1 -1: counts [E]
+  Test failed. See exception logs above.
+  The test description was: counts
+
+00:01 +1 -1: Some tests failed."""
+"""Written after published outputs, as the next one."""
+
+LAYOUT = """00:01 +0: shows
+\u2550\u2550\u2561 EXCEPTION CAUGHT BY RENDERING LIBRARY \u255e\u2550\u2550\u2550\u2550\u2550\u2550\u2550\u2550
+The following assertion was thrown during layout:
+A RenderFlex overflowed by 48 pixels on the right.
+
+The relevant error-causing widget was:
+  Row Row:file:///app/lib/cart_page.dart:41:16
+
+\u2550\u2550\u2550\u2550\u2550\u2550\u2550\u2550
+00:01 +0 -1: shows [E]
+  Test failed. See exception logs above.
+  The test description was: shows
+
+00:01 +0 -1: Some tests failed."""
+
 CLOJURE = """FAIL in (test-total) (cart_test.clj:8)
 expected: (= 4 (total cart))
   actual: (not (= 4 3))
@@ -157,6 +195,16 @@ RUNNERS = {
     "robot": (ROBOT, "Total Is Right", "2 != 3"),
     "ava": (AVA, "total is right (cart.ava.mjs:2)", "- 2 | + 3"),
     "dart": (DART, "total is right (test/cart_test.dart:8)", "Expected: <4>; Actual: <3>"),
+    "flutter": (
+        FLUTTER,
+        "counts (/app/test/widget_test.dart:27)",
+        'Expected: one matching; Actual: _TextFinder:<Found 0 widgets with text "2">; Which: means none were found',
+    ),
+    "flutter layout": (
+        LAYOUT,
+        "shows (/app/lib/cart_page.dart:41)",
+        "A RenderFlex overflowed by 48 pixels on the right.",
+    ),
     "clojure": (CLOJURE, "test-total (cart_test.clj:8)", "expected: (= 4 (total cart)); actual: (not (= 4 3))"),
     "bats": (BATS, "total is right (test/cart.bats:8)", '[ "$output" = "4" ]\' failed'),
 }
@@ -199,6 +247,24 @@ def test_crash_of_another_test():
     )
     assert str(facts.location) == "Shop.CartTests testTax (/app/CartTests.swift:27)"
     assert facts.cause == 'XCTAssertEqual failed: ("9") is not ("7")'
+
+
+def test_failure_of_xctest_without_a_place():
+    """An error that a test throws has none."""
+    facts = facts_of(
+        '/app/CartTests.swift:27: error: -[Shop.CartTests testTax] : XCTAssertEqual failed: ("9") is not ("7")\n'
+        "Test Case '-[Shop.CartTests testTax]' failed (0.104 seconds).\n"
+        '<unknown>:0: error: -[Shop.CartTests testShip] : failed: caught error: "noRegion"\n'
+        "Test Case '-[Shop.CartTests testShip]' failed (0.002 seconds).\n"
+        "\t Executed 3 tests, with 2 failures (1 unexpected) in 0.007 (0.013) seconds\n"
+    )
+    assert facts.details == ('TestFailure at Shop.CartTests testShip: failed: caught error: "noRegion"',)
+
+
+def test_output_of_the_next_test_of_dart():
+    """What a test that passes prints belongs to no failed one."""
+    facts = facts_of(DART.replace("00:01 +1 -1: Some", "00:01 +1 -1: rates\nError: no rate\n00:01 +2 -1: Some"))
+    assert (facts.members, facts.details) == (1, ())
 
 
 def test_assertion_of_a_library_at_an_address():
