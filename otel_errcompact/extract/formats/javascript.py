@@ -20,5 +20,7 @@ FORMAT: Final = Format(
         r"(?:error: )?Uncaught (?:\(in promise\) )?[A-Z]\w{1,60}: ",
         r"[A-Z]\w{0,60}Error(?: \[\w{1,60}\])?: [^\n]{1,2000}\n {4}at \S",
         r"Error: [^\n]{1,2000}\n {4}at \S",
+        r"- [^\n]{1,300}\n {4}at [\w.]{0,20}\._resolveFilename \(",
+        r" {0,200}\^{1,80}\n(?=\n[A-Z]\w{0,60}: [^\n]{1,2000}\n {4}at \S)",
     ),
 )

@@ -18,7 +18,8 @@ _FOREIGN: Final = lazy_pattern(
     | ^(?:node|bun|ext|wasm|deno|jsr|chrome|chrome-extension|moz-extension|resource):
     | ^(?:evalmachine\.|index\ |native$|<|\[)
     | ^internal/
-    | ^(?:_\w+|events|net|fs|vm|util|module|timers|assert|child_process|dns|http|https|stream|tls|zlib)\.js$
+    | ^(?:(?:bootstrap)?_\w+|assert|child_process|dns|events|fs|https?|module|net|node|stream|timers)\.js$
+    | ^(?:tls|util|vm|zlib)\.js$
     | ^https?://(?:deno\.land/(?:std|x)|jsr\.io|esm\.sh|unpkg\.com|cdn\.)
     | [/\\]webpack[/\\](?:runtime|bootstrap)
     | (?:^|[/\\])(?:vendors?|polyfills)[.~-][^/\\]*\.js$

@@ -295,6 +295,26 @@ def test_code_of_a_database():
     assert facts(text).details[0] == "hint: 'create it'"
 
 
+def test_node_of_long_ago():
+    """What Node ran itself, in files without a scheme, is no place."""
+    found = facts("""
+        module.js:340
+            throw err;
+                  ^
+        Error: Cannot find module '/app/shop.js'
+            at Function.Module._resolveFilename (module.js:338:15)
+            at Function.Module._load (module.js:280:25)
+            at startup (node.js:119:16)
+            at startup (bootstrap_node.js:204:16)
+            at node.js:906:3
+    """)
+    assert (found.type, str(found.location), found.cause) == (
+        "MODULE_NOT_FOUND",
+        "",
+        "Cannot find module '/app/shop.js'",
+    )
+
+
 def test_several_errors_in_a_log():
     """The last one counts; the others are told in a line each."""
     found = facts("Error: A\n    at f (/a/b.js:1:2)\nsome text\nTypeError: B\n    at g (/a/c.js:1:2)")
