@@ -70,10 +70,12 @@ _MISUSE: Final = (
 )
 """How a program refuses its own arguments, as `getopt(3)` writes it and the readers of patterns and scripts do."""
 
-_HELP: Final = lazy_pattern(r"(?:Try '[^\n]{1,200} --help'|[Uu]sage: |For more information|See |[Dd]id you mean)")
+_HELP: Final = lazy_pattern(r"(?:Try '[^\n]{1,200} --help'|[Uu]sage: |USAGE:|For more info|See |[Dd]id you mean)")
 """The line behind such a refusal."""
 
-_MAX_LAST: Final = 2
+_MAX_HELP: Final = 12
+"""Lines of help behind such a refusal: suggestions and the usage are indented, or lines of that form too."""
+
 _MAX_REFUSED: Final = 3
 
 
@@ -203,11 +205,13 @@ def _join(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 def _in_own_name(tail: str, programs: Sequence[str]) -> str:
-    last = [line for line in tail[-MAX_CLOSING:].split("\n") if line.strip()][-_MAX_LAST:]
-    if _HELP.match(last[-1]) is None:
-        last = last[-1:]
+    lines = [line for line in tail[-MAX_CLOSING:].split("\n") if line.strip()]
+    last = lines[-1]
+    if _HELP.match(last):
+        above = reversed(lines[-_MAX_HELP:-1])
+        last = next((line for line in above if line[:1] != " " and not _HELP.match(line)), last)
     named = _own_name(frozenset(word for program in programs for word in program.split(" ") if word))
-    return OF_SHELL if any(named.match(line) or _of_shell().match(line) for line in last) else ""
+    return OF_SHELL if named.match(last) or _of_shell().match(last) else ""
 
 
 @cache

@@ -174,8 +174,11 @@ FORMAT: Final = Format(
         ),
         (
             r"(?:error: |Error: )?(?:[Uu]nknown (?:flag|option|argument|command|shorthand flag)"
-            r"|[Uu]nrecognized (?:option|argument|flag)"
-            r"|[Nn]o such (?:option|command)|flag provided but not defined|unexpected argument)[: ]"
+            r"|[Uu]nrecognized (?:option|argument|flag|subcommand)"
+            r"|[Nn]o such (?:option|command)|flag provided but not defined|unexpected argument"
+            r"|the following required arguments were not provided|invalid value '[^'\n]{1,200}' for"
+            r"|a value is required for|Found argument '[^'\n]{1,200}' which wasn't"
+            r"|the argument '[^'\n]{1,200}' cannot be used with)[: ]"
         ),
         (
             r"(?:\S{1,200}: line [0-9]{1,7}: +[0-9]{1,9} )?(?:Segmentation fault|Bus error|Aborted|Illegal instruction"
