@@ -88,7 +88,7 @@ _FORMS: Final = (
         lazy_pattern(rf"\s{{0,8}}\S{{1,2}} \[fail\]: (?P<name>\S.{{0,400}}?)(?: Error thrown in test)?{_TIME}$"),
         is_whole=False,
     ),
-    _Form("[FAILED] ", lazy_pattern(rf"\s{{0,8}}\[FAILED\] (?P<name>\S.{{0,400}}?){_TIME}$")),
+    _Form("[FAILED] ", lazy_pattern(rf"\s{{0,8}}\[FAILED\] (?P<name>\S.{{0,400}}?){_TIME}$"), is_sure=False),
     _Form(
         " @ ",
         lazy_pattern(r"(?:Failure|Error) (?:\u2192|->) (?P<file>[^\s:]{1,300}) @ (?P<line>[0-9]{1,7})$"),
