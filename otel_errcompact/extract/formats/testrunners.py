@@ -118,8 +118,10 @@ def _block_below(lines: Sequence[str], heading: Heading, starts: set[int]) -> Se
     if not heading.is_whole:
         return ()
     end = heading.number + 1
+    is_fenced = end < len(lines) and _TITLE.match(lines[end]) is not None
+    end += is_fenced
     while end < len(lines) and end not in starts and not ends_block(lines[end]) and not _BEGIN.match(lines[end]):
-        if not heading.name and _TITLE.match(lines[end]):
+        if (is_fenced or not heading.name) and _TITLE.match(lines[end]):
             break  # the title of the next test
         end += 1
     return lines[heading.number + 1 : end]
@@ -169,6 +171,8 @@ FORMAT: Final = Format(
     programs=("bun", "bats", "robot", "pester", "ctest"),
     closings=(
         r"\(fail\) \S",
+        r"# Unhandled error between tests$",
+        r" {0,4}[1-9][0-9]* (?:fail|errors?)$",
         r"\[  FAILED  \] \S",
         r"\S[^\n]{0,300} \| FAIL \|$",
     ),

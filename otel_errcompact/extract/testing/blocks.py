@@ -108,7 +108,7 @@ def read_block(
     return Member(
         kind,
         clip(told) or NO_REASON,
-        Location(function=name if is_assertion else "", file=place.file, line=place.line),
+        Location(function=name if is_assertion and name != place.file else "", file=place.file, line=place.line),
         name,
         (
             *((f"> {parts.source}",) if parts.source else ()),

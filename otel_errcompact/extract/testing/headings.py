@@ -35,6 +35,7 @@ class _Form(NamedTuple):
 
 _FORMS: Final = (
     _Form("(fail) ", lazy_pattern(rf"\(fail\) (?P<name>\S.{{0,400}}?){_TIME}$"), is_below=True),
+    _Form("# Unhandled error between tests", lazy_pattern(r"# Unhandled error between tests$")),
     _Form(
         "[  FAILED  ] ",
         lazy_pattern(rf"\[  FAILED  \] (?P<name>[^\s,0-9][^\s,]{{0,400}}).{{0,200}}?{_TIME}$"),
@@ -175,7 +176,8 @@ def find_headings(lines: Sequence[str], body: str) -> Iterator[Heading]:
     for number, line in enumerate(lines if forms else ()):
         found = _find_heading(line, number, forms) if line and len(line) <= _MAX_LINE else None
         if found is not None:
-            yield found
+            file = lines[number - 2].removesuffix(":") if line.startswith("# ") and number > 1 else ""
+            yield found._replace(name=file, location=Location(file=file)) if is_file(file) else found
 
 
 def _find_heading(line: str, number: int, forms: Sequence[_Form]) -> Heading | None:

@@ -219,6 +219,30 @@ def test_one_failed_test(runner):
     assert facts.members == 1
 
 
+def test_a_file_of_bun_that_does_not_load():
+    """What Bun could not load is the failure, and not the error that a passing test has logged."""
+    text = (
+        "bun test v1.4.5 (a7733435c)\n\n"
+        "cart.test.ts:\n\n"
+        "# Unhandled error between tests\n"
+        "-------------------------------\n"
+        "error: Cannot find module '@shop/money' from '/srv/shop/cart.test.ts'\n"
+        "-------------------------------\n\n\n"
+        "log.test.ts:\n"
+        'Task 2 failed: 1 | import { test, expect } from "bun:test";\n'
+        '2 | test("is told", () => { console.log("Task 2 failed:", new Error("All fail")) });\n'
+        "                                                              ^\n"
+        "error: All fail\n"
+        "      at <anonymous> (/srv/shop/log.test.ts:2:59)\n\n"
+        "(pass) is told [0.16ms]\n\n"
+        " 1 pass\n 1 fail\n 1 error\n 1 expect() calls\nRan 2 tests across 2 files. [4.00ms]\n"
+    )
+    facts = facts_of(text)
+    assert (str(facts.location), facts.members) == ("cart.test.ts", 1)
+    assert facts.cause == "Cannot find module '@shop/money' from '/srv/shop/cart.test.ts'"
+    assert not facts.details
+
+
 def test_two_tests_of_catch2():
     """Each test keeps its own place; its title is no further test, and a message's place is not that of the claim."""
     second = (
