@@ -22,10 +22,10 @@ MAX_DEPTH: Final = 24
 
 _MAX_STARTS: Final = 4
 _START: Final = lazy_pattern(
-    r"\{\s{0,64}(?:[\"']|(?<![A-Za-z] \{ )(?<![A-Za-z]\{)(?<![A-Za-z] \{\n):?[A-Za-z_$][\w$-]{0,60}(?:: |=>))"
+    r"(?<![%#$])\{\s{0,64}(?:[\"']|(?<![A-Za-z] \{ )(?<![A-Za-z]\{)(?<![A-Za-z] \{\n):?[A-Za-z_$][\w$-]{0,60}(?:: |=>))"
     r"|\[\s{0,64}\{\s{0,64}[\"'A-Za-z]"
 )
-"""Where an object or a list of objects begins; behind a name it is a structure as Rust prints it."""
+"""Where an object or a list of objects begins; behind a name it is a structure as Rust prints it, behind `%` a map of Elixir."""
 
 _TOKEN: Final = lazy_pattern(
     r"\s*(?:(?P<string>[ub]?'(?:[^'\\]|\\.)*(?:'|\\?\Z)|[ub]?\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z))|(?P<arrow>=>)"

@@ -106,10 +106,11 @@ def test_literals(text, expected):
 
 
 def test_literals_are_bounded():
-    """Values nested without end are none, and structures of Rust are left alone."""
+    """Values nested without end are none, and structures of Rust and maps of Elixir are left alone."""
     assert parse("{'a': " * 200 + "1").value is None
     assert parse('{"a":' * 5_000).value is None
     assert list(find_values("Os { code: 2, kind: NotFound }")) == []
+    assert list(find_values('key :name not found in: %{title: "tea"}')) == []
     assert len(list(find_values("{'a': 1} " * 9))) == 4
 
 
