@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from otel_errcompact.extract.cleaning.console import strip_console
 from otel_errcompact.extract.statements import indentation
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -30,7 +31,7 @@ _CONTROL_CHARACTERS: Final = dict.fromkeys([*_CONTROL, *range(0x80, 0xA0), 0xFEF
 
 def clean(text: str) -> str:
     """Return `text` bounded, without ANSI sequences, carriage returns and control characters."""
-    text = _bound(text)
+    text = strip_console(_bound(text))
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "\r" in text:

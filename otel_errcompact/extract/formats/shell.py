@@ -96,7 +96,10 @@ def _ended_silently(text: Text) -> Facts | None:
 
 _POWERSHELL: Final = lazy_pattern(r"\n\s{0,8}\+ FullyQualifiedErrorId : (?P<id>[\w.-]{1,200})")
 
-_IN_POWERSHELL: Final = lazy_pattern(r"\nAt (?P<file>(?:[A-Za-z]:)?[^\n:]{1,400}):(?P<line>[0-9]{1,7}) char:")
+_IN_POWERSHELL: Final = lazy_pattern(
+    r"\n[^\n:+]{0,40}?(?:(?P<file>(?:[A-Za-z]:|[./\\])[^\n:]{1,400})|[^\n:]{1,40}): ?(?P<line>[0-9]{1,7})"
+    r"[^\n]{1,20}[0-9](?=\n\s{0,8}\+ )"  # `At C:\deploy.ps1:3 char:5` in any language
+)
 
 _IN_NEWER_POWERSHELL: Final = lazy_pattern(
     r"(?P<what>[\w.-]{1,100}): (?P<file>(?:[A-Za-z]:)?[^\n:]{1,400}):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?\nLine \|\n"
@@ -109,7 +112,7 @@ def _read_powershell(body: str) -> Facts | None:
     if found is not None:
         place = _IN_POWERSHELL.search(body)
         first = body[: place.start() if place else found.start()].partition("\n+ ")[0]
-        where = Location(file=place["file"], line=int(place["line"])) if place and place["file"] != "line" else NOWHERE
+        where = Location(file=place["file"], line=int(place["line"])) if place and place["file"] else NOWHERE
         return Facts(type=found["id"], cause=clip(" ".join(first.split())), location=where)
     newer = _IN_NEWER_POWERSHELL.match(body) if "\nLine |\n" in body else None
     if newer is None:
