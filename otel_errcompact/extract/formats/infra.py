@@ -1,4 +1,4 @@
-"""Errors of kubectl, helm, terraform and ansible."""
+"""Errors of kubectl, helm, terraform, ansible and the tools of clouds."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _KUBECTL: Final = StatementTable(
     ),
     ("KubectlError", r"Error in configuration: (?P<message>.{1,600})"),
     ("Invalid", r"(?P<message>The \w{1,60} \"[^\"]{1,300}\" is invalid:.{0,1000})"),
-    ("", r"ERROR: \(gcloud\.[\w.-]{1,100}\) (?P<type>[A-Z_]{5,40}): (?P<message>.{1,1000})"),
-    ("GcloudError", r"ERROR: \(gcloud\.[\w.-]{1,100}\) (?P<message>.{1,1000})"),
+    ("", r"ERROR: \(gcloud[\w.-]{0,100}\) (?P<type>[A-Z_]{5,40}|[A-Z]\w{1,40}Error): (?P<message>.{1,1000})"),
+    ("GcloudError", r"ERROR: \(gcloud[\w.-]{0,100}\) (?P<message>.{1,1000})"),
     ("", r"ERROR: \((?P<type>[A-Z]\w{2,80})\) (?P<message>.{1,1000})"),
     (
         "HelmError",
@@ -82,8 +82,8 @@ def _refusal(line: str, after: Sequence[str]) -> Member | None:
     stated = _KUBECTL.read(line)
     if stated is None:
         return None
-    listed = takewhile(lambda line: line.startswith("* "), after) if line.rstrip().endswith(":") else ()
-    message = " ".join((stated.message.rstrip(), "; ".join(entry[2:] for entry in listed))).rstrip()
+    listed = takewhile(lambda line: line.startswith(("* ", "- ", " - ")), after) if line.rstrip().endswith(":") else ()
+    message = " ".join((stated.message.rstrip(), "; ".join(entry.lstrip(" -*") for entry in listed))).rstrip()
     return Member(stated.type, clip(strip_advice(message)))
 
 

@@ -37,6 +37,24 @@ from tests.extract.reading import facts, key
             "Unable to connect to the server: dial tcp: lookup k8s.invalid: no such host",
             id="unreachable",
         ),
+        pytest.param(
+            "ERROR: (gcloud.compute.networks.create) Could not fetch resource:\n - Failed to find project shop\n",
+            "GcloudError",
+            "Could not fetch resource: Failed to find project shop",
+            id="gcloud with a list",
+        ),
+        pytest.param(
+            "ERROR: (gcloud) Invalid choice: 'fooo'.\nUsage: gcloud [optional flags] <group | command>",
+            "GcloudError",
+            "Invalid choice: 'fooo'.",
+            id="gcloud itself",
+        ),
+        pytest.param(
+            "ERROR: (gcloud.storage.cp) HTTPError: 403 Access denied to gs://shop",
+            "HTTPError",
+            "403 Access denied to gs://shop",
+            id="gcloud's own type",
+        ),
     ],
 )
 def test_cluster(text, kind, cause):
