@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, is_content, kind_of
+from otel_errcompact.extract.members import Member
 from otel_errcompact.extract.reading import NO_MESSAGE
-from otel_errcompact.extract.statements import indentation
+from otel_errcompact.extract.statements import indentation, is_telling
 from otel_errcompact.extract.table import LAST_RESORT, load, prefilters
 from otel_errcompact.extract.text import Text
 
@@ -116,6 +117,16 @@ def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | 
         return None
     facts = recognise(Text(body="\n".join(kept), roots=_ROOTS.get()))
     return facts if any_text or facts.format != LAST_RESORT.name else None
+
+
+def member_of_output(output: Sequence[str], name: str, outcome: str, kind: str) -> Member:
+    """Return how a part failed, by its output or its outcome."""
+    facts = facts_of_output(output)
+    if facts is not None:
+        known = (facts.type, facts.cause, facts.location, name, (outcome, *facts.details), facts.key_cause)
+        return Member(*known, output=facts)
+    telling = next((line.strip() for line in reversed(output) if is_telling(line)), "")
+    return Member(kind, clip(telling or outcome), name=name, details=(outcome,) if telling else ())
 
 
 def _complete(facts: Facts, name: str) -> Facts:

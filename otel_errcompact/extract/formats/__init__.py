@@ -17,6 +17,8 @@ ORDER: Final = (
     "exunit",
     "rspec",
     "testrunners",
+    "nix",
+    "supervisors",
     "pip",
     "ruby",
     "python",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
-from otel_errcompact.extract.recognition import facts_of_output
-from otel_errcompact.extract.statements import StatementTable, is_telling
+from otel_errcompact.extract.recognition import member_of_output
+from otel_errcompact.extract.statements import StatementTable
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -201,11 +201,7 @@ def _processed(package: str, output: Sequence[str], after: Sequence[str]) -> Mem
     stated = next((found for line in output if (found := _DPKG_STATED.match(line))), None)
     if stated is not None:
         return Member("DpkgError", stated["message"], name=package, details=(reason,))
-    inner = facts_of_output(output)
-    if inner is not None:
-        return Member(inner.type, inner.cause, inner.location, package, (reason, *inner.details), inner.key_cause)
-    telling = next((line.strip() for line in reversed(output) if is_telling(line)), "")
-    return Member("DpkgError", telling or reason, name=package, details=(reason,) if telling else ())
+    return member_of_output(output, package, reason, "DpkgError")
 
 
 # --- others ----------------------------------------------------------------------------------------------------------

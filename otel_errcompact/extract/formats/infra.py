@@ -184,7 +184,7 @@ FORMAT: Final = Format(
         "ERROR: (",
     ),
     programs=split_names(
-        "kubectl, helm, terraform, tofu, ansible, ansible-playbook, aws, gcloud, bq, gsutil, az, pulumi, "
+        "kubectl, helm, terraform, tofu, ansible, ansible-playbook, aws, gcloud, bq, gsutil, az, "
         "nginx, systemctl, service, nslookup, dig, flyctl, vercel, wrangler"
     ),
     closings=(
