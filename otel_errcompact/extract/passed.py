@@ -1,4 +1,4 @@
-"""What runners have printed of tests that all passed: log, whatever it says."""
+"""Strip what runners have printed of tests that all passed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Closings(NamedTuple):
 
 def strip_passed(body: str) -> str:
     """
-    Return a text from the last tally of tests that all passed on; without one, all.
+    Return a text from its last all-passed tally on; without one, all.
 
     Where a runner has reported a failure before, the tally is only that of its last part.
     """

@@ -25,4 +25,5 @@ pytestmark = pytest.mark.meta
     ],
 )
 def test_literals(pattern: str, expected: tuple[str, ...]) -> None:
+    """Each string that every match holds, and nothing more."""
     assert find_literals(pattern) == expected
