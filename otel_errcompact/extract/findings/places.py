@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from otel_errcompact.errors import Location
+from otel_errcompact.extract.format import split_names
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 _NAME: Final = r"(?:file://|[A-Za-z]:[\\/])?[^\s:(){}\[\]\"'`|,;=<>*?\u2502]{1,300}"
@@ -23,22 +24,7 @@ _SIGN: Final = lazy_pattern(r":[0-9]|\([0-9]|[Ll]ine:? ?[0-9]")
 _FILE: Final = lazy_pattern(rf"{_NAME}$")
 _EXTENSION: Final = lazy_pattern(r"[\w)\]}]\.[A-Za-z][A-Za-z0-9_+-]{0,11}$")
 _DOMAINS: Final = frozenset(
-    {
-        "com",
-        "org",
-        "net",
-        "io",
-        "dev",
-        "local",
-        "internal",
-        "cloud",
-        "ai",
-        "app",
-        "svc",
-        "cluster",
-        "lan",
-        "localdomain",
-    }
+    split_names("com, org, net, io, dev, local, internal, cloud, ai, app, svc, cluster, lan, localdomain")
 )
 _WITHOUT_EXTENSION: Final = lazy_pattern(
     r"(?:.{0,280}/)?(?:[A-Z][a-z]{2,20}file|makefile|BUILD|WORKSPACE|<stdin>|stdin)$"

@@ -155,19 +155,7 @@ def _read_count(text: Text, count: Count) -> Facts | None:
 FORMAT: Final = Format(
     name="testrunners",
     read=read,
-    markers=(
-        "ail",
-        "FAIL",
-        "\u2717",
-        "\u2718",
-        "\u2716",
-        "\u2715",
-        "\u00d7",
-        "[-] ",
-        " [E]",
-        "Error During Test",
-        "Scenario",
-    ),
+    markers=("ail", "FAIL", *"\u2717\u2718\u2716\u2715\u00d7", "[-] ", " [E]", "Error During Test", "Scenario"),
     programs=("bun", "bats", "robot", "pester", "ctest"),
     closings=(
         r"\(fail\) \S",
