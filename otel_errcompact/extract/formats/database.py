@@ -1,4 +1,4 @@
-"""Errors of databases as their shells print them: PostgreSQL, MySQL, SQLite, Oracle, SQL Server, MongoDB, Redis."""
+"""Errors of dbt and of databases' shells: PostgreSQL, MySQL, SQLite, Oracle, SQL Server, MongoDB, Redis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.format import Format, Hint, split_names
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.statements import StatementTable
+from otel_errcompact.extract.statements import StatementTable, strip_timestamp
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -79,6 +79,14 @@ _CONTINUED: Final = ("DETAIL", "CONTEXT", "WHERE")
 _MAX_CONTINUED: Final = 8
 _CONSEQUENCE: Final = "InFailedSqlTransaction"
 
+# --- dbt ---
+_DBT_ENDS: Final = lazy_pattern(r"(?:\[ERROR\]: )?Encountered an error:$|Completed with [1-9][0-9]{0,6} errors?\b")
+_DBT_HEAD: Final = lazy_pattern(
+    r"(?:\[ERROR\]:|(?P<type>(?:[A-Z][a-z]{1,20} ){1,2}Error|Failure))"
+    r"(?: in [a-z_ ]{1,30} (?P<name>[\w.]{1,300})(?: \((?P<file>[^()]{1,400})\))?)?$"
+)
+_DBT_FILE: Final = lazy_pattern(r"Model '[^']{1,300}' \((?P<file>[^()]{1,400})\)")
+
 # --- others ---
 _MYSQL: Final = lazy_pattern(
     r"(?:(?:mysql|mariadb)[\w-]{0,20}: (?:Got )?)?(?:ERROR |[Ee]rror: )(?P<code>[0-9]{4})(?: \((?P<state>\w{5})\))?"
@@ -104,28 +112,12 @@ _MONGO: Final = lazy_pattern(
     r"(?:Uncaught:? )?(?P<type>Mongo\w{0,40}Error)(?:\[(?P<name>\w{1,60})\])?: "
     r"(?P<message>.{1,600}?)(?:,? dup key: (?P<values>.{1,400}))?$"
 )
-_REDIS_CODES: Final = (
-    "ERR ",
-    "WRONGTYPE ",
-    "MOVED ",
-    "ASK ",
-    "NOAUTH ",
-    "WRONGPASS ",
-    "NOPERM ",
-    "READONLY ",
-    "OOM ",
-    "MISCONF ",
-    "CLUSTERDOWN ",
-    "CROSSSLOT ",
-    "TRYAGAIN ",
-    "MASTERDOWN ",
-    "NOSCRIPT ",
-    "BUSY ",
-    "BUSYKEY ",
-    "BUSYGROUP ",
-    "NOGROUP ",
-    "LOADING ",
-    "EXECABORT ",
+_REDIS_CODES: Final = tuple(
+    f"{code} "
+    for code in split_names(
+        "ERR, WRONGTYPE, MOVED, ASK, NOAUTH, WRONGPASS, NOPERM, READONLY, OOM, MISCONF, CLUSTERDOWN, "
+        "CROSSSLOT, TRYAGAIN, MASTERDOWN, NOSCRIPT, BUSY, BUSYKEY, BUSYGROUP, NOGROUP, LOADING, EXECABORT"
+    )
 )
 _REDIS_STARTS: Final = ("(error) ", "-", *_REDIS_CODES)
 _REDIS_DOWN: Final = lazy_pattern(r"(?P<message>Could not connect to Redis at .{1,200}: (?P<reason>.{1,100}))$")
@@ -179,6 +171,23 @@ def _fields(after: Sequence[str]) -> Iterator[str]:
         elif name in _CONTINUED and line.strip() and continued < _MAX_CONTINUED:
             continued += 1
             yield line.strip()
+
+
+# --- dbt -------------------------------------------------------------------------------------------------------------
+
+
+def _dbt(lines: Sequence[str]) -> Iterator[Member]:
+    lines = [strip_timestamp(f"{line} ").strip() for line in lines]
+    end = next((number for number, line in enumerate(lines) if _DBT_ENDS.match(line)), -1)
+    heads = [(number, found) for number in range(end + 1, len(lines)) if (found := _DBT_HEAD.match(lines[number]))]
+    heads = [(at, found) for at, found in heads if found["file"] or (end >= 0 and (found["name"] or at == end + 1))]
+    for (number, found), after in zip(heads, (*(at for at, _ in heads[1:]), len(lines)), strict=False):
+        below = takewhile(lambda line: not line.startswith("Done. PASS="), lines[number + 1 : after])
+        said = [line for line in below if line.strip("^- ")]
+        if said:
+            file = found["file"] or next((at["file"] for line in said if (at := _DBT_FILE.match(line))), "")
+            more = (f"> {line}" if line.startswith("LINE ") else line for line in said[1:])
+            yield Member(found["type"] or "Failure", said[0], Location(file=file), found["name"] or "", tuple(more))
 
 
 # --- others ----------------------------------------------------------------------------------------------------------
@@ -256,6 +265,7 @@ def _redis(lines: Sequence[str]) -> Iterator[Member]:
 
 
 _READERS: Final[tuple[tuple[tuple[str, ...], Callable[[Sequence[str]], Iterable[Member]]], ...]] = (
+    (("Completed with ", "Encountered an error:", "Failure in test "), _dbt),
     ((*_SEVERITIES, ": error: "), _postgres),
     (("ERROR ", "rror: "), _mysql),
     (("rror",), _sqlite),
@@ -269,15 +279,14 @@ _READERS: Final[tuple[tuple[tuple[str, ...], Callable[[Sequence[str]], Iterable[
 FORMAT: Final = Format(
     name="database",
     read=read,
-    markers=("ERR", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED "),
+    markers=("ERR", "Failure in test ", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED "),
     programs=split_names(
         "psql, mysql, mariadb, sqlite3, redis-cli, duckdb, mongosh, alembic, dbt, sqlcmd, "
         "clickhouse-client, cqlsh, sqlplus, liquibase, flyway"
     ),
     closings=(
         r"(?:ERROR|FATAL|CRITICAL): {2,4}\S",
-        r"Completed with [1-9][0-9]* errors?",
-        r"(?:ERROR|FATAL):  \S",
+        r"(?:[0-9:]{8} {1,4})?(?:Completed with [1-9][0-9]{0,6} errors?\b|Done\. PASS=[0-9 WARN=]{1,30} ERROR=[1-9])",
         r"\(error\) [A-Z]{3,} ",
         (
             r"(?:Parse error|Runtime error|Error)(?: in prepare| near line [0-9]+|: (?:in prepare|near line [0-9]+"
@@ -287,12 +296,11 @@ FORMAT: Final = Format(
         r"(?:ORA|SP2|TNS|PLS)-[0-9]{4,5}: ",
         r"Code: [0-9]{1,4}\. DB::Exception",
         (
-            r"(?:Catalog|Binder|Parser|Conversion|IO|Constraint|Invalid Input|Out of Memory|Database|Compilation"
-            r"|Runtime|Dependency|Transaction) Error(?: in \w{1,20} \S{1,100})?(?:: | \(|$)"
+            r"(?:Catalog|Binder|Pars(?:er|ing)|Conversion|IO|Constraint|Invalid Input|Out of Memory|Database"
+            r"|Compilation|Runtime|Dependency|Transaction) Error(?: in \w{1,20} \S{1,100})?(?:: | \(|$)"
         ),
         r"FAILED: (?:Can.t locate|Multiple head|Target database|No )",
         r"psql:[^\n]{0,300}? (?:ERROR|FATAL|error): ",
-        r"ERROR:  [^\n]{1,2000}\n(?:LINE [0-9]{1,7}: |DETAIL:  |HINT:  |CONTEXT:  |STATEMENT:  )",
         r"ERROR [0-9]{4} \([0-9A-Z]{5}\)",
     ),
     hints=(

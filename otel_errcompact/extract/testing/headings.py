@@ -57,8 +57,8 @@ _FORMS: Final = (
     _Form(
         "): ",
         lazy_pattern(
-            r"(?:\u2500\u2500 )?(?:[0-9]{1,5}\. )?(?:Failure|Error) "
-            r"\((?P<file>[^():]{1,300}):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?\)"
+            r" {0,4}(?:\u2500\u2500 )?(?:[0-9]{1,5}\. )?(?:Failure|Error) "
+            r"\('?(?P<file>[^():']{1,300}):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?'?\)"
             r": (?P<name>.{1,300}?) ?\u2500*$"
         ),
     ),
@@ -78,10 +78,6 @@ _FORMS: Final = (
     ),
     _Form("[-] ", lazy_pattern(r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$")),
     _Form('FAIL  "', lazy_pattern(r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$")),
-    _Form(
-        "Failure in test ",
-        lazy_pattern(r"(?:.{0,40} )?Failure in test (?P<name>\S{1,300}) \((?P<file>[^()]{1,300})\)$"),
-    ),
     _Form(": FAILED:", lazy_pattern(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): FAILED:$"), is_exact=True),
     _Form("TEST CASE: ", lazy_pattern(r"TEST CASE: {1,4}(?P<name>\S.{0,300})$"), is_sure=False),
     _Form(

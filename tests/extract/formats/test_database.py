@@ -1,12 +1,32 @@
 """What databases say; Oracle, SQL Server, MongoDB and a cluster of Redis are written by hand."""
 
-# ruff: noqa: E501 - what tools print is not broken
+# ruff: noqa: E501, W291 - what tools print is not broken
 
 from __future__ import annotations
 
 import pytest
 
 from tests.extract.reading import facts, key
+
+DBT = """\
+12:03:30  Running with dbt=1.7.17
+12:03:30  1 of 3 START sql view model demo.broken ........................................ [RUN]
+12:03:30  1 of 3 ERROR creating sql view model demo.broken ............................... [ERROR in 0.19s]
+12:03:30  2 of 3 SKIP relation demo.carts ................................................ [SKIP]
+12:03:30  3 of 3 FAIL 3 not_null_carts_id ................................................ [FAIL 3 in 0.03s]
+12:03:30  
+12:03:30  Completed with 2 errors and 0 warnings:
+12:03:30  
+12:03:30    Database Error in model broken (models/broken.sql)
+  syntax error at or near "1"
+  LINE 2:     select 1 1 1
+                       ^
+  compiled Code at target/run/shop/models/broken.sql
+12:03:30  
+12:03:30    Failure in test not_null_carts_id (models/schema.yml)
+12:03:30    Got 3 results, configured to fail if != 0
+12:03:30  
+12:03:30  Done. PASS=0 WARN=0 ERROR=2 SKIP=1 TOTAL=3"""
 
 
 @pytest.mark.parametrize(
@@ -139,6 +159,51 @@ def test_facts(lines, kind, location, cause, details):
     assert found.details == details
 
 
+def test_dbt():
+    """Of what dbt lists at its end each failed model is a statement, with the file it stands in."""
+    found = facts(DBT)
+    assert (found.format, found.type, str(found.location)) == ("database", "Database Error", "models/broken.sql")
+    assert (found.cause, found.members) == ('syntax error at or near "1"', 2)
+    assert found.details == (
+        "> LINE 2:     select 1 1 1",
+        "compiled Code at target/run/shop/models/broken.sql",
+        "Failure at models/schema.yml in not_null_carts_id: Got 3 results, configured to fail if != 0",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "location", "cause"),
+    [
+        pytest.param(
+            "10:01:07  Encountered an error:\nRuntime Error\n  Could not find profile named 'shop'",
+            "Runtime Error",
+            "",
+            "Could not find profile named 'shop'",
+            id="profile",
+        ),
+        pytest.param(
+            "10:01:07  Encountered an error:\nCompilation Error\n  Model 'model.shop.carts' (models/carts.sql) depends on"
+            " a node named 'users' which was not found",
+            "Compilation Error",
+            "models/carts.sql",
+            "Model 'model.shop.carts' (models/carts.sql) depends on a node named 'users' which was not found",
+            id="reference",
+        ),
+        pytest.param(
+            "Failure in test unique_carts_id (models/schema.yml)\n  Got 1 result, configured to fail if != 0",
+            "Failure",
+            "models/schema.yml",
+            "Got 1 result, configured to fail if != 0",
+            id="end cut off",
+        ),
+    ],
+)
+def test_what_stopped_dbt(text, kind, location, cause):
+    """Before it runs anything dbt says in two lines what stopped it."""
+    found = facts(text)
+    assert (found.format, found.type, str(found.location), found.cause) == ("database", kind, location, cause)
+
+
 def test_statements_that_fail_apart():
     """Statements that fail for reasons of their own are failures of their own."""
     found = facts(
@@ -157,6 +222,10 @@ def test_statements_that_fail_apart():
         pytest.param("Msg from the server: ERR is what Redis says", id="prose"),
         pytest.param("a Mongo says\n(error) boom\n- ERR x", id="other marks"),
         pytest.param("a Redis\nerror 1064 is about syntax", id="mention"),
+        pytest.param("The log:\nFailure in test harness\nnobody looked at it", id="failure of a harness"),
+        pytest.param("Completed with 3 errors\nsee the report", id="end of another program"),
+        pytest.param("Failure in test unique_id (models/a.yml)", id="reason cut off"),
+        pytest.param("Runtime Error\n  said dbt when it had Encountered an error:", id="prose on dbt"),
     ],
 )
 def test_other_texts_are_not_taken(text):
