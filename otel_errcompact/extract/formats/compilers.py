@@ -7,13 +7,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.diagnostics import (
-    COMPILE_ERROR,
-    LINK_ERROR,
-    MAX_DIAGNOSTICS,
-    facts_of_diagnostics,
-    place,
-)
+from otel_errcompact.extract.diagnostics import COMPILE_ERROR, LINK_ERROR, MAX_DIAGNOSTICS, facts_of_diagnostics, place
 from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, split_names
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -534,7 +528,7 @@ FORMAT: Final = Format(
     ),
     programs=split_names(
         "gcc, g++, cc, c++, clang, clang++, tsc, vue-tsc, mypy, pyright, basedpyright, ld, go build, "
-        "go vet, go install, go generate, ghc, ocaml, ocamlc, dune, elm, lua, Rscript, R, julia, swiftc, "
+        "go vet, go install, go generate, ghc, ocaml, ocamlc, dune, elm, lua, swiftc, "
         "swift, kotlinc, javac, cabal, stack, pylint, flake8, rubocop, dart analyze, flutter analyze"
     ),
     closings=(
@@ -551,7 +545,6 @@ FORMAT: Final = Format(
         r"-- (?:\[E[0-9]{3}\] )?[\w ]{1,40}Error: ",
         r"(?:Syntax error (?:compiling|reading|macroexpanding) |Execution error )",
         r"lua(?:5\.[0-9])?: \S{1,300}:[0-9]{1,7}: ",
-        r"(?:Execution halted$|Error in [^\n]{1,200} ?: |ERROR: LoadError: )",
         r"\[FAIL[.:\]]",
         r"[0-9A-F]{8,20}:error:",
         (
@@ -572,12 +565,7 @@ FORMAT: Final = Format(
         r"[1-9][0-9]* errors?, [0-9]+ warnings?, [0-9]+ informations?\b",
         r" {0,4}error (?:- [^\s:]{1,300}:[0-9]{1,7}:[0-9]{1,7} - |\u2022 [^\n]{1,1000} \u2022 [^\s:]{1,300}:[0-9])",
     ),
-    passes=(
-        r"Success: no issues found",
-        r"0 errors, ",
-        r"Found 0 errors",
-        r"No issues found!",
-    ),
+    passes=(r"Success: no issues found", r"0 errors, ", r"Found 0 errors", r"No issues found!"),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=lazy_pattern(

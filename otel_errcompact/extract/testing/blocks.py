@@ -48,7 +48,7 @@ _COUNTED_DIFF: Final = lazy_pattern(r"\s*[-+] (?:Expected|Received|expected|actu
 _RULE: Final = lazy_pattern(r"[\s=_*.\u2500-\u257f-]{4,}$")
 _END: Final = lazy_pattern(
     r"\s*(?:[\u2713\u2714\u221a\u25cf] (?!(?:Given|When|Then|And|But) )|\u2705|ok\b|PASS\b|passed\b|\(pass\)|\[\+\]"
-    r"|\[       OK \]|\[[-=]{10}\]|\[  PASSED  \]|(?:Failing|Failed|Errored) \w{1,20}:$"
+    r"|\[       OK \]|\[[-=]{10}\]|\[  PASSED  \]|\[ FAIL [0-9]|\u2550\u2550 |(?:Failing|Failed|Errored) \w{1,20}:$"
     r"|test cases: |assertions: |Test Summary|Captured |--- Captured"
     r"|Test(?:s| Suites?)?:? {1,6}[0-9]|Finished in |Ran [0-9]|Results?:|Summary"
     r"|[0-9]{1,7} (?:tests?|specs?|examples?|passed)\b"
@@ -63,6 +63,7 @@ _STEP: Final = lazy_pattern(r"\s*[\u2714\u2713\u2716-]? ?(?:Given|When|Then|And|
 _UNDEFINED: Final = lazy_pattern(r"\s*(?P<step>(?:Given|When|Then|And|But) .{1,300}?) +# None$|.*Undefined\. Implement")
 _OF_LIBRARIES: Final = (
     "node_modules/", "site-packages/", "node:", "ext:", "/usr/lib", "internal/", "<Jasmine>", "vendor/", ".pub-cache",
+    "/share/julia/", "/.julia/packages/",
     "package:test", "lib/python", "https://",
 )  # fmt: skip
 _EXPECTING: Final = lazy_pattern(r"(?i)expect|assert|equal|should|to ?be\b|require|match|==|!=|CHECK")

@@ -305,6 +305,35 @@ def test_scenarios():
     assert facts.details[-1] == "TestFailure at Remove (features/cart.feature:6): undefined step: Then it explodes"
 
 
+def test_check_of_a_package():
+    """R's check shows the end of what its tests have printed, indented."""
+    rule = "\u2500" * 40
+    facts = facts_of(
+        "* checking R files for syntax errors ... OK\n* checking tests ...\n  Running \u2018testthat.R\u2019\n ERROR\n"
+        "Running the tests in \u2018tests/testthat.R\u2019 failed.\nLast 13 lines of output:\n"
+        f"  {rule}\n  Failure ('test-f.R:1'): f adds\n  1 not equal to 2.\n  1/1 mismatches\n"
+        f"  {rule}\n  \n  \u2550\u2550 Results {rule}\n  Duration: 0.2 s\n  \n"
+        "  [ FAIL 1 | WARN 0 | SKIP 0 | PASS 0 ]\n  Error: Test failures\n  Execution halted\n* DONE\n\n"
+        "Status: 1 ERROR, 1 WARNING, 1 NOTE\n"
+    )
+    assert (str(facts.location), facts.cause) == ("f adds (test-f.R:1)", "1 not equal to 2.")
+    assert facts.details == ("1/1 mismatches",)
+
+
+def test_macros_of_julia():
+    """The stack of a failed test of Julia begins in its library, whose files are nobody's place."""
+    facts = facts_of(
+        "Cart: Test Failed at /srv/shop/test/runtests.jl:5\n  Expression: total() == 4\n   Evaluated: 3 == 4\n\n"
+        "Stacktrace:\n [1] macro expansion\n   @ /opt/julia/share/julia/stdlib/v1.10/Test/src/Test.jl:672 [inlined]\n"
+        " [2] macro expansion\n   @ /srv/shop/test/runtests.jl:5 [inlined]\n [3] top-level scope\n"
+        "   @ /srv/shop/test/runtests.jl:4\nTest Summary: | Fail  Total  Time\nCart          |    1      1  0.5s\n"
+        "ERROR: LoadError: Some tests did not pass: 0 passed, 1 failed, 0 errored, 0 broken.\n"
+        "in expression starting at /srv/shop/test/runtests.jl:3\n"
+    )
+    assert (facts.format, str(facts.location)) == ("testrunners", "Cart (/srv/shop/test/runtests.jl:5)")
+    assert facts.cause == "Expression: total() == 4; Evaluated: 3 == 4"
+
+
 @pytest.mark.parametrize(
     "text",
     [
