@@ -36,7 +36,7 @@ _MAX_BEHIND: Final = 1
 """Lines that are no frames behind the last stack of a program that it ended: its message, a remark of the runtime."""
 
 _OF_FRAMES: Final = frozenset(" \t#}")
-_REMARK: Final = "note: run with `RUST_BACKTRACE"
+_REMARKS: Final = ("note: run with `RUST_BACKTRACE", "Caused by: ")
 
 _READERS: Final = lazy_pattern(
     r"(?:cat|bat|less|more|head|tail|sed|g?awk|[ef]?grep|rg|ag|jq|yq|sort|uniq|cut|wc|tr|column|tee|diff|nl|strings"
@@ -164,7 +164,7 @@ def _last_stack(pattern: re.Pattern[str] | None, tail: str) -> int:
     if at < 0:
         return -1
     behind = tail[tail.find("\n", at) + 1 :].split("\n") if "\n" in tail[at:] else []
-    unframed = sum(line[:1] not in _OF_FRAMES and not line.startswith(_REMARK) for line in behind if line)
+    unframed = sum(line[:1] not in _OF_FRAMES and not line.startswith(_REMARKS) for line in behind if line)
     return at if unframed <= _MAX_BEHIND else -1
 
 

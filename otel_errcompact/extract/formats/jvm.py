@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
@@ -40,7 +41,14 @@ def read(text: Text) -> Facts | None:
         if report is not None:
             return report
     chains = chains_of(text.lines)
-    return facts_of_stacks(chains) if chains else None
+    if not chains:
+        return None
+    facts = facts_of_stacks(chains)
+    if "\tat py4j." in body and not any(failure.own for chain in chains for failure in chain):
+        # Python has called it, and knows the place.
+        raised = f"raised in {facts.location}"
+        return replace(facts, location=Location(), details=details((raised, *facts.details)))
+    return facts
 
 
 # --- reports ---------------------------------------------------------------------------------------------------------
@@ -75,15 +83,8 @@ def _clojure(body: str) -> Facts | None:
 FORMAT: Final = Format(
     name="jvm",
     read=read,
-    markers=(
-        "\tat ",
-        ".java:",
-        "Caused by: ",
-        "Exception in thread",
-        "Full report at:",
-        "APPLICATION FAILED TO START",
-    ),
-    programs=("java", "kotlin", "scala", "kotlinc", "gradle", "gradlew", "mvn", "mvnw", "sbt"),
+    markers=("\tat ", ".java:", "Caused by: ", "Exception in thread", "Full report at:", "APPLICATION FAILED TO START"),
+    programs=("java", "kotlin", "scala", "kotlinc", "gradle", "gradlew", "mvn", "mvnw", "sbt", "spark-submit"),
     closings=(r"e: (?:file://|/)\S{1,300}:[0-9]{1,7}:[0-9]{1,7} ",),
     stacks=(
         r"APPLICATION FAILED TO START",

@@ -99,10 +99,11 @@ FORMAT: Final = Format(
     name="python",
     read=read,
     markers=('File "', HEADER),
-    programs=("python", "ipython", "uvicorn", "gunicorn", "flask", "celery", "django-admin", "alembic"),
+    programs=("python", "ipython", "uvicorn", "gunicorn", "flask", "celery", "django-admin", "alembic", "spark-submit"),
     closings=(r"SystemCheckError: ",),
     stacks=(
         r"(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Timeout)(?:: [^\n]+)?\Z",
+        r"(?:py4j\.protocol\.)?Py4JJavaError: An error occurred while calling [^\n]{1,300}\n: \S",
         r"Traceback \(most recent call last\):\s*$",
         r"  [+|] Exception Group Traceback \(most recent call last\):\s*$",
     ),

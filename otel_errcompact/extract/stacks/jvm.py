@@ -23,7 +23,7 @@ _RUNTIME: Final = (
     "org.codehaus.groovy.", "org.apache.groovy.", "clojure.", "dalvik.", "android.os.", "com.android.internal.",
     "org.junit.", "junit.", "org.opentest4j.", "org.hamcrest.", "org.assertj.", "org.testng.", "org.scalatest.",
     "munit.", "io.kotest.", "org.gradle.", "worker.org.gradle.", "org.apache.maven.", "sbt.", "com.intellij.",
-    "org.mockito.", "net.bytebuddy.", "jakarta.", "oracle.jrockit.",
+    "org.mockito.", "net.bytebuddy.", "jakarta.", "oracle.jrockit.", "py4j.",
 )  # fmt: skip
 """Packages of languages, their standard libraries and test runners: never the user's own."""
 

@@ -132,6 +132,31 @@ def test_only_the_runtime():
     assert str(found.location) == "Thread.sleep"
 
 
+def test_called_by_python():
+    """Where only Spark's own code raised, the place is the line of Python that called it."""
+    java = (
+        "py4j.protocol.Py4JJavaError: An error occurred while calling o27.count.\n"
+        ": org.apache.hadoop.mapred.InvalidInputException: Input path does not exist: file:/none/x\n"
+        "\tat org.apache.hadoop.mapred.FileInputFormat.listStatus(FileInputFormat.java:304)\n"
+        "\tat org.apache.spark.rdd.RDD.collect(RDD.scala:1048)\n"
+        "\tat py4j.reflection.MethodInvoker.invoke(MethodInvoker.java:244)\n"
+        "\tat java.base/java.lang.Thread.run(Thread.java:840)\n"
+        "Caused by: java.io.IOException: Input path does not exist: file:/none/x\n"
+        "\tat org.apache.hadoop.mapred.FileInputFormat.listStatus(FileInputFormat.java:278)\n\t... 34 more\n"
+    )
+    python = (
+        'Traceback (most recent call last):\n  File "/srv/job.py", line 15, in main\n    lines.count()\n'
+        '  File "/usr/lib/python3/dist-packages/py4j/protocol.py", line 326, in get_return_value\n'
+        "    raise Py4JJavaError(\n"
+    )
+    found = facts(python + java)
+    assert (str(found.location), found.cause) == ("main (/srv/job.py:15)", "Input path does not exist: file:/none/x")
+    assert found.details[0] == "raised in FileInputFormat.listStatus (FileInputFormat.java:278)"
+    assert str(facts(java).location) == ""
+    own = java.replace("\tat org.apache.spark.rdd", "\tat com.acme.Udf.call(Udf.java:9)\n\tat org.apache.spark.rdd")
+    assert str(facts(own).location) == "Udf.call (Udf.java:9)"
+
+
 def test_recursion_has_one_key():
     """Where in the cycle the stack overflowed is chance."""
     frames = ["\tat com.acme.A.f(A.java:1)\n", "\tat com.acme.B.g(B.java:2)\n"]
