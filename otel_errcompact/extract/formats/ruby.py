@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
@@ -57,6 +58,11 @@ _MAX_MESSAGE: Final = 30
 _MAX_CHAINS: Final = 50
 """Chains of one text that are looked at."""
 
+_CAUSE: Final = "Caused by:"
+_ANNOUNCED: Final = ("rake aborted!", "rails aborted!", "bin/rails aborted!", _CAUSE)
+_MAX_SQL: Final = 200
+"""Lines of a message that repeats a statement of SQL."""
+
 _MAX_LOOSE: Final = 12
 """Lines before a bare backtrace among which type and message are looked for."""
 
@@ -76,14 +82,16 @@ def read(text: Text) -> Facts | None:
 def _chains(lines: Sequence[str]) -> list[tuple[Failure, ...]]:
     """Return all chains, each outermost first: Ruby prints an exception, then its cause, then the cause's cause."""
     chains: list[list[Failure]] = []
-    number, last_end = 0, -1
+    number, last_end = 0, 0
     while number < len(lines) and len(chains) < _MAX_CHAINS:
         failure, end = _header(lines, number)
-        if failure is not None and number == last_end and len(chains[-1]) < MAX_CHAIN:
-            chains[-1].append(failure)
-        elif failure is not None:
-            chains.append([failure])
-        last_end = end if failure is not None else -1
+        if failure is not None:
+            is_cause = number == last_end or _CAUSE in lines[last_end:number]
+            if chains and is_cause and len(chains[-1]) < MAX_CHAIN:
+                chains[-1].append(failure)
+            else:
+                chains.append([failure])
+            last_end = end
         number = end
     return [tuple(chain) for chain in chains]
 
@@ -152,9 +160,14 @@ def _reversed(
 
 
 def _bare(lines: Sequence[str], number: int, frames: Sequence[Frame]) -> Failure | None:
-    for at in range(number - 1, max(-1, number - _MAX_LOOSE), -1):
+    above = takewhile(lambda at: frame_of(lines[at]) is None, range(number - 1, max(-1, number - _MAX_SQL), -1))
+    announced = next((at for at in above if lines[at] in _ANNOUNCED), None)
+    heads = range(number - 1, max(-1, number - _MAX_LOOSE), -1) if announced is None else range(announced + 1, number)
+    for at in heads:
         found = _LOGGED.match(lines[at].strip())
-        if found is not None and (found["rails"] is not None or is_exception_name(found["type"])):
+        if found is not None and (
+            announced is not None or found["rails"] is not None or is_exception_name(found["type"])
+        ):
             said = [found["rails"] or found["message"] or "", *lines[at + 1 : number]]
             return _failure(found["type"], _message(said), frames)
     return None
@@ -232,11 +245,7 @@ def _bundler(lines: Sequence[str]) -> Facts | None:
         found = _BUNDLER.match(line.removeprefix("[!] "))
         if found is not None:
             more = [other for other in lines[number + 1 : number + 6] if other.strip(" #-")]
-            return Facts(
-                type=found["type"] or "BundlerError",
-                cause=clip(found["message"]),
-                details=details(more),
-            )
+            return Facts(type=found["type"] or "BundlerError", cause=clip(found["message"]), details=details(more))
     return None
 
 
@@ -247,10 +256,9 @@ FORMAT: Final = Format(
     programs=("ruby", "bundle", "gem", "rails", "rake", "rubocop", "bin/rails"),
     closings=(
         r"[^\s:]{1,300}:[0-9]{1,7}:in [`'][^\n]{1,300}: [^\n]{1,2000} \([A-Z][\w:]{1,100}\)$",
-        r"(?:rails|bin/rails) aborted!$",
         r"ERROR: {2}(?:Could not find|While executing|Error installing|Failed to)",
         r"(?:Could not find gem|Could not find \S{1,80} in |Bundler could not find) ?",
-        r"rake aborted!$",
+        r"(?:rake|(?:bin/)?rails) aborted!$|Tasks: TOP => \S",
         r"[0-9]+ files? inspected, [1-9][0-9]* offenses? detected",
     ),
 )

@@ -50,6 +50,40 @@ def test_cause():
     )
 
 
+def test_long_statement_of_sql():
+    """However long the statement is that Rails repeats, its error stands above it and its cause below."""
+    columns = "".join(f'  "a{number}" integer,\n' for number in range(60))
+    said = f'ERROR:  relation "users" does not exist\n: CREATE TABLE "carts" (\n{columns})\n'
+    place = "/srv/shop/db/migrate/2019_create_carts.rb:3:in `change'\n"
+    found = facts(
+        "== 2019 CreateCarts: migrating ===\n-- create_table(:carts)\nrails aborted!\n"
+        "StandardError: An error has occurred, this and all later migrations canceled:\n\n"
+        f"PG::UndefinedTable: {said}{place}\nCaused by:\nActiveRecord::StatementInvalid: PG::UndefinedTable: {said}"
+        f'{place}\nCaused by:\nPG::UndefinedTable: ERROR:  relation "users" does not exist\n{place}'
+        "Tasks: TOP => db:migrate\n(See full trace by running task with --trace)"
+    )
+    assert (found.format, found.type, found.cause) == (
+        "ruby",
+        "PG::UndefinedTable",
+        'ERROR:  relation "users" does not exist',
+    )
+    assert str(found.location) == "change (/srv/shop/db/migrate/2019_create_carts.rb:3)"
+    assert found.details[0].startswith("raised as ActiveRecord::StatementInvalid, then as StandardError")
+
+
+def test_rake():
+    """What a task raised stands below the word of rake, whatever the class is called."""
+    found = facts(
+        "rake aborted!\nSequel::Closed: the pool is gone\n/srv/shop/Rakefile:2:in `block in <top (required)>'\n"
+        "Tasks: TOP => load\n(See full trace by running task with --trace)"
+    )
+    assert (found.type, found.cause, str(found.location)) == (
+        "Sequel::Closed",
+        "the pool is gone",
+        "/srv/shop/Rakefile:2",
+    )
+
+
 def test_without_callers():
     """An exception at the top level has no callers, and its cause follows at once."""
     found = facts("a.rb:1:in `<main>': boom (A::Error)\nb.rb:2:in `y': bam (B::Error)\n\tfrom b.rb:9:in `<main>'\n")
@@ -141,6 +175,7 @@ def test_forms(text, kind, location, cause):
         pytest.param("profile of the last run\napp.rb:3:in `run'\napp.rb:9:in `<main>'", id="profile"),
         pytest.param("\t1: from app.rb:9:in `<main>'", id="reversed without end"),
         pytest.param("about: syntax error, see Bundler", id="prose"),
+        pytest.param("rake aborted!\nit was late\n\napp.rb:3:in `run'", id="tale of rake"),
     ],
 )
 def test_not_taken(text):
