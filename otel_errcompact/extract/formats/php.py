@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
@@ -37,14 +38,7 @@ _STATED: Final = lazy_pattern(
     r"(?: in (?P<file>[^\n]{1,400}?) on line (?P<line>[0-9]{1,7}))?$"
 )
 
-_FATAL: Final = (
-    "Parse error",
-    "Fatal error",
-    "Recoverable fatal error",
-    "Catchable fatal error",
-    "Compile error",
-    "User error",
-)
+_FATAL: Final = "error"
 
 _ERROR_TYPES: Final = {
     "Parse error": "ParseError",
@@ -58,13 +52,22 @@ _BOX_HEAD: Final = lazy_pattern(r"In (?P<file>\S{1,200}) line (?P<line>[0-9]{1,7
 
 _BOX_TYPE: Final = lazy_pattern(r"\[(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20})(?: \([^)\n]{0,60}\))?\] *$")
 
-_COLLISION: Final = lazy_pattern(r"\s{0,4}(?:[A-Z]\w{0,100}\\){0,20}[A-Z]\w{0,100}(?:Exception|Error)$")
+_COLLISION: Final = lazy_pattern(
+    r"\s{0,4}(?P<type>(?:[A-Z]\w{0,100}\\){0,20}[A-Z]\w{0,100}(?:Exception|Error))(?: {2}: (?P<message>\S.*)|\s*)$"
+)
 
 _COLLISION_AT: Final = lazy_pattern(r"\s{0,4}at (?P<file>\S.{0,300}):(?P<line>[0-9]{1,7})$")
 
-_COLLISION_LINE: Final = lazy_pattern(
-    r" *\u279c? +(?P<mark>\u279c )?(?P<line>[0-9]{1,7})[\u2595|\u2502] ?(?P<source>.*)$"
+_COLLISION_LINE: Final = lazy_pattern(r" *[\u279c>] +[0-9]{1,7}[\u2595|\u2502] ?(?P<source>.*)$")
+
+_IN_TRACE: Final = lazy_pattern(
+    r" {0,6}(?:[0-9]{1,4} {1,4}|at |\S.{0,300}?\) at )?"
+    r"(?P<file>[^\s:(]:?[^\n:]{0,300}\.php) ?: ?(?P<line>[0-9]{1,7})$"
 )
+"""A call that Collision numbers, or that Symfony lists for those who ask for more."""
+
+_MIN_WRAPPED: Final = 60
+"""Columns of a message that a terminal may have wrapped."""
 
 _MAX_MESSAGE: Final = 40
 """Lines of one message."""
@@ -170,7 +173,7 @@ def _read_statement(lines: Sequence[str]) -> Facts | None:
     found = list(dict.fromkeys(_statements(lines)))
     if not found:
         return None
-    level, message, file, line = next((each for each in found if each[0] in _FATAL), found[0])
+    level, message, file, line = next((each for each in found if each[0].endswith(_FATAL)), found[0])
     kind, colon, rest = message.partition(": ")
     uncaught = level == "Fatal error" and kind.startswith("Uncaught ")
     return Facts(
@@ -183,7 +186,7 @@ def _read_statement(lines: Sequence[str]) -> Facts | None:
 
 def _warnings(lines: Sequence[str]) -> Iterator[str]:
     for level, message, file, line in dict.fromkeys(_statements(lines)):
-        if level not in _FATAL:
+        if not level.endswith(_FATAL):
             yield f"{level.lower()} at {file}:{line}: {message}"
 
 
@@ -216,11 +219,14 @@ def _box(lines: Sequence[str]) -> Facts | None:
         said = said[1:] if typed is not None else said
         if not said:
             continue
+        place = Location(file=head["file"], line=int(head["line"])) if head else Location()
+        message = _join_wrapped(said)
+        own, raised = _find_own(lines[number:], place)
         return Facts(
             type=typed["type"] if typed is not None else "Exception",
-            cause=clip(said[0]),
-            location=Location(file=head["file"], line=int(head["line"])) if head else Location(),
-            details=details(line for line in said[1:] if line.strip("-^ ")),
+            cause=clip(message[0]),
+            location=own,
+            details=details((*(line for line in message[1:] if line.strip("-^ ")), raised)),
         )
     return None
 
@@ -229,36 +235,55 @@ def _boxed(lines: Sequence[str]) -> list[str]:
     """Return the lines of a box, all of which are indented by two spaces."""
     said: list[str] = []
     for line in lines[:_MAX_MESSAGE]:
-        if line.startswith("  "):
-            said.append(line.strip())
-        elif line or said:
+        if line.startswith("  ") and line.strip():
+            said.append(line[2:].rstrip())
+        elif line.strip() or said:
             break
     return said
+
+
+def _join_wrapped(said: Sequence[str]) -> list[str]:
+    # Those that fill the terminal go on in the next one.
+    width = max(map(len, said))
+    joined = said[0]
+    for before, line in pairwise(said):
+        gap = width - len(before)
+        joined += f"{' ' * gap}{line}" if gap <= 1 and width >= _MIN_WRAPPED else f"\n{line}"
+    return joined.split("\n")
+
+
+def _find_own(trace: Sequence[str], place: Location) -> tuple[Location, str]:
+    frames = (found for line in trace if (found := _IN_TRACE.match(line)) is not None)
+    found = next((frame for frame in frames if is_own(frame["file"])), None)
+    if found is None or (is_own(place.file) and "/" in place.file):
+        return place, ""
+    own = Location(file=found["file"], line=int(found["line"]))
+    return own, "" if str(own).endswith(str(place)) else f"raised in {place}"
 
 
 def _collision(lines: Sequence[str]) -> Facts | None:
     """Read what Laravel's and Pest's error page for consoles shows: type, message, place and source."""
     for number, line in enumerate(lines):
-        place = _COLLISION_AT.match(line) if "at " in line else None
-        if place is None:
+        at = _COLLISION_AT.match(line) if "at " in line else None
+        if at is None:
             continue
-        above = [above for above in lines[max(0, number - 8) : number] if above.strip()]
-        kinds = [index for index, above_line in enumerate(above) if _COLLISION.match(above_line)]
-        if not kinds or kinds[0] + 1 >= len(above):
+        above = lines[max(0, number - _MAX_MESSAGE) : number]
+        heads = [(index, found) for index, said in enumerate(above) if (found := _COLLISION.match(said))]
+        if not heads:
             continue
-        source = next(
-            (
-                found["source"]
-                for other in lines[number + 1 : number + 15]
-                if "\u279c" in other and (found := _COLLISION_LINE.match(other))
-            ),
-            "",
-        )
+        start, head = heads[-1]
+        said = " ".join(filter(None, (head["message"] or "", *map(str.strip, above[start + 1 :]))))
+        if not said:
+            continue
+        place = Location(file=at["file"], line=int(at["line"]))
+        own, raised = _find_own(lines[number + 1 :], place)
+        below = lines[number + 1 : number + 15]
+        source = next((found["source"].strip() for other in below if (found := _COLLISION_LINE.match(other))), "")
         return Facts(
-            type=above[kinds[0]].strip(),
-            cause=clip(above[kinds[0] + 1].strip()),
-            location=Location(file=place["file"], line=int(place["line"])),
-            details=details((f"> {source.strip()}" if source else "",)),
+            type=head["type"],
+            cause=clip(said),
+            location=own,
+            details=details((raised or (f"> {source}" if source else ""),)),
         )
     return None
 
@@ -290,10 +315,11 @@ FORMAT: Final = Format(
     name="php",
     read=read,
     markers=(".php on line ", ".php:", ".php line ", "omposer", "  ["),
-    programs=("php", "composer"),
+    programs=("php", "composer", "artisan", "sail"),
     closings=(r"Your requirements could not be resolved",),
     stacks=(
-        r" {2}\[?[A-Z]\w{0,60}(?:\\\w{1,60}){0,9}(?:Exception|Error)\]? {0,9}$",
+        r" {2,3}\[?[A-Z]\w{0,60}(?:\\\w{1,60}){0,9}(?:Exception|Error)(?:\]? {0,300}$| {2}: \S)",
+        r"In \S{1,200}\.php line [0-9]{1,7}:$",
         r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_FOREIGN: Final = ("/vendor/", "vendor/", "phar://", "/usr/share/php/", "[internal function]", "Standard input code")
+_FOREIGN: Final = ("vendor/", "vendor\\", "phar://", "/usr/share/php/", "[internal function]", "Standard input code")
 
 
 def is_own(file: str) -> bool:

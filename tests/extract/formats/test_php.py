@@ -1,10 +1,64 @@
 """Failures of PHP; the samples of Laravel are written from its documentation."""
 
+# ruff: noqa: E501, W291, W293 - what tools print is not broken
+
 from __future__ import annotations
 
 import pytest
 
 from tests.extract.reading import facts, key
+
+OLD_PAGE = """
+
+   Illuminate\\Database\\QueryException  : SQLSTATE[42S22]: Column not found: 1054 Unknown column 'x' (SQL: insert into `carts` (`x`) values (1))
+
+  at /srv/shop/vendor/laravel/framework/src/Illuminate/Database/Connection.php:669
+    665|         // If an exception occurs when attempting to run a query, we'll format the error
+    668|         catch (Exception $e) {
+  > 669|             throw new QueryException(
+    670|                 $query, $this->prepareBindings($bindings), $e
+
+  Exception trace:
+
+  1   PDOException::("SQLSTATE[42S22]: Column not found: 1054 Unknown column 'x'")
+      /srv/shop/vendor/doctrine/dbal/lib/Doctrine/DBAL/Driver/PDOConnection.php:61
+
+  Please use the argument -v to see more details.
+"""
+NEW_PAGE = """
+   Illuminate\\Database\\QueryException 
+
+  SQLSTATE[HY000] [2002] Connection refused (Connection: mysql, SQL: select 1)
+
+  at vendor/laravel/framework/src/Illuminate/Database/Connection.php:829
+    828\u2595 
+  \u279c 829\u2595             throw new QueryException(
+    830\u2595                 $this->getName(), $query, $this->prepareBindings($bindings), $e
+
+      +12 vendor frames 
+
+  13  database/migrations/2024_create_carts.php:14
+      Illuminate\\Support\\Facades\\Facade::__callStatic("create")
+
+      +26 vendor frames 
+
+  40  artisan:35
+      Illuminate\\Foundation\\Console\\Kernel::handle()
+"""
+BOX = """
+In box.php line 5:
+                                                                                                   
+  [RuntimeException]                                                                               
+  SQLSTATE[42S02]: Base table or view not found: 1146 Table 'shop.carts' doesn't exist (SQL: sele  
+  ct * from `carts` where `carts`.`user_id` = 7 and `carts`.`user_id` is not null limit 1)         
+                                                                                                   
+
+Exception trace:
+  at /srv/shop/box.php:5
+ C->execute() at /usr/share/php/Symfony/Component/Console/Command/Command.php:298
+
+go
+"""
 
 UNCAUGHT = """\
 PHP Fatal error:  Uncaught Acme\\StoreException: no row 7 in table x in /srv/shop/vendor/db/Db.php:12
@@ -115,6 +169,21 @@ def test_forms(text, kind, location, cause):
     assert (found.type, str(found.location), found.cause, found.format) == (kind, location, cause, "php")
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "location", "cause", "details"),
+    [
+        pytest.param(OLD_PAGE, "Illuminate\\Database\\QueryException", "/srv/shop/vendor/laravel/framework/src/Illuminate/Database/Connection.php:669", "SQLSTATE[42S22]: Column not found: 1054 Unknown column 'x' (SQL: insert into `carts` (`x`) values (1))", ("> throw new QueryException(",), id="one line"),
+        pytest.param(NEW_PAGE, "Illuminate\\Database\\QueryException", "database/migrations/2024_create_carts.php:14", "SQLSTATE[HY000] [2002] Connection refused (Connection: mysql, SQL: select 1)", ("raised in vendor/laravel/framework/src/Illuminate/Database/Connection.php:829",), id="with a trace"),
+        pytest.param(BOX, "RuntimeException", "/srv/shop/box.php:5", "SQLSTATE[42S02]: Base table or view not found: 1146 Table 'shop.carts' doesn't exist (SQL: select * from `carts` where `carts`.`user_id` = 7 and `carts`.`user_id` is not null limit 1)", (), id="box"),
+    ],
+)  # fmt: skip
+def test_consoles(text, kind, location, cause, details):
+    """A message that the terminal wrapped is whole again, and a trace leads to own code."""
+    found = facts(text)
+    assert (found.format, found.type, str(found.location), found.cause) == ("php", kind, location, cause)
+    assert found.details == details
+
+
 def test_composer():
     """Composer's problems are what it cannot resolve; where it looked for settings says nothing."""
     found = facts(
@@ -145,6 +214,8 @@ def test_composer_cut_off():
         pytest.param("In a.php line 3:\n\nnothing boxed", id="no box"),
         pytest.param("  at app/Cart.php:12\nx", id="place alone"),
         pytest.param("  Foo\n  at app/Cart.php:12", id="type alone"),
+        pytest.param("  RuntimeException\n\n  at app/Cart.php:12", id="no message"),
+        pytest.param("  ValueError : if it is negative\n\n  at app/Cart.php:12", id="description of a parameter"),
     ],
 )
 def test_not_taken(text):
