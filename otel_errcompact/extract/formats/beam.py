@@ -183,8 +183,12 @@ FORMAT: Final = Format(
     read=read,
     markers=("** (", "** exception ", "terminating ", "Reason for termination", "escript: "),
     programs=("mix", "elixir", "erl", "rebar3", "iex"),
+    closings=(
+        r"(?:could not compile dependency :?[a-z]\w{0,80}, |Compilation failed due to warnings while using )",
+        r"[^\n]{0,300}\[Yn\] \*\* \(Mix\) ",
+    ),
     stacks=(
-        r"== Compilation error in file ",
+        r"== Compilation error [io]n file ",
         r"\*\* exception (?:error|exit|throw): ",
         r"\*\* \([A-Z][\w.]{0,80}\) ",
     ),

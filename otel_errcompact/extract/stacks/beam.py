@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-HEADER: Final = lazy_pattern(r"(?P<indent> *)\*\* \((?P<type>[A-Za-z][^)\n]{0,200})\)(?: (?P<message>.*))?$")
+HEADER: Final = lazy_pattern(
+    r"(?:\S.{0,200} (?:\[Yn\]|failed to connect:) )?"
+    r"(?P<indent> *)\*\* \((?P<type>[A-Za-z][^)\n]{0,200})\)(?: (?P<message>.*))?$"
+)
 
 _MODULE: Final = r"(?::[a-z]\w{0,60}|[A-Z][\w.]{0,200})"
 

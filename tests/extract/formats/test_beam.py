@@ -131,6 +131,20 @@ def test_code_that_does_not_compile(text, cause, location):
     assert (found.format, found.cause, str(found.location)) == ("beam", cause, location)
 
 
+def test_wrapped_exceptions():
+    """A question that nobody answers, and a connection's name, stand before the exception in its line."""
+    asked = 'Shall I install Hex? (if running non-interactively, use "mix local.hex --force") [Yn] ** (Mix) '
+    assert facts(f"Could not find Hex, which is needed to build dependency :jason\n{asked}no SCM for :jason").cause == (
+        "no SCM for :jason"
+    )
+    found = facts(
+        "[error] Postgrex.Protocol (#PID<0.281.0>) failed to connect: ** (DBConnection.ConnectionError) tcp connect "
+        "(localhost:5432): connection refused - :econnrefused"
+    )
+    assert (found.format, found.type) == ("beam", "DBConnection.ConnectionError")
+    assert found.cause == "tcp connect (localhost:5432): connection refused - :econnrefused"
+
+
 def test_diagnostics():
     """Where the compiler has said why further up, another format reads it."""
     text = "** (CompileError) lib/a.ex: cannot compile module A (errors have been logged)"
