@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.detector.closing import OF_SHELL, find_failure
 from otel_errcompact.detector.error_values import read_error_value
 from otel_errcompact.detector.roles import Call
-from otel_errcompact.detector.statuses import finds_nothing
+from otel_errcompact.detector.statuses import asks, finds_nothing
 from otel_errcompact.extract.cleaning.envelope import open_envelope
 from otel_errcompact.extract.table import listings, load
 from otel_errcompact.extract.text import Text
@@ -88,6 +88,7 @@ _ANNOUNCED: Final = lazy_pattern(
     r"(?:echo|printf|print|Write-Output|Write-Host)\s+(?:-\S+\s+)?[\"']?(?P<label>[^\"'$;&|\n]{0,60}?)\$(?:\{?\?\}?|LASTEXITCODE|\{?PIPESTATUS\[0\]\}?|(?:rc|RC|status|STATUS|ret|code|ec|EC|exit_code|EXIT_CODE|EXIT)\b)"
 )
 _MAX_ANNOUNCED: Final = 4
+_STATUS: Final = lazy_pattern(r"\s?([1-9][0-9]{0,2})\W{0,4}")
 _UNKNOWN_TOOL: Final = "UnknownTool"
 """What a harness says of a tool that it does not have, and never of a command line."""
 
@@ -97,7 +98,7 @@ _NO_MATCH: Final = lazy_pattern(
     r"[^\n]{0,200}\s*\Z"
 )
 _SAYS_NOTHING: Final = lazy_pattern(
-    r"(?:\s|\(no output\)|(?:\[?(?:[Ee]xit|Process exited|Command exited)"
+    r"(?:\s|\(no output\)|\(eval\):[0-9]+: no matches found:[^\n]*|(?:\[?(?:[Ee]xit|Process exited|Command exited)"
     r"|Chunk ID:|Wall time:|Original token count:|Output:)[^\n]*+)*+\Z"
 )
 _INTERRUPTING: Final = lazy_pattern(r"(?i)\\u0003|\x03|\bC-c\b|\^C|\bctrl[-+ ]c\b|\bSIGINT\b|kill -(?:2|INT)\b")
@@ -130,8 +131,9 @@ def classify_result(
         code = code if code is None or says_nothing or call.is_command else None
     if reason := _reason_to_ignore(text, head, arguments, code):
         return ResultVerdict(outcome="ignored", reason=reason)
-    if (code and finds_nothing(call, code, says_nothing=says_nothing)) or (flagged and _has_no_match(head, call)):
-        return ResultVerdict(outcome="ignored", reason="a search that found nothing")
+    answers = code and finds_nothing(tool, arguments, code, says_nothing=says_nothing)
+    if answers or (flagged and _has_no_match(head, call)):
+        return ResultVerdict(outcome="ignored", reason="a question that was answered")
     if flagged or code:
         return ResultVerdict(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
     return _classify_unflagged(text, head, call, says_success=flagged is False or code == 0)
@@ -155,10 +157,11 @@ def _find_statement(text: str, head: str, call: Call, *, says_success: bool) -> 
 
 
 def _find_closing(text: str, call: Call, *, says_success: bool) -> str:
-    programs = call.list_programs(hidden=says_success)
+    runs = [run for run in call.list_runs(hidden=says_success) if not asks((*run.program.split(), *run.words))]
+    programs = tuple(run.program for run in runs)
     if says_success and not programs:
         return ""  # every program shows its status
-    if programs and "$" in call.arguments and not call.filters and _announces_failure(text, call.arguments):
+    if programs and "$" in call.arguments and not call.filters and _announces_failure(text, call.command_line):
         return OF_SHELL
     return find_failure(text, programs, call.arguments, any_program=not call.knows_command)
 
@@ -217,14 +220,16 @@ def _lines_of_host(text: str) -> Iterator[str]:
     yield from (line for line in tail[-_LINES_OF_HOST:-1] if line[:1] in _OPENS_REMARK)
 
 
-def _announces_failure(text: str, arguments: str) -> bool:
-    # Tell whether a command itself prints the status that it hides: `make; echo "exit: $?"`.
-    lines = text.rstrip().split("\n")[-_MAX_ANNOUNCED:]
-    for number, found in enumerate(_ANNOUNCED.finditer(arguments.replace('\\"', '"'))):
-        if number >= _MAX_ANNOUNCED:
-            break
-        label = found["label"].replace("\\n", "\n").replace("\\", "")
-        behind = (line[len(label) :] for line in lines if line.startswith(label))
-        if any(re.fullmatch(r"\s?[1-9][0-9]{0,2}\W{0,4}", status) for status in behind):
-            return True
-    return False
+def _announces_failure(text: str, line: str) -> bool:
+    # Tell whether a command line itself prints the one status that it hides: `make; echo "exit: $?"`.
+    announced = list(islice(_ANNOUNCED.finditer(line), 2))
+    if len(announced) != 1:
+        return False  # who asks for several compares them
+    label = announced[0]["label"].replace("\\n", "\n").replace("\\", "")
+    lines = text.rstrip().split("\n")
+    behind = (line[len(label) :] for line in lines[-_MAX_ANNOUNCED:] if line.startswith(label))
+    status = next(filter(None, map(_STATUS.fullmatch, behind)), None)
+    if status is None:
+        return False
+    before = line[: announced[0].start()]
+    return not finds_nothing("bash", before, int(status[1]), says_nothing=len(lines) == 1)

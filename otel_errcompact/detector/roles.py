@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from otel_errcompact.detector.closing import prints_what_others_say
 from otel_errcompact.detector.operation import invocations_of, last_command, runs_commands
-from otel_errcompact.detector.operation.command_line import invocations_in
+from otel_errcompact.detector.operation.command_line import carried_by, command_of, invocations_in
 from otel_errcompact.runtime.lazy import lazy, lazy_pattern
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ _RUNNING_WORDS: Final = frozenset(
     | {"code", "test", "tests", "build", "lint", "compile", "script", "console", "sandbox", "repl", "powershell"}
     | {"pwsh", "cmd", "zsh"}
 )
-_CARRIERS: Final = frozenset({"ssh", "docker exec", "docker compose exec", "docker-compose exec", "kubectl exec"})
-"""Programs that run another one elsewhere, named behind the host or the container."""
-
 _FILE_ARGUMENT: Final = lazy_pattern(r'"(?:path|file_path|filename|file|absolute_path)"')
 _FETCHING: Final = lazy_pattern(r"(?i)fetch|browse|web")
 _MAX_COMMANDS: Final = 32
@@ -93,15 +90,20 @@ class Call:
             run.piped and prints_what_others_say(run.program) for run in list_invocations(self.tool, self.arguments)
         )
 
-    def list_programs(self, *, hidden: bool) -> tuple[str, ...]:
+    @property
+    def command_line(self) -> str:
+        """The command line; empty where there is none, or a list of words."""
+        command = command_of(self.tool, self.arguments)
+        return command if isinstance(command, str) else ""
+
+    def list_runs(self, *, hidden: bool) -> tuple[Invocation, ...]:
         """
-        Return the programs that it runs, with their subcommands.
+        Return the programs that it runs.
 
         Args:
             hidden: Whether only those count whose status the command line hides.
         """
-        found = list_invocations(self.tool, self.arguments)
-        return tuple(run.program for run in found if run.hidden or not hidden)
+        return tuple(run for run in list_invocations(self.tool, self.arguments) if run.hidden or not hidden)
 
     def names_argument(self, text: str) -> bool:
         """Tell whether a first line names a value of the arguments."""
@@ -126,14 +128,8 @@ def _invocations(tool: str, arguments: str) -> Iterator[Invocation]:
     for number, run in enumerate(invocations_of(tool, arguments)):
         if number >= _MAX_COMMANDS:
             return
-        yield from _list_carried(run) if run.program in _CARRIERS else (run,)
-
-
-def _list_carried(run: Invocation) -> Iterator[Invocation]:
-    words = run.words
-    behind = words[words.index("--") + 1 :] if "--" in words else [word for word in words if word[:1] != "-"][1:]
-    carried = tuple(invocations_in(" ".join(behind)))
-    yield from (each._replace(hidden=each.hidden or run.hidden) for each in carried or (run,))
+        carried = tuple(invocations_in(carried_by(run.program, run.words)))
+        yield from (each._replace(hidden=each.hidden or run.hidden) for each in carried or (run,))
 
 
 @lru_cache(maxsize=1_024)

@@ -8,16 +8,14 @@ from otel_errcompact.detector.operation import last_command
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from otel_errcompact.detector.roles import Call
+    from collections.abc import Mapping, Sequence
 
 _NOTHING_FOUND: Final[Mapping[str, frozenset[int]]] = {
     **dict.fromkeys(
         (
             "rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "fd", "test", "[", "[[", "which", "whereis", "pgrep",
             "pidof", "type", "hash", "expr", "lsof", "let", "((", "diff", "cmp", "comm", "git diff", "git grep",
-            "git show-ref", "git check-ignore", "systemctl is-enabled", "systemctl is-failed",
+            "git show-ref", "git check-ignore", "systemctl is-enabled", "systemctl is-failed", "gh pr checks",
         ),
         frozenset({1}),
     ),
@@ -28,6 +26,7 @@ _NOTHING_FOUND: Final[Mapping[str, frozenset[int]]] = {
 
 _ASKED_BY_OPTION: Final[Mapping[str, frozenset[str]]] = {
     "command": frozenset({"-v", "-V"}),
+    "git cat-file": frozenset({"-e"}),
     "git config": frozenset({"--get", "--get-all", "--get-regexp", "--get-urlmatch", "get"}),
     "git merge-base": frozenset({"--is-ancestor"}),
     "git rev-parse": frozenset({"--verify", "-q", "--quiet"}),
@@ -38,6 +37,8 @@ _ASKED_BY_OPTION: Final[Mapping[str, frozenset[str]]] = {
 }
 """Programs that do so where they have one of these options: by 1, or by any status where they say nothing."""
 
+_NONE: Final = frozenset[str]()
+
 _NOT_YET: Final[Mapping[str, frozenset[int]]] = {
     "curl": frozenset({7, 28, 52, 56}),
     "pg_isready": frozenset({1, 2}),
@@ -46,24 +47,28 @@ _NOT_YET: Final[Mapping[str, frozenset[int]]] = {
 }
 """Statuses that mean that the other side is not there yet: `curl(1)`, `pg_isready(1)`, `gh pr checks --help`."""
 
-_SILENCED: Final = lazy_pattern(r"(?:&> ?/dev/null|> ?/dev/null 2>&1|2>&1 > ?/dev/null)[\s\"'}]{0,9}\Z")
+_SILENCED: Final = lazy_pattern(r"(?:&> ?/dev/null|> ?/dev/null 2>&1|2>&1 > ?/dev/null)[\s\"'};]{0,9}\Z")
 """The end of a command that is run for its exit status alone."""
 
 _ASKED_BEFORE: Final = lazy_pattern(r"(?:\[{1,2} |\b(?:test|which|command -v) )[^;\n]{0,300}? && ")
 """A question on which the rest of a command line depends."""
 
 
-def finds_nothing(call: Call, code: int, *, says_nothing: bool) -> bool:
+def finds_nothing(tool: str, arguments: str, code: int, *, says_nothing: bool) -> bool:
     """Tell whether a status is the answer to a question."""
-    if code == 1 and says_nothing and (_SILENCED.search(call.arguments) or _ASKED_BEFORE.search(call.arguments)):
+    if code == 1 and says_nothing and (_SILENCED.search(arguments) or _ASKED_BEFORE.search(arguments)):
         return True
-    command = last_command(call.tool, call.arguments)
+    command = last_command(tool, arguments)
     names = _names_of(command)
-    if any(code in _NOTHING_FOUND.get(name, ()) for name in names):
+    if any(code in _NOTHING_FOUND.get(name, ()) for name in names) or (says_nothing and "ls" in names):
         return True
-    asks = any(not _ASKED_BY_OPTION[name].isdisjoint(command) for name in names if name in _ASKED_BY_OPTION)
     is_look_up = command[:2] == ("git", "config") and sum(word[:1] != "-" for word in command[2:]) == 1
-    return (says_nothing or code == 1) and (asks or is_look_up)
+    return (says_nothing or code == 1) and (asks(command) or is_look_up)
+
+
+def asks(command: Sequence[str]) -> bool:
+    """Tell whether a program has an option by which its status is the answer to a question."""
+    return any(not _ASKED_BY_OPTION.get(name, _NONE).isdisjoint(command) for name in _names_of(command))
 
 
 def is_not_yet(tool: str, arguments: str, code: int | None) -> bool:
@@ -71,7 +76,7 @@ def is_not_yet(tool: str, arguments: str, code: int | None) -> bool:
     return bool(code) and any(code in _NOT_YET.get(name, ()) for name in _names_of(last_command(tool, arguments)))
 
 
-def _names_of(command: tuple[str, ...]) -> tuple[str, ...]:
+def _names_of(command: Sequence[str]) -> tuple[str, ...]:
     if not command:
         return ()
     program = command[0].rpartition("/")[2]

@@ -85,7 +85,7 @@ def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iter
 
 def invocations_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iterator[Invocation]:
     """Return the programs that a call runs, with their words, in order."""
-    command = _command_of(tool, arguments)
+    command = command_of(tool, arguments)
     return invocations_in(command) if command else iter(())
 
 
@@ -95,16 +95,31 @@ def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tup
 
     The exit status of that command is that of the call.
     """
-    command = _command_of(tool, arguments)
+    command = command_of(tool, arguments)
     if not isinstance(command, str):
         return tuple(_unwrap([word for word in command[:_MAX_WORDS] if isinstance(word, str)]))
     words: list[str] = []
     for found in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
         words = found.words or words
-    return tuple(_unwrap(words))
+    words = _unwrap(words)
+    carrier = next(
+        (" ".join(words[:number]) for number in (1, 2, 3) if " ".join(words[:number]) in programs.CARRIERS), ""
+    )
+    behind = carried_by(carrier, words[carrier.count(" ") + 1 :])
+    return last_command("bash", behind) if behind else tuple(words)
 
 
-def _command_of(tool: str, arguments: str | Mapping[str, object] | None) -> str | Sequence[object]:
+def carried_by(program: str, words: list[str]) -> str:
+    """Return the command line that a program such as `ssh` runs elsewhere; empty for others."""
+    options = programs.CARRIERS.get(program)
+    if options is None:
+        return ""
+    behind = _skip_options(words, options)[1:]
+    return " ".join(behind[1:] if behind[:1] == ["--"] else behind)
+
+
+def command_of(tool: str, arguments: str | Mapping[str, object] | None) -> str | Sequence[object]:
+    """Return a call's command line, or its words where these are a list; empty without one."""
     if isinstance(arguments, str):
         if not NAMES_COMMAND.search(arguments):
             is_command = tool.lower() in SHELL_TOOLS and not arguments.lstrip().startswith("{")

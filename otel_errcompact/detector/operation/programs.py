@@ -47,6 +47,16 @@ WRAPPERS: Final = {
 }
 """Programs that run another one, with those of their options that take a value."""
 
+CARRIERS: Final = {
+    "ssh": frozenset({"-i", "-p", "-o", "-l", "-F", "-J", "-L", "-R", "-b", "-c", "-D", "-E"}),
+    "kubectl exec": frozenset({"-c", "-n", "--container", "--namespace"}),
+    **dict.fromkeys(
+        ("docker exec", "docker compose exec", "docker-compose exec"),
+        frozenset({"-e", "-w", "-u", "--env", "--workdir", "--user"}),
+    ),
+}
+"""Programs that run another one elsewhere, named behind the host or the container, with options as above."""
+
 LAUNCHERS: Final = frozenset(
     {
         "uv run", "poetry run", "pipenv run", "pdm run", "hatch run", "rye run", "pixi run", "bundle exec",
