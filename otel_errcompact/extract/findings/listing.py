@@ -30,7 +30,7 @@ _ROW: Final = lazy_pattern(
 )
 _HEADING: Final = lazy_pattern(
     r"(?:[^\w./\\@-]{1,6}|-{2,}+ ?)?(?:(?:FILE|File|file|Line|Linting|Checking|Error in|In|in) ?:? +)?"
-    r"\[?(?P<file>[^\s:\[\]|,;]{1,300})\]?"
+    r"\[?(?P<file>(?:[A-Za-z]:[\\/])?[^\s:\[\]|,;]{1,300})\]?"
     r"(?: (?:FAIL|FAILED|ERROR|--? [0-9]{1,6} .{1,30}|\([^()]{1,40}\)|[0-9]{1,6} (?:errors?|problems?|issues?)))?:?"
     r"[ \u2500-]*$"
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_DIAGNOSTICS, facts_of_diagnostics, place
+from otel_errcompact.extract.findings.places import names_file
 from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, split_names
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -61,22 +62,28 @@ def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
 def _rows(lines: Sequence[str]) -> Iterator[Diagnostic]:
     """Yield the problems that stand in rows below the name of their file."""
     file = ""
-    for line in lines:
+    for number, line in enumerate(lines):
         if not line:
             continue
-        if line[0].isspace() or line[0].isdecimal():
+        if _FILE.match(name := line.removesuffix(":")) or names_file(name := line.strip()):
+            file = name
+        elif line[0].isspace() or line[0].isdecimal():
             found = _ROW.match(line) if ":" in line else None
             if found is not None and (file or found["severity"]):
-                yield from _read_row(file, found)
+                yield from _read_row(file, found, _read_below(lines, number, found.start("message")))
             elif line.endswith(")") and (found := _STANDARD.match(line)):
                 yield Diagnostic(found["rule"], found["message"], place(found["file"], found["line"]))
-        elif _FILE.match(line.removesuffix(":")):
-            file = line.removesuffix(":")
         elif ":" in line:
             file = ""
 
 
-def _read_row(file: str, found: re.Match[str]) -> Iterator[Diagnostic]:
+def _read_below(lines: Sequence[str], number: int, column: int) -> str:
+    # A linter that wraps its cells goes on below the message.
+    below = takewhile(lambda line: not line[:column].strip() and line[column : column + 1].strip(), lines[number + 1 :])
+    return " ".join(map(str.strip, below))
+
+
+def _read_row(file: str, found: re.Match[str], below: str) -> Iterator[Diagnostic]:
     """Read a row, which has a severity, or a rule at its end, or both."""
     severity = found["severity"] or found["first"] or ""
     message = found["message"].strip()
@@ -90,6 +97,7 @@ def _read_row(file: str, found: re.Match[str]) -> Iterator[Diagnostic]:
         return
     rule = (named["apart"] or named["bracketed"]) if named else COMPILE_ERROR
     message = " ".join(message[: named.start()].split()) if named else message
+    message = f"{message} {below}" if below else message
     yield Diagnostic(rule, message, place(file, found["line"]), severity not in _WARNINGS)
 
 

@@ -25,7 +25,7 @@ _START: Final = lazy_pattern(
     r"(?<![%#$])\{\s{0,64}(?:[\"']|(?<![A-Za-z] \{ )(?<![A-Za-z]\{)(?<![A-Za-z] \{\n):?[A-Za-z_$][\w$-]{0,60}(?:: |=>))"
     r"|\[\s{0,64}\{\s{0,64}[\"'A-Za-z]"
 )
-"""Where an object or a list of objects begins; behind a name it is a structure as Rust prints it, behind `%` a map of Elixir."""
+"""Where an object or a list of objects begins; behind a name it is a structure of Rust, behind `%` a map of Elixir."""
 
 _TOKEN: Final = lazy_pattern(
     r"\s*(?:(?P<string>[ub]?'(?:[^'\\]|\\.)*(?:'|\\?\Z)|[ub]?\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z))|(?P<arrow>=>)"

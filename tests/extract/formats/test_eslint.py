@@ -55,8 +55,28 @@ _STYLISH = """\
         ),
         pytest.param(
             "  src/a.js\n  ✖  1:7  x is unused  no-unused-vars\nsrc/b.ts\n  ✖  1:7  y is unused  no-unused-vars\n",
+            ("no-unused-vars", "src/a.js:1", "x is unused"),
+            id="xo, which indents the names of files",
+        ),
+        pytest.param(
+            "  1:7  x is unused  no-unused-vars\nsrc/b.ts\n  ✖  1:7  y is unused  no-unused-vars\n",
             ("no-unused-vars", "src/b.ts:1", "y is unused"),
-            id="xo; a row without the name of its file is left out only if it has no severity",
+            id="a row with neither the name of a file nor a severity",
+        ),
+        pytest.param(
+            " C:\\docs\\guide.md\n"
+            " 31:81    warning  Consider replacing 'only'. It   agentic.communal\n"
+            "                   is communal vs agentic.\n"
+            " 78:50    error    AI formalism: 'terminates'.     ai-tells.FormalRegister\n"
+            "                   Use a simpler word (e.g.,\n"
+            "                   'use' instead of 'utilize').\n\n"
+            "✖ 1 error, 1 warning and 0 suggestions in 1 file.\n",
+            (
+                "ai-tells.FormalRegister",
+                "C:\\docs\\guide.md:78",
+                "AI formalism: 'terminates'. Use a simpler word (e.g., 'use' instead of 'utilize').",
+            ),
+            id="vale, which wraps its cells",
         ),
         pytest.param(
             "standard: Use JavaScript Standard Style ✖\n  /src/a.js:1:7: 'x' is never used. (no-unused-vars)\n",
