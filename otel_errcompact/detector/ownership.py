@@ -46,7 +46,15 @@ def owns_text(name: str, tool: str, arguments: str) -> bool:
     programs = _programs_of(tool, arguments)
     if any(map(prints_what_others_say, programs)):
         return False
-    return len(programs) <= 1 or all(map(formats_of, programs))
+    if len(programs) > 1 and not all(map(formats_of, programs)):
+        return False
+    return not programs or name in _of_any_program() or any(name in formats_of(program) for program in programs)
+
+
+@cache
+def _of_any_program() -> frozenset[str]:
+    # What ends with a tally or a stack does so whatever has run it.
+    return frozenset(listing.name for listing in listings() if listing.passes or listing.stacks)
 
 
 def chooses_lines(tool: str, arguments: str) -> bool:

@@ -94,6 +94,13 @@ def test_a_format_owns_what_its_own_programs_print(command: str) -> None:
     assert Agent(format="pytest").read("\n".join(ROWS[:80]), command).startswith("[ConnectionError]")
 
 
+@pytest.mark.parametrize(("format", "is_owned"), [("http", False), ("cargotest", True)])
+def test_what_has_neither_tally_nor_stack_is_owned_only_by_its_own_programs(format: str, is_owned: bool) -> None:
+    """A report in JSON may look like a server's answer; a tally of tests looks like nothing else."""
+    text = Agent(format=format).read("\n".join(ROWS[:80]), "pnpm audit --json")
+    assert text.startswith("[ConnectionError]") == is_owned
+
+
 def test_the_same_call_with_the_same_text_is_one_line() -> None:
     """But for what differs between two runs of the same program: times."""
     agent = Agent()
