@@ -86,8 +86,8 @@ def test_a_repeat_says_little_and_what_is_new() -> None:
     texts = results(errors(conversation(failed(), failed(), failed(moved)), workspace()))
     assert [text.splitlines()[0] for text in texts] == [
         FIRST.splitlines()[0],
-        "[KeyError]: 'orders' #3b02 again (x2, 2 in a row)",
-        "[KeyError]: 'orders' #3b02 again (x3, 3 in a row), now line 30",
+        "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #3b02 again (x2, 2 in a row)",
+        "[KeyError] at f29 (/srv/shop/m29.py:30): 'orders' #3b02 again (x3, 3 in a row), now line 30",
     ]
     assert texts[0] == FIRST
 
@@ -301,14 +301,16 @@ def test_the_applications_own_state_is_compacted_on_from_where_it_was() -> None:
     longer = Conversation(format="anthropic", messages=(*kept.messages, *moved.messages[1:]))
     texts = results(errors(longer, workspace(archive)))
     assert texts[:2] == results(kept)
-    assert texts[2].splitlines()[0] == "[KeyError]: 'orders' #3b02 again (x3, 3 in a row), now line 30"
+    third = "[KeyError] at f29 (/srv/shop/m29.py:30): 'orders' #3b02 again (x3, 3 in a row), now line 30"
+    assert texts[2].splitlines()[0] == third
 
 
 def test_an_archive_that_lost_the_raw_error_costs_the_evidence_only() -> None:
     """The class and its count stand in the list."""
     kept = written_and_read(errors(conversation(failed()), workspace()))
     longer = Conversation(format="anthropic", messages=(*kept.messages, *conversation(failed()).messages[1:]))
-    assert results(errors(longer, workspace()))[1].startswith("[KeyError]: 'orders' #3b02 again (x2, 2 in a row)\n")
+    again = "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #3b02 again (x2, 2 in a row)\n"
+    assert results(errors(longer, workspace()))[1].startswith(again)
 
 
 def test_a_full_disk_leaves_errors_whole_and_says_so() -> None:

@@ -78,7 +78,6 @@ def test_no_format_is_loaded_before_its_first_text():
 
 
 WITHOUT_PROGRAMS = {
-    "dialyzer": "mix and rebar3 run it, and say themselves how it ended",
     "harness": "a harness is no program of a command line",
     "ipython": "its traceback is Python's",
     "rich": "its frames stand around a traceback of Python",

@@ -142,6 +142,13 @@ FORMAT: Final = Format(
     name="dialyzer",
     read=read,
     markers=(".ex:", ".exs:", ".erl:", "\u2514\u2500 ", ".hrl:"),
+    programs=("mix dialyzer", "mix credo", "dialyzer", "rebar3 dialyzer"),
+    closings=(
+        r"Total errors: (?P<errors>[1-9][0-9]{0,5}), Skipped: (?!(?P=errors),)",
+        r"done \(warnings were emitted\)",
+        r"[0-9]{1,7} mods/funs, found (?!no issues)",
+    ),
+    passes=(r"done \(passed successfully\)", r"[0-9]{1,7} mods/funs, found no issues"),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=lazy_pattern(

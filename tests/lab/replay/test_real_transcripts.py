@@ -39,7 +39,7 @@ def of(runs: list[ReplayedRun], *names: str) -> list[ReplayedRun]:
     ("names", "results", "errors", "leeway"),
     [
         pytest.param(["8463c716"], 177, 13, 1, id="claude-code-recovery"),
-        pytest.param(["ae4a77f8"], 242, 12, 3, id="claude-code-hook"),
+        pytest.param(["ae4a77f8"], 242, 17, 0, id="claude-code-hook"),
         pytest.param(["subagent"], 33, 9, 1, id="claude-code-siblings"),
         pytest.param(["gpt-4o-airline"], 1164, 73, 0, id="tau-bench"),
         pytest.param(["multi_swe_bench"], 105, 45, 3, id="openhands-edits"),
