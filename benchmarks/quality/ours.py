@@ -97,8 +97,7 @@ def forget() -> None:
     classifying._classify_chain.cache_clear()  # noqa: SLF001 - as above
     classifying._classify_short_text.cache_clear()  # noqa: SLF001 - as above
     classifying._classify_short_chain.cache_clear()  # noqa: SLF001 - as above
-    choice.choose_cause.cache_clear()
-    choice._judge.cache_clear()  # noqa: SLF001 - as above
+    choice.choose_line.cache_clear()
     kinds._kind_of.cache_clear()  # noqa: SLF001 - as above
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Evidence, RawError
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.evidence.find import find_evidence
-from otel_errcompact.extract.evidence.keyed import key_reasons
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.evidence.late import LateEvidence
 from otel_errcompact.extract.folding import fold_temporary
@@ -70,7 +69,7 @@ def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
     told = replace(text, body=strip_passed(text.body))
     facts = _look_into_output(facts_of_parts(text) or recognise(told), text.roots)
-    return _add_evidence(key_reasons(facts, told.body), told.body)
+    return _add_evidence(facts, told.body)
 
 
 def _add_evidence(facts: Facts, body: str) -> Facts:

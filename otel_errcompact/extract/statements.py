@@ -68,7 +68,7 @@ _TELLING_WORDS: Final = (
     "required", "tim(?:ed|e) ?out", "exceed(?:ed|s)?", "exception", "abort(?:ed)?", "crash(?:ed)?", "killed", "panic",
     "fatal", "conflict", "mismatch", "violat(?:ed|es|ion)", "forbidden", "unauthorized", "must be", "expect(?:ed|s)",
     "too (?:many|long|large|big|small|few|short)", "ignored", "out of",
-    "un(?:handled|caught)", "fell through", "unreachable",
+    "un(?:handled|caught)", "fell through", "unreachable", "reset by",
     r"not (?:be |have |yet )?(?:\w{1,12} )?(?:found|exist|available|enough|permitted|allowed|supported)",
     r"not (?:be |have |yet )?(?:\w{1,12} )?(?:recognized|valid|match|defined|installed|read|ignored)",
     *(f"{verb} not" for verb in ("does", "do", "did", "is", "was", "were", "are", "has", "have", "must", "may")),

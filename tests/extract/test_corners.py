@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.extract.evidence.choice import choose_cause
 from otel_errcompact.extract.findings.listing import read_findings
 from otel_errcompact.extract.findings.wording import read_wording
 from otel_errcompact.extract.testing.blocks import read_block
@@ -23,14 +22,6 @@ from tests.extract.reading import facts, facts_alone
 def test_the_wording_of_a_finding(said: str, is_row: bool, expected: tuple[str, str, str]) -> None:
     """Severity and code stand before or behind a message, in any order; a bounded number of them is taken off."""
     assert read_wording(said, is_row=is_row) == expected
-
-
-def test_a_root_that_tells_nothing_is_none() -> None:
-    """A labelled cause without a reason is a wrapper of the next one."""
-    text = "cannot load the cart\n\nCaused by: startup failed\n\nCaused by: rate 'vat' is missing"
-    chosen = choose_cause(text)
-    assert chosen is not None
-    assert chosen.message == "startup failed: rate 'vat' is missing"
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.evidence.choice import Choice, choose_cause
+from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.evidence.choice import choose_line, state
 from otel_errcompact.extract.evidence.kinds import Kind, is_content, kind_of
+from otel_errcompact.extract.evidence.places import find_place
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
-from otel_errcompact.extract.reading import Reading
 from otel_errcompact.extract.shell_statements import exit_line
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, statement_of
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _OF_MESSAGES: Final = frozenset({Kind.HEADING, Kind.OTHER, Kind.TELLING})
 
-_MIN_REPEATED: Final = 40
-"""Characters of a message that show that a cause is no more than that message."""
+_BESIDE: Final = 3
+"""Lines from the statement on that may name its place."""
 
 _STRUCTURED: Final = ("{", "</", "[SQL:", "[type=")
 """What bodies, pages and lists of violations have in them."""
@@ -31,9 +31,10 @@ _STRUCTURED: Final = ("{", "</", "[SQL:", "[type=")
 
 def read(text: Text) -> Facts | None:
     """Return the facts of the chosen statement, lines behind it included."""
-    chosen = choose_cause(text.body)
-    if chosen is not None and chosen.statement is not None:
-        return _facts(text, chosen, chosen.statement)
+    number = choose_line(text.body)
+    stated = state(text.lines[number].strip()) if number is not None else None
+    if number is not None and stated is not None:
+        return _facts(text, number, stated)
     if text.type and text.body == text.message.strip():
         reading = read_message(text.body)
         return Facts(
@@ -46,16 +47,13 @@ def read(text: Text) -> Facts | None:
     return None
 
 
-def _facts(text: Text, chosen: Choice, stated: Statement) -> Facts:
-    after = _message_lines(text.lines[chosen.number + 1 :])
-    reading = read_message("\n".join((stated.message, *after)))
-    if chosen.message != stated.message and not _is_structured(reading, stated.message):
-        reading = Reading(clip(chosen.message), chosen.key, chosen.items)
+def _facts(text: Text, number: int, stated: Statement) -> Facts:
+    reading = read_message("\n".join((stated.message, *_message_lines(text.lines[number + 1 :]))))
     others = (line for line in reading.details if reading.cause not in line and statement_of(line))
     return Facts(
         type=reading.type or _type(stated.type, text.type),
         cause=reading.cause,
-        location=stated.location or chosen.place,
+        location=stated.location or find_place(text.lines[number : number + _BESIDE]),
         details=details((*others, exit_line(text), *filter(is_content, reading.details))),
         key_cause=reading.key,
         key_is_whole=bool(reading.type),
@@ -67,11 +65,6 @@ def _message_lines(lines: Sequence[str]) -> Sequence[str]:
     if any(sign in line for line in lines for sign in _STRUCTURED):
         return lines
     return [line for line in lines if kind_of(line) in _OF_MESSAGES]
-
-
-def _is_structured(reading: Reading, message: str) -> bool:
-    is_other = reading.key != "" and not reading.cause.startswith(message[:_MIN_REPEATED])
-    return bool(reading.type) or is_other
 
 
 def _type(stated: str, reported: str) -> str:

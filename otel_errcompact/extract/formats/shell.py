@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.evidence.choice import Choice, choose_cause
+from otel_errcompact.extract.evidence.choice import choose_line
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.shell_statements import USAGE_ERROR, exit_line, shell_statement
@@ -46,25 +46,18 @@ def read(text: Text) -> Facts | None:
     if powershell is not None:
         return powershell
     lines = text.lines
-    chosen = choose_cause(text.body)
-    statement = shell_statement(lines[chosen.number].strip()) if chosen is not None else None
-    if chosen is not None and statement is not None:
-        others = (other for other in (*lines[chosen.number + 1 :], *lines[: chosen.number]) if shell_statement(other))
+    number = choose_line(text.body)
+    statement = shell_statement(lines[number].strip()) if number is not None else None
+    if number is not None and statement is not None:
+        others = (other for other in (*lines[number + 1 :], *lines[:number]) if shell_statement(other))
         usage = _find_usage(text.body) if statement.type == USAGE_ERROR else ()
         return Facts(
             type=statement.type,
-            cause=clip(_add_list(statement.message, chosen)),
+            cause=clip(statement.message),
             location=statement.location,
             details=details((*usage, exit_line(text), *islice(others, _MAX_OTHERS))),
         )
     return _read_argparse(text) or _ended_silently(text) or _failed_command(text, lines[0])
-
-
-def _add_list(message: str, chosen: Choice) -> str:
-    # The arguments that are listed below its colon, or the reason beside it.
-    if not chosen.message.startswith(message):
-        return message
-    return ", ".join((chosen.message, *chosen.items)) if message.endswith(":") else chosen.message
 
 
 def _read_argparse(text: Text) -> Facts | None:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip
-from otel_errcompact.extract.evidence.choice import has_reason
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.grpc import read_status
@@ -183,17 +182,15 @@ def _read_lines(lines: Sequence[str]) -> Reading:
     # Where a long line is cut depends on the length of its values, so that the key takes all of it.
     shown = clip(first)
     plain = _read_command(first) if first.startswith("Command ") else Reading(shown, first if shown != first else "")
-    last = last_statement(rest, besides=first) or _first_reason(rest, first)
+    last = last_statement(rest, besides=first) or _first_telling(rest, besides=first)
     if last:
         return Reading(plain.cause, f"{plain.key or plain.cause} | {clip(last)}", (last, *rest))
     return Reading(plain.cause, plain.key, tuple(rest))
 
 
-def _first_reason(lines: Sequence[str], first: str) -> str:
-    if not lines or has_reason(first):
-        return ""
-    telling = (line for line in lines[:_MAX_REASON] if kind_of(line) is Kind.TELLING)
-    return next((line for line in telling if first not in line and has_reason(line)), "")
+def _first_telling(lines: Sequence[str], *, besides: str) -> str:
+    near = (line for line in lines[:_MAX_REASON] if kind_of(line) is Kind.TELLING)
+    return next((line for line in near if besides not in line), "")
 
 
 def _telling_part(lines: Sequence[str]) -> list[str]:

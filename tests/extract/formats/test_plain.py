@@ -49,11 +49,6 @@ facts = facts_alone("plain")
             "unindent does not match any outer indentation level",
         ),
         ("[11:57:57] ERROR: no table", "error", "no table"),
-        (
-            "error during build:\nCould not resolve './Chart'",
-            "error",
-            "error during build: Could not resolve './Chart'",
-        ),
         ("ERRORS:\n- E999 SyntaxError: unmatched '}'", "SyntaxError", "unmatched '}'"),
     ],
 )

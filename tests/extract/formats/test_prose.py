@@ -6,19 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.errors import Facts, RawError
+from otel_errcompact.errors import NOWHERE, Facts, Location, RawError
 from otel_errcompact.extract.extraction import extract
-from tests.extract.reading import facts
+from tests.extract.reading import facts, facts_alone
 
 
-def test_the_reason_is_the_cause():
-    """The cause is a line that says why something failed, not the first that says that it failed."""
-    found = facts(
-        "starting\nCommand failed: npm run build\nchunk 1\nchunk 2\nCould not resolve './Chart' from src/Page.jsx\nbye"
-    )
-    cause = "Could not resolve './Chart' from src/Page.jsx"
-    key = f"{cause} | Command failed: npm run build | chunk <num>"
-    assert found == Facts(type="error", cause=cause, format="prose", key_cause=key)
+def test_the_first_line_that_tells_of_a_failure_is_the_cause():
+    """What stands from there to the last such line names the class, and the line behind it what it is about."""
+    text = "starting\nCommand failed: npm run build\nchunk 1\nCould not resolve './Chart'\nin src/Page.jsx\nbye"
+    cause = "Command failed: npm run build"
+    key = f"{cause} | chunk <num> | Could not resolve './Chart' | in src/Page.jsx"
+    assert facts(text) == Facts(type="error", cause=cause, format="prose", key_cause=key)
+
+
+def test_repeats_are_no_part_of_the_key():
+    """How often a program tries is no part of what failed, and what counts is bounded."""
+    once = facts("cannot reach depot 1\nno answer\nunknown host a")
+    assert facts("cannot reach depot 1\nno answer\ncannot reach depot 2\nunknown host a").key_cause == once.key_cause
+    many = [f"the host {chr(97 + number)} is not known" for number in range(26)]
+    assert facts("\n".join(many)).key_cause == facts("\n".join(many[:25])).key_cause
 
 
 def test_echoed_code_is_not_the_last_telling_line():
@@ -52,6 +58,23 @@ def test_no_output():
     assert facts("", exit_code=2) == Facts(type="exit code 2", cause="no output", format="prose")
     assert facts("").cause == "no output"
     assert facts("Exit code 2", message="killed\nby signal").cause == "killed by signal"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a.conf:14: unknown key 'x'", Location(file="a.conf", line=14)),
+        ("unknown key 'x' at line 3 of conf/a.toml", Location(file="conf/a.toml", line=3)),
+        ("unknown key 'x' in a.toml(7)", Location(file="a.toml", line=7)),
+        ("unknown key\n  --> a.rs, line 9", Location(file="a.rs", line=9)),
+        ("cannot reach db.internal:5432, refused", NOWHERE),
+        ("cannot reach https://a.b/c.d:443, refused", NOWHERE),
+        ("/tmp/tmpab12cd.py:3: unknown name", NOWHERE),
+    ],
+)
+def test_the_place_stands_with_the_cause(text: str, place: Location) -> None:
+    """Ports of hosts are no lines, and files written for one call are no places."""
+    assert facts_alone("prose")(text).location == place
 
 
 @given(
