@@ -34,8 +34,6 @@ _NOTHING: Final = Facts(type="error", cause=NO_MESSAGE)
 _OF_ANY_TEXT: Final = frozenset({"plain", LAST_RESORT.name})
 """Formats that take lines of any program, and choose among them."""
 
-_AROUND: Final = frozenset({Kind.BLANK, Kind.RULE, Kind.PROGRESS, Kind.SUCCESS, Kind.INFORMATION})
-
 _READING: Final[ContextVar[tuple[str, ...]]] = ContextVar("otel_errcompact_reading", default=())
 """The formats that are reading, outermost first: none of them reads the output inside its own."""
 
@@ -55,7 +53,7 @@ def recognise(text: Text) -> Facts:
 
 def _strip_progress(body: str) -> str:
     at = 0
-    while kind_of(body[at : (end := _end_of_line(body, at))]) in _AROUND and end < len(body):
+    while kind_of(body[at : (end := _end_of_line(body, at))]) is Kind.AROUND and end < len(body):
         at = end + 1
     return body[at:] if at else ""
 

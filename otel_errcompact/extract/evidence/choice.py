@@ -48,4 +48,4 @@ def bound(count: int) -> Iterable[int]:
 
 def _judge(line: str) -> Kind:
     kind = kind_of(line)
-    return Kind.TELLING if kind in (Kind.HEADING, Kind.OTHER) and state(line) is not None else kind
+    return Kind.TELLING if kind is Kind.OTHER and state(line) is not None else kind

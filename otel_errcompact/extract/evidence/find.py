@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Evidence
@@ -34,10 +33,6 @@ _MAX_ALIKE: Final = 3
 _NEAR: Final = 2
 """Lines before and behind the cause that are near to it."""
 
-_MIN_HEAD: Final = 4
-_MAX_HEAD: Final = 24
-_MAX_PREFIX: Final = 24
-_MIN_PREFIXED: Final = 4
 _WORD: Final = lazy_pattern(r"\w+")
 _BETWEEN_WORDS: Final = {
     code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_\n")
@@ -62,11 +57,6 @@ _PHRASES_COMPARED: Final = compile_words((
     "should (?:be|have)", "must (?:be|have|not)", "instead of", "valid values", "one of", "but (?:is|was|has|have)",
     "did you mean", "caused by", "due to",
 ))  # fmt: skip
-_RETRY: Final = frozenset({
-    "retry", "retries", "retried", "retryable", "attempt", "attempts", "backoff", "quota", "wait",
-})  # fmt: skip
-_HINTS_OF_RETRY: Final = ("try again", "idempoten", "limit")
-_PHRASES_OF_RETRY: Final = compile_words(("try again", r"idempoten\w*", r"rate.?limit\w*"))
 _PACKAGE: Final = lazy_pattern(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
 _END_OF_PACKAGE: Final = lazy_pattern(r"\.[A-Z]")
 
@@ -104,17 +94,12 @@ _FRAME: Final = lazy_pattern(
 _SIGNS_OF_FRAMES: Final = ('File "', "at ", "Warning: ")
 """Strings of which each line that shows where something happened has one."""
 
-_SIGNS_OF_RANGES: Final = ("~", "^", "<=", ">=", "==")
-_RANGE: Final = lazy_pattern(r"[(\s'\"](?:[~^]|[<>=]=|~>) ?v?[0-9]+\.")
 _NUMBER_OF: Final = lazy_pattern(
     r"(?:[a-z_\])](?:: | ?= ?)|[~^<>=!][=>]? ?v?"
     r"|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
 )
 """A number that is a value, and no place of a line, a share or a duration."""
 
-_COMMAND: Final = lazy_pattern(
-    r"(?:[$>+%\u276f#] |Running: |running: |Executing: |executing: |RUN |cmd: |Command: |command: )\S"
-)
 _COMMON: Final = frozenset((
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "e", "for", "from", "has", "have", "if", "in", "into", "is",
     "it", "its", "no", "not", "of", "on", "or", "s", "t", "than", "that", "the", "then", "there", "this", "to",
@@ -135,7 +120,6 @@ _WHOLE: Final = frozenset({
 """Formats that read all of their texts: lines that they leave out are mostly noise, or logged by tests that passed."""
 
 _WEIGHT: Final = {
-    Kind.HEADING: 1,
     Kind.OTHER: 1,
     Kind.WARNING: 2,
     Kind.TELLING: 3,
@@ -177,14 +161,13 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     fresh = _find_fresh(looked_at, known)
     if not fresh:  # of most texts the facts say all
         return ()
-    known |= _find_prefixes(looked_at)
     said = set(known)
     nearness: dict[int, int] | None = None
     found: list[_Line] = []
     alike: dict[str, int] = {}
     for piece in fresh:
         words = piece.words
-        if (words <= said and not _is_range(piece.text)) or _is_place(piece, words - known):
+        if words <= said or _is_place(piece, words - known):
             continue
         if nearness is None:
             nearness = _find_nearness(looked_at, facts.cause)
@@ -244,15 +227,6 @@ def _bound(lines: Sequence[str]) -> Sequence[str]:
     return [*lines[:MAX_LOOKED_AT], *lines[-MAX_LOOKED_AT:]]
 
 
-def _find_prefixes(lines: Sequence[str]) -> set[str]:
-    # Words that many lines begin with: the name of the tool that repeats the output of another.
-    least = max(_MIN_PREFIXED, len(lines) // 3)
-    if len(lines) < least:
-        return set()
-    heads = Counter(word.strip("[]():#|").lower() for line in lines for word in line[:_MAX_PREFIX].split(None, 2)[:2])
-    return {word for word, count in heads.items() if count >= least}
-
-
 def _blank_sources(lines: Sequence[str]) -> Sequence[str]:
     # A line below a frame and deeper than it is its source, which stands at the place that the frame names.
     kept: list[str] = []
@@ -299,11 +273,6 @@ def _blank_run(lines: list[str], run: Sequence[int]) -> None:
         lines[number] = ""
 
 
-def _is_range(piece: str) -> bool:
-    # In a conflict of versions the same names and numbers stand in many lines, and each pair of them counts.
-    return has_any(piece, _SIGNS_OF_RANGES) and _RANGE.search(piece) is not None
-
-
 def _is_noise(piece: str, cause: str) -> bool:
     # Labels of one answer, style sheets in it, and the cause once more with advice that goes without saying.
     if _LABELLED.match(piece) is not None:
@@ -346,22 +315,12 @@ def _find_nearness(lines: Sequence[str], cause: str) -> dict[int, int]:
     if at < 0:
         return {}
     near = {at + step: 2 for step in range(-_NEAR, _NEAR + 1)}
-    near |= _find_alike(lines, lines[at])
     depth = _depth(lines[at])
     for number in range(at + 1, len(lines)):
         if lines[number].strip() and _depth(lines[number]) <= depth:
             break
         near[number] = max(near.get(number, 0), 1)
     return near
-
-
-def _find_alike(lines: Sequence[str], like: str) -> dict[int, int]:
-    # Items of the list that the cause stands in begin as it does.
-    head = " ".join(like.split(None, 2)[:2])[:_MAX_HEAD]
-    if len(head) < _MIN_HEAD or head.isalnum():
-        return {}
-    start = like[: like.find(head[0]) + len(head)] if head in like else ""
-    return {number: 3 for number, line in enumerate(lines) if start and line.startswith(start)}
 
 
 def _depth(line: str) -> int:
@@ -381,9 +340,7 @@ def _weigh(piece: _Fresh, unknown: set[str], near: int, least: int) -> _Line | N
     if signs + _WEIGHT[Kind.TELLING] < least:
         return None  # whatever kind of line it is
     kind = kind_of(line)
-    if kind < Kind.TRAILER:
-        return _Line(line, _LEAST_BESIDE_FORMAT, "$") if _COMMAND.match(line) and near else None
-    if kind is Kind.TRAILER:
+    if kind <= Kind.TRAILER:
         return None
     weight = _WEIGHT[kind] + signs
     return _Line(line, weight, _NUMBER.sub("0", piece.lowered))
@@ -395,21 +352,13 @@ def _weigh_signs(piece: _Fresh, unknown: set[str]) -> int:
     weight += _VALUE.search(line) is not None
     weight += _PLACE.search(line) is not None
     weight += _PAIR.search(line) is not None
-    weight += 2 * _compares(lowered, piece.words)
-    weight += 2 * _speaks_of_retrying(lowered, piece.words)
-    return weight + 2 * (_COMMAND.match(line) is not None)
+    return weight + 2 * _compares(lowered, piece.words)
 
 
 def _compares(lowered: str, words: set[str]) -> bool:
     if not words.isdisjoint(_COMPARED):
         return True
     return not words.isdisjoint(_FIRST_COMPARED) and _PHRASES_COMPARED.search(lowered) is not None
-
-
-def _speaks_of_retrying(lowered: str, words: set[str]) -> bool:
-    if not words.isdisjoint(_RETRY):
-        return True
-    return has_any(lowered, _HINTS_OF_RETRY) and _PHRASES_OF_RETRY.search(lowered) is not None
 
 
 def _heaviest(found: list[_Line]) -> list[_Line]:

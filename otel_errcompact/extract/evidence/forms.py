@@ -30,9 +30,6 @@ REPEATED: Final = lazy_pattern(r"(?:npm (?:error|ERR!)|#[0-9]{1,4} [0-9]{1,6}\.[
 
 BANNER: Final = lazy_pattern(r"([-=*#_~+\u2500-\u257f\u2581-\u2588])\1{2,}")
 
-ECHO: Final = lazy_pattern(r"[+>] (?:[a-z][\w.-]{0,30}|\.{0,2}/[\w./-]{1,200})(?: [\w./=:@-]{1,200}){0,4} --?[a-zA-Z]")
-"""A command with an option, as shells and runners print it before they run it; its words tell nothing."""
-
 SOURCE: Final = lazy_pattern(r"(?:(?:[>\u2192*] ?)?[0-9]{1,6} ?[|\u2502\u2503](?: |$)|\^|~{2,})")
 
 FRAME: Final = _any_of(
@@ -80,24 +77,11 @@ NO_PROGRESS: Final = frozenset((
 ))  # fmt: skip
 """Words like a gerund that begin no report of progress."""
 
-IN_NAME: Final = lazy_pattern(r"[/@=]|[-_.]\w*[0-9]|\w[-_]\w")
-"""What a path, a URL or a package holds: its words are no words of a sentence."""
-
 SUCCESS: Final = _any_of(
     r"[\u2713\u2714\u2705\u2611] ?|\(pass\)|\[ {0,2}(?:ok|pass(?:ed)?|success|done) {0,2}\]",
     r"(?:ok|pass(?:ed)?|success|done)(?::|\b(?! to\b))",
 )
-SUCCEEDED: Final = _any_of(
-    r"\b(?:successful(?:ly)?|success|succeeded|up[ -]to[ -]date|all (?:checks|tests) pass\w{0,2}|completed in"
-    r"|100 ?%|passed)\b",
-    r"(?:\.\.\.|\u2026|: ?| )(?:ok|done|passed|yes)\.?$",
-)
-"""Words of success anywhere in a line."""
-
-WORDS_OF_SUCCESS: Final = (
-    "succe", "up to date", "up-to-date", "pass", "complete", "100", "ok", "done", "yes",
-    "\u2713", "\u2714", "\u2705", "\u2611",
-)  # fmt: skip
+WORDS_OF_SUCCESS: Final = ("success", "pass", "ok", "done", "\u2713", "\u2714", "\u2705", "\u2611")
 WORDS_OF_NIL: Final = ("0", "no ", "zero ", "without ")
 NIL_COUNT: Final = _any_of(
     r"\b(?:0|no|zero|without) (?:\w{1,20} ){0,2}?(?:errors?|issues?|problems?|failures?|failed|warnings?|skipped"
@@ -119,13 +103,6 @@ LEVEL: Final = lazy_pattern(
 
 WORDS_OF_LEVEL: Final = ("info", "debug", "trace", "notice", "verb", "warn", "npm ", ".go:", ".cc:", ".py:")
 """Strings of which each line with such a level has one."""
-
-RECOVERED: Final = _any_of(
-    r"(?:[,;.-] |\()(?:now |we are |will |therefore )?(?:using|falling back|skip|ignor|continu|creating|installing"
-    r"|retrying|starting|proceeding|performing|assume|assuming|default)",
-    r"ignoring\b",
-)
-"""The program went on in spite of it."""
 
 _SUBJECT: Final = (
     r"(?:the )?(?:build|compilation|compile|tests?|job|pipeline|deployment|deploy|install(?:ation)?|setup|configuration"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-_OF_MESSAGES: Final = frozenset({Kind.HEADING, Kind.OTHER, Kind.TELLING})
+_OF_MESSAGES: Final = frozenset({Kind.OTHER, Kind.TELLING})
 
 _BESIDE: Final = 3
 """Lines from the statement on that may name its place."""

@@ -53,16 +53,6 @@ def test_lines_near_the_cause_weigh_more() -> None:
     assert found["reads: 'none' 2"] > found["owner: 'red' 3"] > found["queue: 'blue' 1"] == found["queue: 'green' 4"]
 
 
-def test_items_that_begin_like_the_cause_weigh_more() -> None:
-    """The other findings of a list matter more than what is said of each."""
-    text = (
-        ">> Problem: [E7] cannot align sample a\nseverity: 'low' 2\n\n\nscope: 'all' 3\n>> Problem: [E9] no reads\n"
-        "cannot align sample a again"
-    )
-    found = weights(text)
-    assert found[">> Problem: [E9] no reads"] > found["scope: 'all' 3"]
-
-
 def test_rows_of_a_table_are_evidence() -> None:
     """They begin with a number and a bar as lines of code do, and have more than one bar."""
     text = "cannot align sample a\n  4 | ean | 401 | must have 8 digits\n  5 | return ean(401)"
@@ -97,12 +87,6 @@ def test_evidence_is_bounded() -> None:
     found = find_evidence(text.splitlines(), CAUSE)
     assert len(found) == MAX_EVIDENCE
     assert found[-1].line == "expected 'red', got 'blue'"
-
-
-def test_a_command_near_the_cause_is_evidence() -> None:
-    """Which command failed is needed to repeat it; a frame beside it is a place, which the facts hold."""
-    text = "$ align --fast\ncannot align sample a\n   at run (tools/align.js:7:3)\n   at main (tools/main.js:9:1)"
-    assert shown(text) == ["$ align --fast"]
 
 
 def test_another_line_number_is_no_evidence() -> None:
