@@ -164,27 +164,21 @@ _WITHOUT_COLON: Final = ("Host key ", "Job for ", "System has not ")
 _OF_ANY_SERVICE: Final = lazy_pattern(lambda: "|".join(form.pattern for _, form in _OF_SERVICES))
 
 
-def shell_statement(line: str, *, of_usage: bool = True) -> Statement | None:
-    """
-    Return what a line states if a shell or a system program wrote it to report a failure.
-
-    Args:
-        line: The line.
-        of_usage: Whether it may be of a program that refuses its command line; a look at the whole text tells sooner.
-    """
+def shell_statement(line: str) -> Statement | None:
+    """Return what a line states if a shell or a system program wrote it to report a failure."""
     if line in _SIGNALS or "(core dumped)" in line or ": line " in line:
         ended = _ended(line)
         if ended is not None:
             return ended
     if ": " not in line and "'" not in line and not line.startswith(_WITHOUT_COLON):
-        return _used_wrongly(line) if of_usage else None
+        return _used_wrongly(line)
     if "not found" in line or "not recognized" in line or "Unknown command" in line:
         for form in _NOT_FOUND:
             found = form.match(line)
             if found is not None:
                 place = _place_in_script(line)
                 return Statement(COMMAND_NOT_FOUND, f"{found['command']}: command not found", place)
-    return _read_reason(line) or _read_shell(line) or (_used_wrongly(line) if of_usage else None) or _read_program(line)
+    return _read_reason(line) or _read_shell(line) or _used_wrongly(line) or _read_program(line)
 
 
 def exit_line(text: Text) -> str:

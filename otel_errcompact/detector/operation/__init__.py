@@ -10,7 +10,6 @@ from otel_errcompact.detector.operation.command_line import (
     Invocation,
     invocations_of,
     last_command,
-    programs_of,
     runs_commands,
 )
 from otel_errcompact.detector.operation.coverage import covers
@@ -24,6 +23,5 @@ __all__ = [
     "invocations_of",
     "last_command",
     "operation_of",
-    "programs_of",
     "runs_commands",
 ]

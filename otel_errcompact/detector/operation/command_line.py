@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 MAX_COMMAND: Final = 4_096
 """Characters of a command line that are read."""
 
-_MAX_COMMANDS: Final = 32
 _MAX_SIMPLE: Final = 128
 _MAX_WORDS: Final = 64
 _MAX_NESTING: Final = 3
@@ -70,17 +69,8 @@ class _SimpleCommand(NamedTuple):
 
 
 def runs_commands(tool: str, arguments: str) -> bool:
-    """Tell at once whether `programs_of` may find a program."""
+    """Tell at once whether a call may run a program."""
     return tool.lower() in SHELL_TOOLS or ('"c' in arguments and NAMES_COMMAND.search(arguments) is not None)
-
-
-def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iterator[str]:
-    """
-    Yield the programs that a call runs, each with its subcommand.
-
-    Commands that only prepare, such as `cd`, and wrappers such as `sudo` or `timeout 5` are left out.
-    """
-    return (run.program for run in islice(invocations_of(tool, arguments), _MAX_COMMANDS))
 
 
 def invocations_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iterator[Invocation]:

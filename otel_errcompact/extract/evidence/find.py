@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.errors import Evidence
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
-from otel_errcompact.extract.statements import compile_words
+from otel_errcompact.extract.statements import compile_words, indentation
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
@@ -60,7 +60,7 @@ _PHRASES_COMPARED: Final = compile_words((
 _PACKAGE: Final = lazy_pattern(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
 _END_OF_PACKAGE: Final = lazy_pattern(r"\.[A-Z]")
 
-_NUMBERED: Final = lazy_pattern(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}|\t)(?P<rest>.*)")
+_NUMBERED: Final = lazy_pattern(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}|\t)")
 _LISTED: Final = lazy_pattern(r"\n\s{0,8}[0-9]{1,6}(?:[|:\u2502]| {2,}|\t)")
 """The beginning of each line with a number; behind a line feed, which is searched for at the speed of C."""
 
@@ -315,16 +315,12 @@ def _find_nearness(lines: Sequence[str], cause: str) -> dict[int, int]:
     if at < 0:
         return {}
     near = {at + step: 2 for step in range(-_NEAR, _NEAR + 1)}
-    depth = _depth(lines[at])
+    depth = indentation(lines[at])
     for number in range(at + 1, len(lines)):
-        if lines[number].strip() and _depth(lines[number]) <= depth:
+        if lines[number].strip() and indentation(lines[number]) <= depth:
             break
         near[number] = max(near.get(number, 0), 1)
     return near
-
-
-def _depth(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _is_place(piece: _Fresh, unknown: set[str]) -> bool:

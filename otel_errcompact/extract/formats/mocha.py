@@ -53,7 +53,6 @@ _FIELD: Final = lazy_pattern(r" *(?P<name>[A-Za-z_]{1,40}) {0,4}: *(?P<value>.*)
 _COMMENT: Final = lazy_pattern(r" *# ?(?P<said>.*)")
 _AT_LINE: Final = lazy_pattern(r"at (?P<file>.{1,500}) line (?P<line>[0-9]{1,7})\.$")
 _LABELLED: Final = lazy_pattern(r" *(?P<label>got|expected|wanted|found|actual): *(?P<value>\S.*)$")
-_PLACED: Final = lazy_pattern(r"(?P<file>.{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7}$")
 _UNFOLDED: Final = "|>"
 
 

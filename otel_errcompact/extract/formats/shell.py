@@ -35,8 +35,6 @@ _SUGGESTION: Final = lazy_pattern(
     r"(?:\n\t[^\n]{1,100})?)"
 )
 
-_MAX_LISTED: Final = 10
-
 _MAX_OTHERS: Final = 6
 
 

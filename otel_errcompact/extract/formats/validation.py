@@ -13,7 +13,6 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
-_MAX_LEAD: Final = 300
 _LEAD: Final = lazy_pattern(
     r"(?:(?:Uncaught )?(?:[\w.]{0,100}(?:Error|Exception|Failure)|[Ee]rror|ERROR)(?: \([^)\n]{1,80}\))?: )?"
     r"(?P<said>(?:[^\n:\"'\[\]{}]{1,120}: ?){0,2})"

@@ -158,15 +158,13 @@ def _strip_status(title: str, status: str) -> str:
     return re.sub(rf"(?:HTTP (?:Status |Error )?|Error )?{status}(?:\s?[-:\u2013|])?\s?", "", title, count=1).strip()
 
 
-def _facts_of_body(
-    content: str, status: str, *, prefix: str = "", reported: str = "", more: tuple[str, ...] = ()
-) -> Facts | None:
+def _facts_of_body(content: str, status: str, *, prefix: str = "", reported: str = "") -> Facts | None:
     found = find_body(content) if "{" in content else None
     if found is None or not _is_all_there_is(found):
         return None
     status = status or found.body.status
     prefix = prefix or found.before.strip().rstrip("-:. ") or (f"HTTP {status}" if status else "")
-    return _facts_of(found.body, status, prefix, reported=reported, more=more)
+    return _facts_of(found.body, status, prefix, reported=reported)
 
 
 def _facts_of(
@@ -175,7 +173,6 @@ def _facts_of(
     prefix: str,
     *,
     reported: str = "",
-    more: tuple[str, ...] = (),
     location: Location = NOWHERE,
 ) -> Facts:
     reading = Reading(clip(body.message)) if body.violations else read_message(body.message or body.code)
@@ -190,7 +187,7 @@ def _facts_of(
         type=stated or kind,
         cause=clip(f"{prefix}: {reading.cause}" if prefix else reading.cause),
         location=location,
-        details=details((*more, *reading.details, *body.details)),
+        details=details((*reading.details, *body.details)),
         key_cause=key,
         key_is_whole=bool(stated),
     )
