@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.detector.operation import (
-    invocations_of,
-    last_command,
-    operation_of,
-)
+from otel_errcompact.detector.operation import invocations_of, last_command, operation_of
 from tests.clock import costs_little
 
 
@@ -18,9 +14,7 @@ def programs_of(tool, arguments):
 
 
 def test_programs_of_a_pipeline():
-    """
-    All programs of a command line are named in their order.
-    """
+    """All programs of a command line are named in their order."""
     assert programs_of("bash", "git log | grep x; sudo pytest | tail") == ["git log", "grep", "pytest", "tail"]
 
 
