@@ -168,15 +168,18 @@ _ROWS: Final = (
 def _prompts(recording: Recording) -> list[str]:
     if recording.run.agent != "claude-code":
         return []
-    lines = recording.path.read_text(encoding="utf-8", errors="replace").splitlines()
-    rows = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
-    said = from_claude_code([row for row in rows if row.get("type") == "user"], ())
+    lines = recording.path.read_text(encoding="utf-8", errors="replace").split("\n")
+    said = from_claude_code([row for line in lines if (row := _object(line)).get("type") == "user"], ())
     return [str(message["content"]) for message in said]
 
 
 def _fields(call: RecordedCall) -> dict[str, Any]:
+    return _object(call.arguments)
+
+
+def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(call.arguments)
+        found = json.loads(text)
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

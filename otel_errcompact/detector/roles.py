@@ -92,7 +92,7 @@ class Call:
 
     @property
     def command_line(self) -> str:
-        """The command line; empty where there is none, or a list of words."""
+        """The command line; empty where there is none."""
         command = command_of(self.tool, self.arguments)
         return command if isinstance(command, str) else ""
 

@@ -67,7 +67,7 @@ def finds_nothing(tool: str, arguments: str, code: int, *, says_nothing: bool) -
 
 
 def asks(command: Sequence[str]) -> bool:
-    """Tell whether a program has an option by which its status is the answer to a question."""
+    """Tell whether an option makes a program's status an answer."""
     return any(not _ASKED_BY_OPTION.get(name, _NONE).isdisjoint(command) for name in _names_of(command))
 
 

@@ -15,7 +15,7 @@ from otel_errcompact.digest.ordered import fit_in_order, resolve_redraws
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
 from otel_errcompact.errors import NOWHERE, Evidence
-from otel_errcompact.extract.cleaning.characters import is_cut
+from otel_errcompact.extract.cleaning.characters import clean, is_cut
 from otel_errcompact.extract.evidence.places import find_place
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -92,11 +92,11 @@ def _add_place(evidence: Sequence[Evidence], lines: Sequence[str], raw: RawError
 def _order(lines: list[str], raw: str) -> list[str]:
     # What stands in the raw text stands in its order here; what was written anew stays behind what it followed.
     at: dict[str, int] = {}
-    for number, line in enumerate(raw.split("\n")):
-        at.setdefault(line.strip(), number)
+    for number, line in enumerate(clean(raw).split("\n")):
+        at.setdefault(" ".join(line.split()), number)
     places: list[int] = []
     for line in lines:
-        places.append(at.get(line.removeprefix("  | ").strip(), places[-1] if places else -1))
+        places.append(at.get(" ".join(line.removeprefix("  | ").split()), places[-1] if places else -1))
     return [lines[number] for number in sorted(range(len(lines)), key=places.__getitem__)]
 
 

@@ -277,6 +277,17 @@ def test_evidence_follows_the_details_in_the_order_of_the_text() -> None:
     assert shown(Memory(), found).splitlines()[1:] == ["  | > pay(user)", "  | user = 7", "  | got 3, expected 4"]
 
 
+def test_lines_stand_in_the_order_of_a_text_with_colours_and_columns() -> None:
+    """Escape sequences and runs of spaces do not hide where a line stands."""
+    found = with_evidence(("state found", 9), ("Output: switched", 1), details=("Local last entry",))
+    text = f"state found\n\x1b[1mOutput:\x1b[0m   switched\nLocal    last entry\n{'x' * 1_600}"
+    assert shown(Memory(), found, text=text).splitlines()[1:] == [
+        "  | state found",
+        "  | Output: switched",
+        "  | Local last entry",
+    ]
+
+
 def test_the_lightest_evidence_is_left_out_first_and_counted() -> None:
     """A budget is spent on what helps most, and every cut is visible."""
     found = with_evidence(*((f"line {number} {'word ' * 20}", number) for number in range(9)))

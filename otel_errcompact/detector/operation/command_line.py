@@ -100,7 +100,7 @@ def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tup
 
 
 def carried_by(program: str, words: list[str]) -> str:
-    """Return the command line that a program such as `ssh` runs elsewhere; empty for others."""
+    """Return the command line that `ssh` and the like run elsewhere."""
     options = programs.CARRIERS.get(program)
     if options is None:
         return ""
@@ -109,7 +109,7 @@ def carried_by(program: str, words: list[str]) -> str:
 
 
 def command_of(tool: str, arguments: str | Mapping[str, object] | None) -> str | Sequence[object]:
-    """Return a call's command line, or its words where these are a list; empty without one."""
+    """Return a call's command line, or its words in a list."""
     if isinstance(arguments, str):
         if not NAMES_COMMAND.search(arguments):
             is_command = tool.lower() in SHELL_TOOLS and not arguments.lstrip().startswith("{")
