@@ -15,14 +15,15 @@ _NOTHING_FOUND: Final[Mapping[str, frozenset[int]]] = {
         (
             "rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "fd", "test", "[", "[[", "which", "whereis", "pgrep",
             "pidof", "type", "hash", "expr", "lsof", "let", "((", "diff", "cmp", "comm", "git diff", "git grep",
-            "git show-ref", "git check-ignore", "systemctl is-enabled", "systemctl is-failed", "gh pr checks",
+            "git show-ref", "git check-ignore", "systemctl is-enabled", "systemctl is-failed",
         ),
         frozenset({1}),
     ),
     "getent": frozenset({2}),
     "systemctl is-active": frozenset({3, 4}),
+    "gh pr checks": frozenset({1, 8}),
 }  # fmt: skip
-"""Statuses of programs that answer a question by them: GNU grep, diff and their like, `systemctl(1)`, `getent(1)`."""
+"""Statuses of programs that answer a question by them: GNU grep, diff and their like, `systemctl(1)`, `getent(1)`, `gh`."""
 
 _ASKED_BY_OPTION: Final[Mapping[str, frozenset[str]]] = {
     "command": frozenset({"-v", "-V"}),
@@ -42,10 +43,9 @@ _NONE: Final = frozenset[str]()
 _NOT_YET: Final[Mapping[str, frozenset[int]]] = {
     "curl": frozenset({7, 28, 52, 56}),
     "pg_isready": frozenset({1, 2}),
-    "gh pr checks": frozenset({8}),
     "nc": frozenset({1}),
 }
-"""Statuses that mean that the other side is not there yet: `curl(1)`, `pg_isready(1)`, `gh pr checks --help`."""
+"""Statuses that mean that the other side is not there yet: `curl(1)`, `pg_isready(1)`."""
 
 _SILENCED: Final = lazy_pattern(r"(?:&> ?/dev/null|> ?/dev/null 2>&1|2>&1 > ?/dev/null)[\s\"'};]{0,9}\Z")
 """The end of a command that is run for its exit status alone."""

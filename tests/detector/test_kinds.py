@@ -229,7 +229,6 @@ def test_a_validation_error_of_a_tool_without_a_name_is_executed() -> None:
         ("curl -sf localhost:8080/health", 7, True),
         ("curl -sf localhost:8080/health", 22, False),
         ("pg_isready -h db", 2, True),
-        ("gh pr checks 7", 8, True),
         ("nc -z db 5432", 1, True),
         ("./wait.sh", 7, False),
     ],
