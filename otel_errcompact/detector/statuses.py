@@ -15,7 +15,7 @@ _NOTHING_FOUND: Final[Mapping[str, frozenset[int]]] = {
         (
             "rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "fd", "test", "[", "[[", "which", "whereis", "pgrep",
             "pidof", "type", "hash", "expr", "lsof", "let", "((", "diff", "cmp", "comm", "git diff", "git grep",
-            "git show-ref", "git check-ignore", "systemctl is-enabled", "systemctl is-failed",
+            "git show-ref", "git check-ignore", "git check-ref-format", "systemctl is-enabled", "systemctl is-failed", "ps",
         ),
         frozenset({1}),
     ),
@@ -23,11 +23,12 @@ _NOTHING_FOUND: Final[Mapping[str, frozenset[int]]] = {
     "systemctl is-active": frozenset({3, 4}),
     "gh pr checks": frozenset({1, 8}),
 }  # fmt: skip
-"""Statuses of programs that answer a question by them: GNU grep, diff and their like, `systemctl(1)`, `getent(1)`, `gh`."""
+"""Statuses of programs that answer a question by them: GNU grep, diff and others, `systemctl(1)`, `getent(1)`, `gh`."""
 
 _ASKED_BY_OPTION: Final[Mapping[str, frozenset[str]]] = {
     "command": frozenset({"-v", "-V"}),
     "git cat-file": frozenset({"-e"}),
+    "git check-ref-format": frozenset({"--branch"}),
     "git config": frozenset({"--get", "--get-all", "--get-regexp", "--get-urlmatch", "get"}),
     "git merge-base": frozenset({"--is-ancestor"}),
     "git rev-parse": frozenset({"--verify", "-q", "--quiet"}),

@@ -23,6 +23,12 @@ _CUT: Final = lazy_pattern(
     r"|omitted|elided|hidden|removed"
     r"|skipped|cut)\b|not looked at)"
 )
+_FRAGMENT: Final = lazy_pattern(
+    r"(?m)^(\W{0,12}[0-9][0-9,.]{0,12} ?[kK]?(?:characters|chars|bytes|tokens) (?:truncated|omitted|elided|cut)\b"
+    r"[^\n]*\n\s*)[^\n]+"
+)
+"""A cut between two characters, and the end of a line behind it."""
+
 _ANSI: Final = lazy_pattern(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,99}(?:\x07|\x1b\\)?|[@-Z\\-_])?")
 _CONTROL: Final = (*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F)
 _CONTROL_BYTES: Final = bytes(_CONTROL)
@@ -30,12 +36,14 @@ _CONTROL_CHARACTERS: Final = dict.fromkeys([*_CONTROL, *range(0x80, 0xA0), 0xFEF
 
 
 def clean(text: str) -> str:
-    """Return `text` bounded, without ANSI sequences, carriage returns and control characters."""
+    """Return `text` bounded, without ANSI sequences, carriage returns, control characters and ends of cut lines."""
     text = strip_console(_bound(text))
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if " truncated" in text or " omitted" in text:
+        text = _FRAGMENT.sub(r"\1", text)
     if text.isascii():  # Bytes are translated five times as fast.
         return text.encode("ascii").translate(None, _CONTROL_BYTES).decode("ascii")
     return text.translate(_CONTROL_CHARACTERS)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract import go_modules
+from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
@@ -76,6 +77,9 @@ class _Package:
 
     logs: dict[str, list[_Entry]] = field(default_factory=dict[str, list[_Entry]])
     failed: list[str] = field(default_factory=list[str])
+    cut: set[str] = field(default_factory=set[str])
+    """Tests of which lines were cut out."""
+
     crashed: list[Member] = field(default_factory=list[Member])
     said: list[str] = field(default_factory=list[str])
     """Lines that no test logged."""
@@ -179,6 +183,9 @@ def _read_line(package: _Package, line: str) -> None:
         _read_log(package.logs.setdefault(package.current, []), line)
     elif line == "FAIL":
         package.has_verdict = True
+    elif is_cut(line):
+        package.cut.add(package.current)
+        package.current = ""
     elif line and line != "PASS" and not line.startswith(_OF_TOOL) and not _is_frame(line):
         package.said.append(line)
 
@@ -262,11 +269,16 @@ def _continued(lines: Sequence[str]) -> tuple[str, ...]:
 def _failures(package: _Package, name: str = "") -> list[Member]:
     """Return a member for each failed test: parents that only failed with their subtests do not count."""
     members = _crashes(package)
+    crashed = {member.name for member in members}
     parents = {test[:end] for test in package.failed for end, character in enumerate(test) if character == "/"}
     for test in dict.fromkeys(package.failed):
         entries = package.logs.get(test)
-        if entries:
+        if test in crashed:
+            continue
+        if entries and (test not in package.cut or any(map(_is_failure, entries))):
             members.append(_failed(test, entries, name))
+        elif test in package.cut:
+            members.append(Member(_CUT_OFF, "the reason was cut off", Location(function=test), test))
         elif test not in parents and not package.crashed:
             members.append(_silent(test, package))
     return members
@@ -292,14 +304,15 @@ def _silent(test: str, package: _Package) -> Member:
 
 def _failed(test: str, entries: Sequence[_Entry], package: str) -> Member:
     """
-    Return a failed test by what it logged; the first entry that tells of a failure is the cause, others are details.
+    Return a failed test by what it logged; the last entry that tells of a failure is the cause, others are details.
+
+    What a test logs and how it fails look alike; `t.Fatal`, `FailNow` and `require` end it.
     """
-    telling = [entry for entry in entries[:-1] if _is_failure(entry)]
-    telling.extend(entries[-1:] if not telling or _is_failure(entries[-1]) else ())
-    first = telling[0]
+    telling = [entry for entry in entries if _is_failure(entry)] or list(entries[-1:])
+    first = telling.pop()
     testified = _testified(first) if "Error Trace:" in "".join(first.lines[:2]) else None
     cause, more = testified or _logged(first)
-    others = (_logged(entry)[0] for entry in telling[1:])
+    others = (_logged(entry)[0] for entry in telling)
     assertion = _COMPARED.search(cause) is not None and not cause.startswith(_UNEXPECTED)
     place = _place_in_package(first.location, package)
     return Member(

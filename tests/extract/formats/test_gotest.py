@@ -269,3 +269,45 @@ def test_json():
 def test_not_taken(text):
     """A text in which no test failed is of another format."""
     assert gotest.FORMAT.read(read_text(RawError(text=text))) is None
+
+
+LOGGING = (
+    "--- FAIL: TestCheckout (0.44s)\n"
+    "    cart_test.go:38: Expected session: 7, got a new one\n"
+    "    cart_test.go:79: user enters a prompt (should capture 5 lines)\n"
+    "    cart_test.go:101: Expected 2 rows, got 0\n"
+)
+
+
+def test_the_last_word_of_a_test_that_logs_is_its_failure():
+    """What `t.Log` and `t.Fatal` print looks alike; the one that ends the test stands last."""
+    found = facts(f"{LOGGING}FAIL\nFAIL\texample.com/shop\t0.5s\nFAIL\n")
+    assert (found.cause, str(found.location)) == ("Expected 2 rows, got 0", "TestCheckout (shop/cart_test.go:101)")
+    assert "user enters a prompt (should capture 5 lines)" in found.details
+
+
+def test_a_test_that_panics_has_failed_once():
+    """What it logged before is no failure of its own."""
+    text = (
+        "--- FAIL: TestCheckout (0.44s)\n    cart_test.go:404: first commit should have no id, got:\n"
+        "panic: runtime error: index out of range [3] with length 3 [recovered]\n"
+        "goroutine 35 [running]:\nexample.com/shop.TestCheckout(0xc000248000)\n\t/srv/shop/cart_test.go:411 +0x39c\n"
+        "FAIL\texample.com/shop\t0.5s\nFAIL\n"
+    )
+    found = facts(text)
+    assert (found.type, found.members, found.location.line) == ("panic", 1, 411)
+
+
+def test_no_line_behind_a_cut_belongs_to_the_test_before_it():
+    """A harness took the middle away, with the name of the test that logged what follows."""
+    text = (
+        "--- FAIL: TestCheckout (0.44s)\n    cart_test.go:38: initial head\n        Files modi\n\n"
+        "... [92611 characters truncated] ...\n\n"
+        "s.go:196: hook stopped\n    order_test.go:249: commit should have an id\n"
+        "--- FAIL: TestOrder (0.61s)\n    order_test.go:260: Expected 1 row, got 0\n"
+        "FAIL\nFAIL\texample.com/shop\t0.5s\nFAIL\n"
+    )
+    found = facts(text)
+    assert found.members == 2
+    assert "order_test.go:249" not in str(found.details)
+    assert any("TestCheckout: the reason was cut off" in line for line in (found.cause, *found.details))
