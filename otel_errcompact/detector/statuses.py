@@ -15,7 +15,8 @@ _NOTHING_FOUND: Final[Mapping[str, frozenset[int]]] = {
         (
             "rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "fd", "test", "[", "[[", "which", "whereis", "pgrep",
             "pidof", "type", "hash", "expr", "lsof", "let", "((", "diff", "cmp", "comm", "git diff", "git grep",
-            "git show-ref", "git check-ignore", "git check-ref-format", "systemctl is-enabled", "systemctl is-failed", "ps",
+            "git show-ref", "git check-ignore", "git check-ref-format", "systemctl is-enabled", "systemctl is-failed",
+            "ps",
         ),
         frozenset({1}),
     ),

@@ -33,11 +33,11 @@ _STANDARD: Final = lazy_pattern(
     r"(?: \(warning\))?$"
 )
 _BIOME: Final = lazy_pattern(
-    r"(?P<file>[^\s:].{0,300}?)(?::(?P<line>[0-9]{1,7}):(?P<column>[0-9]{1,7}))? "
+    r" {0,4}(?P<file>[^\s:].{0,300}?)(?::(?P<line>[0-9]{1,7}):(?P<column>[0-9]{1,7}))? "
     r"(?P<rule>[a-z][a-zA-Z]{1,20}(?:/[\w-]{1,60}){0,3})(?: +[A-Z]{4,12})* +\u2501"
 )
 _KINDS: Final = {"format": NOT_FORMATTED, "parse": COMPILE_ERROR}
-_BIOME_MESSAGE: Final = lazy_pattern(r" {1,4}(?P<mark>[\u00d7\u2716!\u2139i]) (?P<message>\S.*)")
+_BIOME_MESSAGE: Final = lazy_pattern(r" {1,8}(?P<mark>[\u00d7\u2716!\u2139i]) (?P<message>\S.*)")
 _PRETTIER: Final = lazy_pattern(r"\[(?P<severity>warn|error)\] (?P<what>\S.*)")
 _CONCLUSION: Final = lazy_pattern(
     r"(?:\[warn\] Code style issues (?:found )?in |Error occurred when checking code style in )"

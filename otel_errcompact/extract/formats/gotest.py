@@ -142,7 +142,10 @@ def _read(lines: Sequence[str]) -> list[Member]:
         else:
             _read_line(package, line)
     members.extend(_failures(package))
-    return members
+    # What could not be built because another package could not is no failure of its own.
+    return [
+        member for member in members if member.location.line or not member.cause.endswith(": build failed")
+    ] or members
 
 
 def _end_of_dump(lines: Sequence[str], start: int) -> int:

@@ -94,6 +94,13 @@ _STYLISH = """\
             id="biome, syntax",
         ),
         pytest.param(
+            "Lint...........Failed\n- hook id: lint\n\n  $ biome check .\n"
+            "  src/a.ts:42:41 lint/style/useTemplate  FIXABLE  \u2501\u2501\u2501\u2501\n\n"
+            "    \u00d7 Template literals are preferred over string concatenation.\n",
+            ("useTemplate", "src/a.ts:42", "Template literals are preferred over string concatenation."),
+            id="biome, indented by a hook",
+        ),
+        pytest.param(
             "src/a.js format ━━━━━━\n\n  \u00d7 Formatter would have printed the following content:\n",
             ("not formatted", "src/a.js", "Formatter would have printed the following content:"),
             id="biome, format",

@@ -311,3 +311,13 @@ def test_no_line_behind_a_cut_belongs_to_the_test_before_it():
     assert found.members == 2
     assert "order_test.go:249" not in str(found.details)
     assert any("TestCheckout: the reason was cut off" in line for line in (found.cause, *found.details))
+
+
+def test_what_could_not_be_built_for_want_of_another_package_is_no_failure_of_its_own():
+    """The compiler has said why one package cannot be built; those that import it only say that they were not."""
+    text = (
+        "# example.com/shop/cart\ncart/cart.go:47:38: undefined: total\n"
+        "FAIL\texample.com/shop [build failed]\nFAIL\texample.com/shop/cart [build failed]\nFAIL\n"
+    )
+    found = facts(text)
+    assert (str(found.location), found.cause, found.members) == ("cart/cart.go:47", "undefined: total", 1)
