@@ -25,9 +25,9 @@ _CUT: Final = lazy_pattern(
 )
 _FRAGMENT: Final = lazy_pattern(
     r"(?m)^(\W{0,12}[0-9][0-9,.]{0,12} ?[kK]?(?:characters|chars|bytes|tokens) (?:truncated|omitted|elided|cut)\b"
-    r"[^\n]*\n\s*)[^\n]+"
+    r"[^\n]*\n\s*)[^\s/\\]+(?![^\s])"
 )
-"""A cut between two characters, and the end of a line behind it."""
+"""A cut between two characters, and the end of a word behind it; that of a path still ends with a whole name."""
 
 _ANSI: Final = lazy_pattern(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,99}(?:\x07|\x1b\\)?|[@-Z\\-_])?")
 _CONTROL: Final = (*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F)
@@ -36,7 +36,7 @@ _CONTROL_CHARACTERS: Final = dict.fromkeys([*_CONTROL, *range(0x80, 0xA0), 0xFEF
 
 
 def clean(text: str) -> str:
-    """Return `text` bounded, without ANSI sequences, carriage returns, control characters and ends of cut lines."""
+    """Return `text` bounded, without ANSI sequences, carriage returns, control characters and ends of cut words."""
     text = strip_console(_bound(text))
     if "\x1b" in text:
         text = _ANSI.sub("", text)

@@ -33,7 +33,7 @@ _STANDARD: Final = lazy_pattern(
     r"(?: \(warning\))?$"
 )
 _BIOME: Final = lazy_pattern(
-    r" {0,4}(?P<file>[^\s:].{0,300}?)(?::(?P<line>[0-9]{1,7}):(?P<column>[0-9]{1,7}))? "
+    r" {0,4}(?:at )?(?P<file>[^\s:].{0,300}?)(?::(?P<line>[0-9]{1,7}):(?P<column>[0-9]{1,7}))? "
     r"(?P<rule>[a-z][a-zA-Z]{1,20}(?:/[\w-]{1,60}){0,3})(?: +[A-Z]{4,12})* +\u2501"
 )
 _KINDS: Final = {"format": NOT_FORMATTED, "parse": COMPILE_ERROR}

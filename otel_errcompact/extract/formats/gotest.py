@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.text import Text
 
 _TIMED_OUT: Final = "panic: test timed out"
@@ -62,6 +63,8 @@ _MAX_DIFF: Final = 16
 _MAX_DETAILS: Final = 12
 _MAX_PLAIN: Final = 3
 _MAX_INLINE: Final = 200
+_MAX_CALLERS: Final = 4
+"""Places of the user's own code that lead to a panic and are named, beside that of the test."""
 
 
 class _Entry(NamedTuple):
@@ -403,12 +406,19 @@ def _panicked(package: _Package, text: str) -> Member:
     """Return the panic that ended a package's tests, with the test that was running."""
     facts = facts_of(go.chain_of(text))
     current = package.failed[-1] if package.failed else package.current or _test_in(text)
-    return Member(facts.type, facts.cause, facts.location, current, facts.details, facts.key_cause)
+    own = [frame.place() for frame in _frames(text) if go.first_own((frame,))]
+    callers = tuple(dict.fromkeys(f"{place.file_name}:{place.line}" for place in own[1:]))
+    called = (f"called by {', '.join((*callers[:_MAX_CALLERS], *callers[_MAX_CALLERS:][-1:]))}",) if callers else ()
+    return Member(facts.type, facts.cause, facts.location, current, (*called, *facts.details), facts.key_cause)
+
+
+def _frames(text: str) -> list[Frame]:
+    return go.frames_of(text[text.find("\n\n") + 2 :])
 
 
 def _test_in(text: str) -> str:
     """Return the test whose function stands in a stack."""
-    names = (frame.function.partition(".")[2] for frame in go.frames_of(text[text.find("\n\n") + 2 :]))
+    names = (frame.function.partition(".")[2] for frame in _frames(text))
     return next((name.partition(".")[0] for name in names if _TEST_FUNCTION.match(name)), "")
 
 

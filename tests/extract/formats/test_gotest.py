@@ -169,7 +169,7 @@ def test_cut_off():
 
 
 def test_panic():
-    """A panic belongs to the test whose function stands in its stack, if no line names it."""
+    """A panic belongs to the test whose function stands in its stack, which tells how it got there."""
     found = facts(
         "panic: boom\n\ngoroutine 6 [running]:\nx/y.f()\n\t/src/y/a.go:3 +0x1\nx/y.TestA(0x1)\n"
         "\t/src/y/a_test.go:5 +0x1\n"
@@ -179,7 +179,7 @@ def test_panic():
         "panic",
         "boom",
         "y.f (/src/y/a.go:3)",
-        ("in TestA",),
+        ("in TestA", "called by a_test.go:5"),
     )
 
 
