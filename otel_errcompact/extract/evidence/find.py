@@ -119,6 +119,9 @@ _WHOLE: Final = frozenset({
 })  # fmt: skip
 """Formats that read all of their texts: lines that they leave out are mostly noise, or logged by tests that passed."""
 
+_OF_LOGS: Final = frozenset({"gotest"})
+"""Formats that tell themselves what a failed test has logged: any other line is that of a test that passed."""
+
 _WEIGHT: Final = {
     Kind.OTHER: 1,
     Kind.WARNING: 2,
@@ -149,6 +152,8 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
 
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
+    if facts.format in _OF_LOGS:
+        return ()
     least = _least_of(facts)
     looked_at = _bound(lines)
     text = "\n".join(looked_at)

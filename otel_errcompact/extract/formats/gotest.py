@@ -63,6 +63,9 @@ _MAX_DIFF: Final = 16
 _MAX_DETAILS: Final = 12
 _MAX_PLAIN: Final = 3
 _MAX_INLINE: Final = 200
+_MAX_BEFORE: Final = 3
+"""Lines that a test logged right before it failed, which are shown."""
+
 _MAX_CALLERS: Final = 4
 """Places of the user's own code that lead to a panic and are named, beside that of the test."""
 
@@ -80,6 +83,9 @@ class _Package:
 
     logs: dict[str, list[_Entry]] = field(default_factory=dict[str, list[_Entry]])
     failed: list[str] = field(default_factory=list[str])
+    printed: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """What was printed right before the line that names a failed test."""
+
     cut: set[str] = field(default_factory=set[str])
     """Tests of which lines were cut out."""
 
@@ -181,6 +187,7 @@ def _read_line(package: _Package, line: str) -> None:
             package.current = found["test"]
             if found["status"] == "FAIL":
                 package.failed.append(found["test"])
+                package.printed[found["test"]] = [said for said in package.said if not said[0].isspace()][-_MAX_BEFORE:]
             return
     if line.startswith("=== "):
         switch = _SWITCH.match(line)
@@ -282,7 +289,7 @@ def _failures(package: _Package, name: str = "") -> list[Member]:
         if test in crashed:
             continue
         if entries and (test not in package.cut or any(map(_is_failure, entries))):
-            members.append(_failed(test, entries, name))
+            members.append(_failed(test, entries, name, package.printed.get(test, ())))
         elif test in package.cut:
             members.append(Member(_CUT_OFF, "the reason was cut off", Location(function=test), test))
         elif test not in parents and not package.crashed:
@@ -308,7 +315,7 @@ def _silent(test: str, package: _Package) -> Member:
     return Member(ASSERTION, clip(cause), Location(function=test), test, assertion=True)
 
 
-def _failed(test: str, entries: Sequence[_Entry], package: str) -> Member:
+def _failed(test: str, entries: Sequence[_Entry], package: str, printed: Sequence[str]) -> Member:
     """
     Return a failed test by what it logged; the last entry that tells of a failure is the cause, others are details.
 
@@ -318,7 +325,10 @@ def _failed(test: str, entries: Sequence[_Entry], package: str) -> Member:
     first = telling.pop()
     testified = _testified(first) if "Error Trace:" in "".join(first.lines[:2]) else None
     cause, more = testified or _logged(first)
-    others = (_logged(entry)[0] for entry in telling)
+    others = [_logged(entry)[0] for entry in telling]
+    at = next(number for number, entry in enumerate(entries) if entry is first)
+    logged = [entry for entry in entries[max(0, at - 1) : at] if entry not in telling]
+    before = [line.strip() for entry in logged for line in entry.lines[1:][-_MAX_BEFORE:]]
     assertion = _COMPARED.search(cause) is not None and not cause.startswith(_UNEXPECTED)
     place = _place_in_package(first.location, package)
     return Member(
@@ -326,7 +336,7 @@ def _failed(test: str, entries: Sequence[_Entry], package: str) -> Member:
         clip(cause),
         Location(function=test if assertion else "", file=place.file, line=place.line),
         test,
-        (*more, *others)[:_MAX_DETAILS],
+        tuple(dict.fromkeys((*more, *others, *before, *printed)))[:_MAX_DETAILS],
         assertion=assertion,
     )
 

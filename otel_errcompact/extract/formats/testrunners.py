@@ -75,12 +75,19 @@ def _read_members(lines: Sequence[str], headings: Sequence[Heading]) -> list[Mem
             before = max((at for at in starts if at < heading.number), default=0)
             block = _block_of_flutter(lines[before : heading.number])
         name, block = _name_of(lines, heading, block)
-        member = read_block(name, block, heading.location, heading.said, is_exact=heading.is_exact)
+        said = heading.said or _said_below(lines, heading)
+        member = read_block(name, block, heading.location, said, is_exact=heading.is_exact)
         known = members.get(name)
         if known is None or (known.cause == NO_REASON and member.cause != NO_REASON):
             members[name] = member
     told = [member for member in members.values() if member.cause != NO_REASON]
     return [*told, *(member for member in members.values() if member.cause == NO_REASON)][:MAX_MEMBERS]
+
+
+def _said_below(lines: Sequence[str], heading: Heading) -> str:
+    # Bun says below the name why it ended a test: `  ^ this test timed out after 5000ms.`
+    below = lines[heading.number + 1].strip() if heading.is_below and heading.number + 1 < len(lines) else ""
+    return below.removeprefix("^ ") if below.startswith("^ ") else ""
 
 
 def _find_sections(lines: Sequence[str], headings: Sequence[Heading]) -> Iterator[Heading]:

@@ -119,7 +119,7 @@ def test_testify():
     short = facts(TESTIFY.replace("before", "starting") % (1, 2, 1, 2))
     assert short.cause == "Not equal: expected: 1, actual: 2"
     long = facts(TESTIFY.replace("before", "starting") % ("a" * 150, "b" * 150, "a", "b"))
-    assert (long.cause, long.details) == ("Not equal", ("-a", "+b"))
+    assert (long.cause, long.details) == ("Not equal", ("-a", "+b", "Error Trace:\t/src/a_test.go:3"))
 
 
 def test_parents_do_not_count():
@@ -321,3 +321,23 @@ def test_what_could_not_be_built_for_want_of_another_package_is_no_failure_of_it
     )
     found = facts(text)
     assert (str(found.location), found.cause, found.members) == ("cart/cart.go:47", "undefined: total", 1)
+
+
+def test_what_a_test_printed_right_before_it_failed_is_shown():
+    """It mostly tells why; what stands beside tests that passed is left out."""
+    text = (
+        "loading rates\nWARN of a test that passed\nnothing to reset\nWarning: unknown agent type\n"
+        "--- FAIL: TestReset (0.01s)\n    hooks.go:12: hook output:\n        captured 0 files\n        skipped it\n"
+        "    reset_test.go:326: branch should be deleted\n"
+        "ERROR of another test\nFAIL\nFAIL\texample.com/shop\t0.5s\nFAIL\n"
+    )
+    found = facts(text)
+    assert found.cause == "branch should be deleted"
+    assert found.details == (
+        "captured 0 files",
+        "skipped it",
+        "WARN of a test that passed",
+        "nothing to reset",
+        "Warning: unknown agent type",
+    )
+    assert not found.evidence
