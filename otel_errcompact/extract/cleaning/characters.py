@@ -36,7 +36,7 @@ _CONTROL_CHARACTERS: Final = dict.fromkeys([*_CONTROL, *range(0x80, 0xA0), 0xFEF
 
 
 def clean(text: str) -> str:
-    """Return `text` bounded, without ANSI sequences, carriage returns, control characters and ends of cut words."""
+    """Return `text` bounded, without control characters and ends of cut words."""
     text = strip_console(_bound(text))
     if "\x1b" in text:
         text = _ANSI.sub("", text)

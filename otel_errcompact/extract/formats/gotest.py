@@ -192,7 +192,7 @@ def _read_line(package: _Package, line: str) -> None:
     if line.startswith("=== "):
         switch = _SWITCH.match(line)
         package.current = switch["test"] if switch is not None and switch["verb"] != "PAUSE" else ""
-    elif line[:1] in ("\t", " ") and package.current:
+    elif (not line or line[0] in "\t ") and package.current:
         _read_log(package.logs.setdefault(package.current, []), line)
     elif line == "FAIL":
         package.has_verdict = True
@@ -317,7 +317,7 @@ def _silent(test: str, package: _Package) -> Member:
 
 def _failed(test: str, entries: Sequence[_Entry], package: str, printed: Sequence[str]) -> Member:
     """
-    Return a failed test by what it logged; the last entry that tells of a failure is the cause, others are details.
+    Return a failed test by the last entry that tells of a failure.
 
     What a test logs and how it fails look alike; `t.Fatal`, `FailNow` and `require` end it.
     """
@@ -359,6 +359,9 @@ def _logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
     if changed and first.endswith(":"):
         return f"{first} {' '.join(changed[:2])}", tuple(changed[2:_MAX_DIFF])
     said = [line.strip() for line in rest if line.strip()]
+    want = said.index(_EXAMPLE_WANT) if _EXAMPLE_WANT in said else 0
+    if want and said[:want] == said[want + 1 :]:  # what differs is white space
+        said = [line.strip() or repr("\n") for line in rest]
     if not first or (first.endswith(":") and said):
         whole = _join_lines([first, *said])
         return (whole, ()) if len(whole) <= _MAX_INLINE else (f"{first} {said[0]}".strip(), tuple(said[1:_MAX_DETAILS]))

@@ -341,3 +341,12 @@ def test_what_a_test_printed_right_before_it_failed_is_shown():
         "Warning: unknown agent type",
     )
     assert not found.evidence
+
+
+def test_values_that_differ_in_blank_lines_are_told_apart():
+    """What reads the same is no reason."""
+    text = (
+        "--- FAIL: TestEnd (0.00s)\n    a_test.go:9: got:\n        \n        a=1\n        want:\n        a=1\n"
+        "FAIL\nFAIL\tx/y\t0.1s\n"
+    )
+    assert facts(text).cause == r"got: '\n'; a=1; want: a=1"
