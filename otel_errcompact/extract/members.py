@@ -123,7 +123,7 @@ def facts_of_members(
     # Of failures that were cut out of the output the cause is unknown, and mostly another one.
     is_cut = left > 0 and not are_alike
     shown = len(head.members) if several or is_cut else len(members) + left
-    missing = (f"{CUT} {left} more{'' if len(members) >= MAX_MEMBERS else ' not in the text'}",) if is_cut else ()
+    missing = (f"{CUT} {left} more by the tool's count",) if is_cut else ()
     return Facts(
         type=head.first.type,
         cause=clip(head.first.cause),

@@ -105,7 +105,7 @@ def test_what_the_tool_counts_counts():
     """A cut output shows fewer failures than its summary names; of the rest the cause is unknown."""
     facts = facts_of_members(imports("cart", "user"), unit="test", total=12)
     assert (facts.members, facts.tally) == (12, "2 of 12 tests")
-    assert facts.details[-1] == "... 10 more not in the text"
+    assert facts.details[-1] == "... 10 more by the tool's count"
 
 
 def test_a_member_may_stand_for_all():

@@ -570,7 +570,8 @@ FORMAT: Final = Format(
         read=read_diagnostics,
         total=lazy_pattern(
             r"(?m)^(?:Found ([0-9]{1,6}) errors?(?: in |\.|$)|([0-9]{1,6}) errors? generated\."
-            r"|([0-9]{1,6}) errors?(?:, |$)| {4}([0-9]{1,6}) Error\(s\)|([0-9]{1,6}) errors? found$)"
+            r"|([0-9]{1,6}) errors?(?:, |$)| {4}([0-9]{1,6}) Error\(s\)|([0-9]{1,6}) errors? found$"
+            r"|([0-9]{1,6}) issues:$)"
         ),
     ),
 )

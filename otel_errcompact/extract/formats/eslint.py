@@ -159,7 +159,7 @@ FORMAT: Final = Format(
         read=read_diagnostics,
         total=lazy_pattern(
             r"(?m)^\s{0,3}[\u2716\u00d7] [0-9]{1,6} problems? "
-            r"\((?:([1-9][0-9]{0,5}) errors?|0 errors?, ([0-9]{1,6}) warn)|^Found ([0-9]{1,6}) errors?\.$"
+            r"\((?:([1-9][0-9]{0,5}) errors?|0 errors?, ([0-9]{1,6}) warn)|^ {0,4}Found ([0-9]{1,6}) errors?\.$"
         ),
         remedy=lazy_pattern(r"(?m)^ {1,3}([0-9]{1,6} errors? .{0,60}fixable with .{1,60}?)\.?$"),
     ),

@@ -57,6 +57,9 @@ _UNEXPECTED: Final = "Received unexpected error"
 _RULE: Final = "=================="
 _RACE_DETECTED: Final = "race detected during execution of test"
 _CUT_OFF: Final = "TestsFailed"
+_BEHIND_CUT: Final = "\n"
+"""No name of a test: what is logged behind a cut, where the test that logged it is not known."""
+
 _EXAMPLE_GOT: Final = "got:"
 _EXAMPLE_WANT: Final = "want:"
 _MAX_DIFF: Final = 16
@@ -198,7 +201,7 @@ def _read_line(package: _Package, line: str) -> None:
         package.has_verdict = True
     elif is_cut(line):
         package.cut.add(package.current)
-        package.current = ""
+        package.current = _BEHIND_CUT
     elif line and line != "PASS" and not line.startswith(_OF_TOOL) and not _is_frame(line):
         package.said.append(line)
 
@@ -291,7 +294,9 @@ def _failures(package: _Package, name: str = "") -> list[Member]:
         if entries and (test not in package.cut or any(map(_is_failure, entries))):
             members.append(_failed(test, entries, name, package.printed.get(test, ())))
         elif test in package.cut:
-            members.append(Member(_CUT_OFF, "the reason was cut off", Location(function=test), test))
+            # What stands behind the cut may be its own, or that of a test whose name was cut off.
+            behind = tuple(f"behind the cut: {_with_place(entry)}" for entry in package.logs.get(_BEHIND_CUT, ())[-1:])
+            members.append(Member(_CUT_OFF, "the reason was cut off", Location(function=test), test, behind))
         elif test not in parents and not package.crashed:
             members.append(_silent(test, package))
     return members
@@ -325,7 +330,7 @@ def _failed(test: str, entries: Sequence[_Entry], package: str, printed: Sequenc
     first = telling.pop()
     testified = _testified(first) if "Error Trace:" in "".join(first.lines[:2]) else None
     cause, more = testified or _logged(first)
-    others = [_logged(entry)[0] for entry in telling]
+    others = [_with_place(entry) for entry in telling]
     at = next(number for number, entry in enumerate(entries) if entry is first)
     logged = [entry for entry in entries[max(0, at - 1) : at] if entry not in telling]
     before = [line.strip() for entry in logged for line in entry.lines[1:][-_MAX_BEFORE:]]
@@ -339,6 +344,10 @@ def _failed(test: str, entries: Sequence[_Entry], package: str, printed: Sequenc
         tuple(dict.fromkeys((*more, *others, *before, *printed)))[:_MAX_DETAILS],
         assertion=assertion,
     )
+
+
+def _with_place(entry: _Entry) -> str:
+    return f"{entry.location}: {_logged(entry)[0]}"
 
 
 def _is_failure(entry: _Entry) -> bool:

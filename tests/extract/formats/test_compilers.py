@@ -295,7 +295,7 @@ def test_many():
 def test_cut_off():
     """Of errors that are no longer in the text at least the number is told."""
     found = facts('a.py:1: error: Name "x" is not defined  [name-defined]\nFound 3 errors in 1 file (checked 1 file)')
-    assert (found.members, found.details) == (3, ("... 2 more not in the text",))
+    assert (found.members, found.details) == (3, ("... 2 more by the tool's count",))
 
 
 def test_glued_by_a_hook():

@@ -191,7 +191,7 @@ def test_a_test_ends_where_the_text_was_cut():
     head, tail = FAILED.split("     left:  3\n")
     cut = f"{head}... [3412 characters truncated] ...\n     left: 8\n{tail}".replace("1 failure", "4 failures")
     found = facts(cut)
-    assert (found.tally, found.details[-1]) == ("1 of 4 tests", "... 3 more not in the text")
+    assert (found.tally, found.details[-1]) == ("1 of 4 tests", "... 3 more by the tool's count")
     assert "8" not in found.cause
 
 

@@ -283,7 +283,7 @@ def test_the_last_word_of_a_test_that_logs_is_its_failure():
     """What `t.Log` and `t.Fatal` print looks alike; the one that ends the test stands last."""
     found = facts(f"{LOGGING}FAIL\nFAIL\texample.com/shop\t0.5s\nFAIL\n")
     assert (found.cause, str(found.location)) == ("Expected 2 rows, got 0", "TestCheckout (shop/cart_test.go:101)")
-    assert "user enters a prompt (should capture 5 lines)" in found.details
+    assert "cart_test.go:79: user enters a prompt (should capture 5 lines)" in found.details
 
 
 def test_a_test_that_panics_has_failed_once():
@@ -309,7 +309,7 @@ def test_no_line_behind_a_cut_belongs_to_the_test_before_it():
     )
     found = facts(text)
     assert found.members == 2
-    assert "order_test.go:249" not in str(found.details)
+    assert "behind the cut: order_test.go:249: commit should have an id" in found.details
     assert any("TestCheckout: the reason was cut off" in line for line in (found.cause, *found.details))
 
 

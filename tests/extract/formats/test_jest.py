@@ -347,7 +347,7 @@ def test_console_output_is_no_failure():
 def test_what_is_cut_off_is_counted():
     """The tool's own count tells how many failures are not in the text."""
     found = facts(JEST.replace("Tests:       1 failed", "Tests:       3 failed"))
-    assert (found.members, found.details[-1]) == (3, "... 2 more not in the text")
+    assert (found.members, found.details[-1]) == (3, "... 2 more by the tool's count")
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_many():
         "E0382 at order.rs:31: borrow of moved value: `order`; line 29: move occurs because `order` has type"
     )
     assert note == "note: if `Order` implemented `Clone`, you could clone the value"
-    assert left == "... 1 more not in the text"
+    assert left == "... 1 more by the tool's count"
 
 
 @pytest.mark.parametrize(
