@@ -200,7 +200,7 @@ def _is_read(raw: RawError, facts: Facts) -> bool:
 
 
 def _hash_lines(text: str) -> frozenset[int]:
-    return frozenset(hash(_DURATION.sub("", line).strip()) for line in text.split("\n"))
+    return frozenset(map(hash, map(str.strip, _DURATION.sub("", text).split("\n"))))
 
 
 def _saves_little(raw: str, digest: str, options: DigestOptions, count_tokens: TokenCounter) -> bool:
