@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 WORKERS: Final = 4
 
 
+def say(line: str) -> None:
+    """Print a line at once: where nothing is buffered, `print` writes its end apart, and another process between."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def ask(escalation: Escalation) -> Halt:
     """Say that there was a question, and answer it."""
-    print(f"asked {escalation.threshold}", flush=True)
+    say(f"asked {escalation.threshold}")
     return errcompact.Halt("the price list is gone")
 
 
@@ -34,7 +40,7 @@ def work(run_id: str, number: str) -> None:
                 with run.tool("read_prices", arguments={"worker": number}):
                     raise FileNotFoundError("prices.csv")
     except errcompact.RunHalted:
-        print("halted", flush=True)
+        say("halted")
 
 
 def lead(run_id: str) -> None:
@@ -45,7 +51,7 @@ def lead(run_id: str) -> None:
         workers = [subprocess.Popen((*own, str(number))) for number in range(WORKERS)]
         for worker in workers:
             worker.wait()
-        print(f"failures {run.report().occurrences}", flush=True)
+        say(f"failures {run.report().occurrences}")
 
 
 if __name__ == "__main__":
