@@ -195,7 +195,7 @@ def _stays_whole(raw: RawError, facts: Facts, options: DigestOptions, count_toke
 def _is_read(raw: RawError, facts: Facts) -> bool:
     if not owns_text(facts.format, raw.tool, raw.arguments):
         return False
-    # What a tool counts and nobody has found stands where the text was cut, or in words that no rule knows.
+    # If the text is uncut, the failures that the tool counts beyond those found are in it, in words no rule knows.
     return not facts.unread or any(map(is_cut, raw.text.split("\n")))
 
 

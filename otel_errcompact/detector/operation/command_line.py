@@ -92,9 +92,8 @@ def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tup
     for found in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
         words = found.words or words
     words = _unwrap(words)
-    carrier = next(
-        (" ".join(words[:number]) for number in (1, 2, 3) if " ".join(words[:number]) in programs.CARRIERS), ""
-    )
+    names = (" ".join(words[:number]) for number in (1, 2, 3))
+    carrier = next((name for name in names if name in programs.CARRIERS), "")
     behind = carried_by(carrier, words[carrier.count(" ") + 1 :])
     return last_command("bash", behind) if behind else tuple(words)
 

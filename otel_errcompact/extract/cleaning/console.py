@@ -29,7 +29,7 @@ def strip_console(text: str) -> str:
 
 
 def _join(lines: list[str]) -> list[str]:
-    # A line goes on in the next one where it is as long as the console is wide, or leaves no room for the next word.
+    # A line continues in the next one if it fills the width of the console, or leaves no room for the next word.
     width = _width(lines)
     joined = [lines[0]]
     for before, line in pairwise(lines):

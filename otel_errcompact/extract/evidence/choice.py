@@ -1,4 +1,4 @@
-"""The line by which a text is told that no format has read: operators see it, and it names the class."""
+"""The line that names the class of a text which no format has read; operators see it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REMEMBERED: Final = 8
 
 @lru_cache(maxsize=_REMEMBERED)
 def choose_line(body: str) -> int | None:
-    """Return the number of the first line that tells of a failure, else of the first of the most telling kind."""
+    """Return the number of the first line with words of failure, else of the most telling kind."""
     lines = body.split("\n")
     chosen, best = None, Kind.SOURCE
     for number in bound(len(lines)):

@@ -326,14 +326,14 @@ def _failed(test: str, entries: Sequence[_Entry], package: str, printed: Sequenc
 
     What a test logs and how it fails look alike; `t.Fatal`, `FailNow` and `require` end it.
     """
-    telling = [entry for entry in entries if _is_failure(entry)] or list(entries[-1:])
-    first = telling.pop()
+    telling = [number for number, entry in enumerate(entries) if _is_failure(entry)] or [len(entries) - 1]
+    at = telling.pop()
+    first = entries[at]
     testified = _testified(first) if "Error Trace:" in "".join(first.lines[:2]) else None
     cause, more = testified or _logged(first)
-    others = [_with_place(entry) for entry in telling]
-    at = next(number for number, entry in enumerate(entries) if entry is first)
-    logged = [entry for entry in entries[max(0, at - 1) : at] if entry not in telling]
-    before = [line.strip() for entry in logged for line in entry.lines[1:][-_MAX_BEFORE:]]
+    others = [_with_place(entries[number]) for number in telling]
+    logged = entries[at - 1].lines[1:] if at and at - 1 not in telling else []
+    before = [line.strip() for line in logged[-_MAX_BEFORE:]]
     assertion = _COMPARED.search(cause) is not None and not cause.startswith(_UNEXPECTED)
     place = _place_in_package(first.location, package)
     return Member(
