@@ -92,9 +92,9 @@ class Call:
 
     @property
     def command_line(self) -> str:
-        """The command line; empty where there is none."""
+        """The command line, or the script at the end of its words."""
         command = command_of(self.tool, self.arguments)
-        return command if isinstance(command, str) else ""
+        return command if isinstance(command, str) else str(command[-1] if command else "")
 
     def list_runs(self, *, hidden: bool) -> tuple[Invocation, ...]:
         """
