@@ -77,7 +77,7 @@ coverage: $(VENV)/.test ## Measure what behaviour and programs cover: of the cor
 	$(BIN)/coverage report --fail-under=95
 
 test-format: $(VENV)/.test ## Test one format, its cases and the table: FORMAT=NAME.
-	@$(BIN)/python -m tests.extract.formats $(FORMAT)
+	@$(BIN)/python -m tests.tools $(FORMAT)
 
 test-model: $(VENV)/.test ## Run the model extractor on a real small model; what runs it compiles for minutes the first time.
 	@# Virtual processors announce more than they can: code for the very machine may die of an illegal instruction.

@@ -43,6 +43,9 @@ SLOW_BURN: Final = 6.0
 MIN_RUNS: Final = 10
 """Runs in the long window below which a share says nothing."""
 
+MAX_REPEATS: Final = 10
+"""Identical successes within the window at which the optional alert fires."""
+
 MIN_INPUT_TOKENS: Final = 10_000
 SHARE_WINDOW: Final = "30m"
 
@@ -417,6 +420,17 @@ ALERTS: Final[tuple[Alert, ...]] = (
         summary="[[type]] is back in [[service]]: [[times]] within 5 minutes, after an hour without it.",
         description=f"{_CLASS_TEXT} It had failed in the day before.",
         panel=Panel("errcompact-recurrence", "Top classes over time"),
+        optional=True,
+    ),
+    Alert(
+        name="AgentCallsRepeated",
+        query=new("errcompact_repeats_total", (*SERVICE, "gen_ai_agent_name", "gen_ai_tool_name")),
+        at_least=MAX_REPEATS,
+        pace="slow",
+        severity="info",
+        summary="[[agent]] in [[service]] has repeated the same call[[tool]] [[times]] within 5 minutes.",
+        description="The call succeeds each time with the same result: a poll that waits, or a loop.",
+        panel=Panel("errcompact-escalations", "Repeated calls over time"),
         optional=True,
     ),
     Alert(

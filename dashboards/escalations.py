@@ -61,7 +61,7 @@ What the library does about failures, step by step:
   *halt*. Where there is none the escalation is *unhandled*, and the run continues.
 - **halted**: the handler said so, or a **loop** continued: identical calls that fail or are refused while no call
   succeeds.
-- **unresolved**: a run ended although a class was still open in it.
+- **unresolved**: a run ended although a failure was left in it, neither resolved nor overcome.
 """
 
 ACTIONS: Final = {"continue": "green", "pause": "yellow", "halt": "orange", "unhandled": "dark-red"}
@@ -105,7 +105,7 @@ def page() -> Page:
                 lines=(
                     Line(6, ((12, by_threshold()), (12, runs_by_result()))),
                     Line(9, ((12, over_time()), (12, by_action()))),
-                    Line(9, ((12, refused_over_time()), (12, failures_after_over_time()))),
+                    Line(9, ((8, refused_over_time()), (8, repeated_over_time()), (8, failures_after_over_time()))),
                     Line(9, ((24, error_budget()),)),
                 ),
             ),
@@ -276,7 +276,7 @@ def runs_by_result() -> BarGauge:
             id=8,
             title="Runs by result",
             description="clean: no failure. recovered: failures, but every operation succeeded in the end. "
-            "unresolved: a class was left open. failed: the run itself failed. halted: stopped by an escalation.",
+            "unresolved: a failure was left. failed: the run itself failed. halted: stopped by an escalation.",
             unit=COUNT,
             empty="No run ended",
         ),
@@ -344,6 +344,21 @@ def refused_over_time() -> TimeSeries:
             empty="No call was refused",
         ),
         promql(queries.refused_over_time(), legend(AGENT, TOOL, MESSAGE)),
+    )
+
+
+def repeated_over_time() -> TimeSeries:
+    """Which calls succeed again and again."""
+    return bars(
+        Caption(
+            id=25,
+            title="Repeated calls over time",
+            description="Identical calls that succeeded again, in a row, with the same result, by agent and tool. They "
+            "are never refused: a poll that waits looks the same.",
+            unit=COUNT,
+            empty="No call was repeated",
+        ),
+        promql(queries.repeated_over_time(), legend(AGENT, TOOL)),
     )
 
 

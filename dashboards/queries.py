@@ -22,6 +22,8 @@ from dashboards.metrics import (
     ESCALATIONS,
     HANDLED,
     LOCATION,
+    MEMBER,
+    MEMBERS,
     MESSAGE,
     NEW,
     NEW_IN_VERSION,
@@ -358,6 +360,11 @@ def failures_by(name: str) -> str:
 def handled_by(name: str) -> str:
     """Failures inside calls that succeeded after all, by a label."""
     return most(named(f"{total(grown(_handled()), name)} > 0", name))
+
+
+def failures_by_member() -> str:
+    """Failed tests and other members of outputs, the most first."""
+    return most(f"{total(grown(scoped(MEMBERS, chosen(TOOL))), MEMBER)} > 0")
 
 
 # One class.

@@ -17,6 +17,7 @@ from dashboards.metrics import (
     LOCATION,
     OUTCOME,
     REFUSALS,
+    REPEATS,
     RESULT,
     RUNS,
     SERVICE,
@@ -135,6 +136,12 @@ def refused_over_time() -> str:
     """Refused calls, by agent, tool and message."""
     refused = total(steps(refusals()), AGENT, TOOL, CLASS)
     return with_message(f"topk(10, {named(named(refused, AGENT), TOOL)} > 0)", refusals())
+
+
+def repeated_over_time() -> str:
+    """Identical calls that succeeded again with the same result, by agent and tool."""
+    repeated = total(steps(scoped(REPEATS, chosen(AGENT), chosen(TOOL))), AGENT, TOOL)
+    return f"topk(10, {named(named(repeated, AGENT), TOOL)} > 0)"
 
 
 # Who and what.

@@ -37,6 +37,7 @@ from dashboards.metrics import (
     ERROR_TYPE,
     HANDLED,
     LOCATION,
+    MEMBER,
     MESSAGE,
     OUTCOME,
     SERVICE,
@@ -106,7 +107,7 @@ def page() -> Page:
             Section(
                 id=400,
                 title="Where",
-                lines=(Line(9, ((6, by_agent()), (6, by_tool()), (6, by_type()), (6, handled()))),),
+                lines=(Line(9, ((5, by_agent()), (5, by_tool()), (5, by_type()), (4, handled()), (5, by_member()))),),
             ),
         ),
     )
@@ -531,6 +532,22 @@ def handled() -> BarGauge:
         ),
         queries.handled_by(ERROR_TYPE),
         ERROR_TYPE,
+    )
+
+
+def by_member() -> BarGauge:
+    """Which tests fail, whichever class their suite is of."""
+    return bar_gauge(
+        Caption(
+            id=34,
+            title="Red tests",
+            description="Failures in the time range of tests, targets and the like that one output names, over all "
+            "agents; one output counts each once. Of an output 50 names have bars of their own, of a process 500.",
+            unit=COUNT,
+            empty="None",
+        ),
+        queries.failures_by_member(),
+        MEMBER,
     )
 
 

@@ -13,21 +13,23 @@ from opentelemetry.trace import format_trace_id
 
 from docs import index_of_formats, picture, public_names
 from otel_errcompact.config import Options
+from otel_errcompact.dedup.names import NAME_FORMS
+from otel_errcompact.dedup.outages import OUTAGES
 from otel_errcompact.dedup.rules import RULES
 from otel_errcompact.digest.options import DigestOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.formats import ORDER
 from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
 from otel_errcompact.lab.transcripts import read as read_transcript
 from otel_errcompact.lab.transcripts.model import RecordedTrace
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.conventions import find_convention
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.tools import ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from opentelemetry.sdk.trace import Span
 
@@ -42,7 +44,8 @@ RECORDED = FOLDER.parent / "tests" / "otel" / "recorded" / "spans"
 _MASKING = """\
 # What is masked, and what is kept
 
-Made from `otel_errcompact/dedup/rules.py` by `make docs`; the examples are also its tests.
+Made from `otel_errcompact/dedup/rules.py`, `names.py` and `outages.py` by `make docs`; the examples are also their
+tests.
 
 A message becomes its template in one pass: at each place the first rule that matches decides. A text under "becomes"
 is masked as shown; a text under "stays" is left as it is. Rules whose token is "kept" protect what a later rule would
@@ -52,10 +55,32 @@ mask: codes, statuses, limits and versions decide what a failure is.
 |---|---|---|---|
 """
 
+_NAMES = """
+## Parts of names
+
+The rule `name` masks a name part by part, and so does each segment of a path. Most rows are names that platforms make:
+another try has another one. Such a name is known by its form, or by the label or path before it; what two names that
+people give differ in stays.
+
+| form | token | becomes | stays |
+|---|---|---|---|
+"""
+
+_OUTAGES = """
+## Outages
+
+A host that answers 401, 407, 429 or 5xx does so for each of its pages, and a device that is full, read-only or broken
+for each file. There the path is left out of the template, so that one outage is one class. Other statuses and errnos
+(404, 410, 422, ENOENT, EACCES) keep it.
+
+| level | token | becomes | stays |
+|---|---|---|---|
+"""
+
 _FORMATS = """\
 # Formats
 
-Made from `otel_errcompact/extract/formats/` by `make docs`, in the order in which formats are tried:
+Made from `otel_errcompact/tools/` by `make docs`, in the order in which formats are tried:
 what may hold the output of others comes first. The digests are those of real outputs under `corpus/`, with
 `digest.whole_tokens` at 0: by default an output of up to 400 tokens stays whole.
 
@@ -176,17 +201,20 @@ def _refuse(problem: Exception) -> None:
 
 
 def _masking() -> str:
-    rows = [
-        f"| `{rule.name}` | {_placeholder(rule)} | {_lines(*(f'{a} → {b}' for a, b in rule.masks))} | "
-        f"{_lines(*rule.keeps)} |"
-        for rule in RULES
-    ]
-    return _MASKING + "\n".join(rows) + "\n"
+    rows = [_mask_row(rule.name, _placeholder(rule), rule.masks, rule.keeps) for rule in RULES]
+    names = [_mask_row(form.name, form.token or "kept", form.masks, form.keeps) for form in NAME_FORMS if form.keeps]
+    outages = [_mask_row(outage.name, outage.left or "nothing", outage.masks, outage.keeps) for outage in OUTAGES]
+    return "\n".join((_MASKING + "\n".join(rows), _NAMES + "\n".join(names), _OUTAGES + "\n".join(outages), ""))
+
+
+def _mask_row(name: str, token: str, masks: Iterable[tuple[str, str]], keeps: Iterable[str]) -> str:
+    shown = token if token in {"kept", "nothing", "by its parts"} else _lines(token)
+    return f"| `{name}` | {shown} | {_lines(*(f'{a} → {b}' for a, b in masks))} | {_lines(*keeps)} |"
 
 
 def _placeholder(rule: MaskRule) -> str:
     if rule.placeholder:
-        return _lines(rule.placeholder)
+        return rule.placeholder
     return "by its parts" if rule.by_parts else "kept"
 
 
@@ -197,7 +225,7 @@ def _formats() -> str:
 
 
 def _summary(name: str) -> str:
-    module = importlib.import_module(f"otel_errcompact.extract.formats.{name}")
+    module = importlib.import_module(f"otel_errcompact.tools.{name}")
     return " ".join((module.__doc__ or "").split("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
 
 

@@ -209,7 +209,7 @@ def _draw_counter(canvas: Canvas, observed: dict[str, Observation], mark: str) -
     kept = (
         f"{mark}: {size:,} bytes of {size:,}",
         "on the span, and in",
-        "errcompact-trajectory.jsonl",
+        "the trajectory file",
         "for next week's debugging",
     )
     for number, line in enumerate(kept):

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from opentelemetry import _logs, metrics, trace
+from opentelemetry import trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader, NumberDataPoint
 
@@ -21,7 +21,7 @@ import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import MemoryArchive
 from otel_errcompact.errors import RawError
-from otel_errcompact.installation.install import current_ledger
+from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_meter_provider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ def main() -> None:
     """Do what is told until the input ends."""
     errcompact.install()
     reader = InMemoryMetricReader()
-    meters = metrics.get_meter_provider()
+    meters = current_meter_provider()
     if not isinstance(meters, MeterProvider):
         sys.exit("no OTLP endpoint is configured")
     meters.add_metric_reader(reader)
@@ -131,11 +131,13 @@ def traces(*, healthy: int, message: str, tool: str = "reserve") -> object:
     return healthy
 
 
-def succeed(*, tool: str = "search", agent: str = "e2e", times: int = 1) -> object:
-    """Do runs in which nothing fails."""
+def succeed(*, tool: str = "search", agent: str = "e2e", times: int = 1, calls: int = 1) -> object:
+    """Do runs in which nothing fails, and one call is made again and again."""
     for _ in range(times):
-        with errcompact.run(agent=agent) as run, run.tool(tool) as call:
-            call.result = "found"
+        with errcompact.run(agent=agent) as run:
+            for _ in range(calls):
+                with run.tool(tool, arguments={"words": "tea"}) as call:
+                    call.result = "found"
     return times
 
 
@@ -184,7 +186,7 @@ def flush() -> bool:
     """Hand over everything now."""
     done = [
         provider.force_flush()
-        for provider in (trace.get_tracer_provider(), metrics.get_meter_provider(), _logs.get_logger_provider())
+        for provider in (trace.get_tracer_provider(), current_meter_provider(), current_logger_provider())
         if hasattr(provider, "force_flush")
     ]
     return all(done)

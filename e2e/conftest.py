@@ -45,7 +45,7 @@ RAW: Final = (
 """A raw error with everything that is easily lost on the way: line ends, tabs, other scripts, 8 KiB in one line."""
 
 TRANSCRIPT: Final = {
-    "refused": ("Error: connection refused",) * 4,
+    "refused": ("Error: no access for app",) * 4,
     "recovered": ("Error: no such table: orders", "3 rows"),
     "clean": ("3 rows",),
 }
@@ -287,7 +287,7 @@ def _tell(agent: Agent) -> Story:
     burst = agent.do("burst", message="connection to 10.0.0.1:5432 refused", times=BURST, tool="db.query")
     escalated = agent.do("escalate", message="quota of project exceeded", more=4)
     unhandled = agent.do("watch", message="the printer is on fire")
-    agent.do("succeed", times=3)
+    agent.do("succeed", times=3, calls=3)
     agent.do("converse")
     return Story(
         service=agent.service,

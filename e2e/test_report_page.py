@@ -33,7 +33,7 @@ HOSTILE: Final = (
 )
 """Markup, CRLF, text turned around, escape sequences, NUL, half of a character, a carriage return."""
 
-REFUSED: Final = "connection refused by 10.0.0.7:5432"
+REFUSED: Final = "cannot write to 10.0.0.7:5432"
 NO_TABLE: Final = "no such table: orders"
 NIGHTLY: Final = "select * from orders\nwhere id in (1, 2)"
 HOSTILE_LINE: Final = (
@@ -252,7 +252,7 @@ def test_a_streak_and_an_escalation_lead_to_their_class(open_page: Open, recorde
     opened = open_page(recorded)
     opened.page.get_by_role("searchbox").fill("table")
     opened.page.locator("#escalations a").first.click()
-    assert opened.page.locator("#class-table tbody", has_text="refused by").locator(".raw pre").first.is_visible()
+    assert opened.page.locator("#class-table tbody", has_text="cannot write to").locator(".raw pre").first.is_visible()
     assert opened.page.evaluate("document.activeElement.tagName") == "SUMMARY"
 
 

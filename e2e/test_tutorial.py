@@ -50,7 +50,7 @@ def test_the_tutorial_ends_with_an_alert(bare_stack: Stack, tmp_path: Path) -> N
             check=True,
         ).stdout
 
-    assert command("OTEL_SERVICE_NAME=shop ").count("#6680") == 4
+    assert command("OTEL_SERVICE_NAME=shop ").count("#7149") == 4
     eventually(lambda: '"4"' in command("curl -s --get "), seconds=60, what="the class in Prometheus")
     eventually(
         lambda: bare_stack.webhook.firing("AgentErrorRecurring", service_name="shop"), seconds=60, what="the alert"

@@ -16,7 +16,6 @@ from agent_framework import (
     tool,
 )
 
-import otel_errcompact as errcompact
 from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.agent_framework import CompactionMiddleware
 from otel_errcompact.integrations.windows.agent_framework import WindowMiddleware
@@ -72,7 +71,6 @@ def read(page: int) -> str:
 
 async def main() -> None:
     """Run the agent until it is stopped, and another that reads more than its model's window holds."""
-    errcompact.install()
     compaction = CompactionMiddleware(agent="shop")
     limits = {"max_consecutive_errors_per_request": 10}  # by default the framework ends its loop at the third
     client = StubbornClient(function_invocation_configuration=limits)

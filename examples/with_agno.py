@@ -38,7 +38,6 @@ class Stubborn(Model):
 def main() -> None:
     """Run the agent until it is stopped."""
     logging.getLogger("agno").disabled = True  # it prints the traceback of every tool
-    errcompact.install()
     with errcompact.run(agent="shop") as run:
 
         def error(digest: str) -> Exception:

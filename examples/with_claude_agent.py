@@ -8,7 +8,6 @@ from typing import Any
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, UserMessage, create_sdk_mcp_server, query, tool
 from fakes.messages_api import Blocks, FakeMessagesApi, uses
 
-import otel_errcompact as errcompact
 from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.claude_agent import CompactionHooks
 from otel_errcompact.integrations.windows.claude_agent import WindowHooks
@@ -27,7 +26,6 @@ def model(request: dict[str, Any]) -> Blocks:
 
 async def main() -> None:
     """Run the real command line of Claude against a model that is played on this machine."""
-    errcompact.install()
     compaction = CompactionHooks(agent="shop")
     server = create_sdk_mcp_server("shop", tools=compaction.tools(refund))
     options = ClaudeAgentOptions(hooks=compaction.hooks(), mcp_servers={"shop": server})

@@ -32,7 +32,6 @@ class Stubborn(BaseLLM):
 
 def main() -> None:
     """Run the crew until it is stopped."""
-    errcompact.install()
     with errcompact.run(agent="shop") as run:
 
         @before_llm_call

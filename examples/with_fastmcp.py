@@ -6,7 +6,6 @@ import asyncio
 
 from fastmcp import Client, FastMCP
 
-import otel_errcompact as errcompact
 from otel_errcompact.integrations.fastmcp import CompactionMiddleware
 
 server = FastMCP("shop", middleware=[CompactionMiddleware()])
@@ -20,7 +19,6 @@ def price(item: str) -> int:
 
 async def main() -> None:
     """Stand for an agent that tries the same call for ever."""
-    errcompact.install()
     async with Client(server) as client:
         for _ in range(4):
             result = await client.call_tool("price", {"item": "tea"}, raise_on_error=False)

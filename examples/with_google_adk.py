@@ -11,7 +11,6 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-import otel_errcompact as errcompact
 from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.google_adk import CompactionPlugin
 from otel_errcompact.integrations.windows.google_adk import WindowPlugin
@@ -84,7 +83,6 @@ async def read_all() -> None:
 
 async def main() -> None:
     """Ask the agents once."""
-    errcompact.install()
     await read_all()
     plugin = CompactionPlugin(agent="shop")
     agent = LlmAgent(name="shop", model=Stubborn(model="stubborn"), tools=[price])

@@ -98,7 +98,6 @@ def show(result: dict[str, Any], compaction: CompactionMiddleware) -> None:
 
 def main() -> None:
     """Play an agent that never learns: without a human, with one, in a window, and as a graph."""
-    errcompact.install()  # counters, and the raw errors in a file; it says where
     run_alone()
     run_with_a_human()
     run_within_a_window()

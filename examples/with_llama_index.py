@@ -57,5 +57,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    errcompact.install()
     asyncio.run(main())

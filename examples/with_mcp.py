@@ -9,7 +9,6 @@ from mcp.client.client import Client
 from mcp.server import Server
 from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, Tool
 
-import otel_errcompact as errcompact
 from otel_errcompact.integrations.mcp import CompactionHandler, CompactionServer
 
 server = CompactionServer("shop")  # in place of MCPServer("shop")
@@ -37,7 +36,6 @@ low_level = Server("stock", on_list_tools=on_list_tools, on_call_tool=compaction
 
 async def main() -> None:
     """Stand for agents that try the same call for ever."""
-    errcompact.install()
     for each in (server, low_level):
         async with Client(each) as client:
             for _ in range(4):

@@ -37,7 +37,6 @@ small = Agent(model, tools=[query], capabilities=[compaction, window])
 
 def main() -> None:
     """Run the agent until it is stopped."""
-    errcompact.install()
     for one in (agent, small):
         try:
             print(one.run_sync("What did we sell?").output)

@@ -34,7 +34,6 @@ class Stubborn(Model):
 
 def main() -> None:
     """Run the agent until it is stopped."""
-    errcompact.install()
     with errcompact.run(agent="shop") as run:
         # An error to smolagents too, and its text is the digest.
         compacted = errcompact.compacted(run=run, failure=RuntimeError)

@@ -5,7 +5,6 @@ from typing import Any
 from fakes.strands_model import Content, PlayedModel, uses
 from strands import Agent, tool
 
-import otel_errcompact as errcompact
 from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.strands import CompactionHooks
 from otel_errcompact.integrations.windows.strands import WindowManager
@@ -53,7 +52,6 @@ def read_all(hooks: CompactionHooks) -> None:
 
 def main() -> None:
     """Ask the agents once."""
-    errcompact.install()
     hooks = CompactionHooks()
     read_all(hooks)
     model = PlayedModel(play)

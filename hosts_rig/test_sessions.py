@@ -42,12 +42,15 @@ HOST_LIMIT = re.compile(r'("timeout(?:Sec)?": )5(000)?\b')
 SHORT = 1_500
 """Characters; a long output has 40 kB where it is not replaced."""
 
-AGAIN = "#ee2a again (x2, 2 in a row; 2 identical calls failed and no call has succeeded since"
+AGAIN = "#7265 again (x2, 2 in a row; 2 identical calls failed and no call has succeeded since"
 REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
 
 
 ENDED_AFTER = {"claude-code": 6, "gemini": 6}
 """After how many requests a run ends that repeats one call; other hosts ask on. Gemini has a guard of its own."""
+
+STATED = {"codex": "shows its hooks no exit status: what a short text states is counted, and left as it is"}
+"""Hosts in which the failure of a command is only stated."""
 
 
 @pytest.fixture
@@ -128,6 +131,12 @@ def swap(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+def skip_stated(host: Host) -> None:
+    """Leave out a host that lets no command declare its failure."""
+    if host.name in STATED:
+        pytest.skip(STATED[host.name])
+
+
 def test_three_identical_failures_lead_to_digest_notice_and_refusal(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
@@ -135,7 +144,11 @@ def test_three_identical_failures_lead_to_digest_notice_and_refusal(
     session = play([*(do(host.shell(MARKED)) for _ in range(3)), CLOSING])
     first, second, third = (session.model.turn(number) for number in (1, 2, 3))
     assert "KeyError: 'lines'" in first
-    assert "#ee2a" in first
+    if host.name in STATED:
+        assert [REFUSED in each or "#7265" in each for each in (first, second, third)] == [False] * 3
+        assert (place.work / "ran.txt").read_text() == "x\n" * 3
+        return
+    assert "#7265" in first
     assert AGAIN in second
     assert REFUSED in third
     assert (place.work / "ran.txt").read_text() == "x\n" * 2
@@ -146,6 +159,7 @@ def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
     """After six attempts nothing runs any more, not even what would succeed; where the host can, the run ends."""
+    skip_stated(host)
     again = [do(host.shell(MARKED)) for _ in range(6)]
     session = play([*again, do(host.shell(f"echo y > late.txt; {FINE}")), CLOSING])
     assert (place.work / "ran.txt").read_text() == "x\n" * 2
@@ -196,10 +210,11 @@ def test_an_error_of_an_mcp_server_is_counted(host: Host, place: Place, service:
 
 def test_two_parallel_calls_fail_for_themselves(host: Host, place: Place, service: Service, play: Played) -> None:
     """Each has its own class, and both are read in the same request."""
+    skip_stated(host)
     # Of two pipes a host reads either first, and another order of the lines is read as new details.
     both = do(host.shell(f"{ORDERS} 2>&1"), host.shell(f"{STOCK} 2>&1"))
     session = play([both, both, CLOSING])
-    for place_in_turn, key in ((0, "#ee2a"), (1, "#1e12")):
+    for place_in_turn, key in ((0, "#7265"), (1, "#e294")):
         assert f"{key} again (x2" in session.model.turn(2, place_in_turn)
 
 
@@ -207,12 +222,13 @@ def test_what_the_model_asks_for_in_one_message_fails_once(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
     """Of two identical calls it has read neither result when it asks for them: only the next message repeats."""
+    skip_stated(host)
     twice = do(host.shell(MARKED), host.shell(MARKED))
     session = play([twice, do(host.shell(MARKED)), do(host.shell(MARKED)), CLOSING])
     both = session.model.turn(1, 0) + session.model.turn(1, 1)
-    assert "#ee2a again (x2" in both
+    assert "#7265 again (x2" in both
     assert "in a row" not in both
-    assert "#ee2a again (x3, 2 in a row" in session.model.turn(2)
+    assert "#7265 again (x3, 2 in a row" in session.model.turn(2)
     assert REFUSED in session.model.turn(3)
     assert (place.work / "ran.txt").read_text() == "x\n" * 3
 
@@ -221,12 +237,13 @@ def test_a_service_that_is_killed_is_not_missed_and_counts_on(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
     """The host continues and reports nothing; after a restart the service has the earlier counts."""
+    skip_stated(host)
     failing = host.shell(MARKED)
     session = play([do(failing), do(failing, before=service.kill), do(failing, before=service.start), CLOSING])
     away, back = session.model.turn(2), session.model.turn(3)
     assert "KeyError: 'lines'" in away
     assert "hook" not in away.lower()
-    assert re.search(r"#ee2a again \(x[23]|has failed 2 times", back)
+    assert re.search(r"#7265 again \(x[23]|has failed 2 times", back)
     assert session.status == 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.history.stores.address import MEMORY, read_address
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.runtime.models import FrozenModel, setting
+from otel_errcompact.runtime.warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +34,9 @@ _STANDARD: Final = {f"{PREFIX}TELEMETRY_EXCEPTION_SIGNAL": "OTEL_SEMCONV_EXCEPTI
 
 _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {f"{PREFIX}STORE": read_address}
 """What checks more of a variable than the type of its value; in code the value is checked where it is used."""
+
+_OF_PROGRAMS: Final = ("EXEC_", "RUN", "SERVICE", "SHELL_PREFIX_")
+"""How variables of `errcompact exec` and of the service begin, which are read elsewhere."""
 
 _LISTS: Final = (frozenset, tuple)
 """Types of options whose variables hold several values, separated by commas."""
@@ -58,8 +61,11 @@ class TrajectoryOptions(FrozenModel):
     enabled: bool = True
     """Whether a file is written at all; raw errors stay on the spans in any case."""
 
-    path: Path = Path("errcompact-trajectory.jsonl")
-    """The OTLP/JSON-lines file of raw errors; what became of their runs is beside it, in `*.runs.jsonl`."""
+    path: Path | None = None
+    """
+    The OTLP/JSON-lines file of raw errors; by default one of the service or program in `trajectories_folder()`. What
+    became of their runs is beside it, in `*.runs.jsonl`.
+    """
 
     max_bytes: int = setting(default=16_777_216, ge=65_536)
     """Size in bytes at which each of the two files is rotated to `<path>.1`."""
@@ -211,10 +217,11 @@ class Options(FrozenModel):
         Read the options from `OTEL_ERRCOMPACT_*` and the standard's own variables.
 
         `thresholds.same` is read from `OTEL_ERRCOMPACT_THRESHOLDS_SAME`, and so on; `environment_variables()` lists
-        them. A value that is not allowed warns and leaves the default in place: telemetry must not keep an
-        application from starting.
+        them. A value that is not allowed, or a variable that is none, warns and leaves the default in place: telemetry
+        must not keep an application from starting.
         """
         environ = os.environ if environ is None else environ
+        _name_unknown(environ)
         return cls(**_read(cls, PREFIX, environ))
 
     def with_way_back(self, way_back: str) -> Options:
@@ -232,8 +239,6 @@ class Options(FrozenModel):
         What is not allowed warns, under the name that it would have as a variable, and is ignored.
         """
         named = {_STANDARD.get(variable, variable): text for variable, text in _flatten(section, PREFIX)}
-        for unknown in sorted(named.keys() - environment_variables()):
-            warnings.warn(f"{unknown} is no option and is ignored", RuntimeWarning, stacklevel=2)
         return cls.from_environ({**(os.environ if environ is None else environ), **named})
 
 
@@ -275,11 +280,18 @@ def state_folder(environ: Mapping[str, str] | None = None, platform: str = sys.p
         platform: As `sys.platform` has it.
     """
     environ = os.environ if environ is None else environ
-    try:
-        folder = _find_state_home(environ, platform) / "otel-errcompact" / "context"
-    except RuntimeError:  # a user without a home
-        return _make_temporary_folder()
+    folder = find_state_home(environ, platform) / "context"
     return folder if _can_be_written(folder) else _make_temporary_folder()
+
+
+def trajectories_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """
+    Return the user's folder of trajectory files.
+
+    Args:
+        environ: The environment; that of the process if None.
+    """
+    return find_state_home(environ) / "trajectories"
 
 
 def service_socket(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
@@ -299,7 +311,7 @@ def service_socket(environ: Mapping[str, str] | None = None, platform: str = sys
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/") and _is_mine(runtime):
         return Path(runtime) / _NAME / SOCKET
-    return _find_state_home(environ, platform) / "otel-errcompact" / "service" / SOCKET
+    return find_state_home(environ, platform) / "service" / SOCKET
 
 
 def service_folder(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path | None:
@@ -313,9 +325,7 @@ def service_folder(environ: Mapping[str, str] | None = None, platform: str = sys
         platform: As `sys.platform` has it.
     """
     environ = os.environ if environ is None else environ
-    if environ.get(f"{PREFIX}SERVICE", ""):
-        return None
-    return _find_state_home(environ, platform) / "otel-errcompact" / "service"
+    return None if environ.get(f"{PREFIX}SERVICE", "") else find_state_home(environ, platform) / "service"
 
 
 def _is_mine(folder: str) -> bool:
@@ -325,13 +335,26 @@ def _is_mine(folder: str) -> bool:
         return False
 
 
-def _find_state_home(environ: Mapping[str, str], platform: str) -> Path:
-    if platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    variable, home = ("LOCALAPPDATA", "AppData/Local") if platform == "win32" else ("XDG_STATE_HOME", ".local/state")
-    named = Path(environ.get(variable, ""))
-    # The specification has relative paths ignored: https://specifications.freedesktop.org/basedir-spec/latest/
-    return named if named.is_absolute() else Path.home() / home
+def find_state_home(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
+    """
+    Return our folder where the platform has programs keep their state.
+
+    Args:
+        environ: The environment; that of the process if None.
+        platform: As `sys.platform` has it.
+    """
+    variable, home = {
+        "darwin": ("", "Library/Application Support"),
+        "win32": ("LOCALAPPDATA", "AppData/Local"),
+    }.get(platform, ("XDG_STATE_HOME", ".local/state"))
+    named = Path((os.environ if environ is None else environ).get(variable, ""))
+    if not named.is_absolute():
+        # The specification has relative paths ignored: https://specifications.freedesktop.org/basedir-spec/latest/
+        try:
+            named = Path.home() / home
+        except RuntimeError:  # a user that no table knows, whose home would be the root
+            named = Path(os.sep, home)
+    return named / "otel-errcompact"
 
 
 def _can_be_written(folder: Path) -> bool:
@@ -406,12 +429,19 @@ def _parse(model: type[FrozenModel], name: str, variable: str, text: str) -> Any
         problem = str(error)
     else:
         return value
-    warnings.warn(
-        f"{variable}={redact(text)!r} is ignored ({problem}); the default {default!r} is used",
-        RuntimeWarning,
-        stacklevel=4,
-    )
+    warn(f"{variable}={redact(text)!r} is ignored ({problem}); the default {default!r} is used")
     return None
+
+
+def _name_unknown(environ: Mapping[str, str]) -> None:
+    ours = [name for name in environ if name.startswith(PREFIX)]
+    for name in sorted(set(ours) - environment_variables().keys()) if ours else ():
+        if name.removeprefix(PREFIX).startswith(_OF_PROGRAMS):
+            continue
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, environment_variables(), n=1)
+        warn(f"{name} is no option and is ignored{f'; did you mean {close[0]}?' if close else ''}")
 
 
 def _list_variables(model: type[FrozenModel], prefix: str) -> list[tuple[str, str]]:

@@ -234,6 +234,9 @@ class Facts:
     tally: str = ""
     """The members in words, where there are several: `40 tests`, or `3 of 40 tests` if only three share the cause."""
 
+    names: tuple[str, ...] = ()
+    """The members that have a name of their own, such as tests; a bounded number of them."""
+
     def revise(self, **changes: object) -> Facts:
         """
         Return these facts with changes.

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from otel_errcompact.escalator.escalation import Escalation
+from otel_errcompact.installation.install import uninstall
 from otel_errcompact.runtime.guard import Guard
 from tests.lanes import Lanes
 from tests.servers import RedisServer
@@ -39,6 +40,7 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    uninstall()  # no test installs without being asked
     config.pluginmanager.register(Lanes())
 
 
@@ -85,8 +87,9 @@ def own_log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 @pytest.fixture
 def in_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A scratch folder as the working directory."""
+    """A scratch folder as the working directory, and for the trajectory file."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OTEL_ERRCOMPACT_TRAJECTORY_PATH", "errcompact-trajectory.jsonl")
     return tmp_path
 
 

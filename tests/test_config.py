@@ -63,6 +63,19 @@ def test_a_bad_variable_warns_and_the_default_stays(name: str, value: str, probl
     assert options == Options()
 
 
+def test_a_misspelt_variable_warns_where_the_application_asked() -> None:
+    """It is named at the line of the application's own code; those of programs are read elsewhere."""
+    environ = {"OTEL_ERRCOMPACT_STOER": "x", "OTEL_ERRCOMPACT_EXEC_FOLDER": "y", "OTEL_ERRCOMPACT_RUN": "z"}
+    with pytest.warns(RuntimeWarning) as caught:
+        assert Options.from_environ(environ) == Options()
+    assert [(str(warning.message), warning.filename) for warning in caught] == [
+        (
+            "OTEL_ERRCOMPACT_STOER is no option and is ignored; did you mean OTEL_ERRCOMPACT_STORE?",
+            __file__,
+        )
+    ]
+
+
 def test_a_section_of_a_file_says_what_variables_say() -> None:
     """It is nested as the options are; lists stand for names, and what it leaves out comes from the variables."""
     section = {
@@ -90,6 +103,7 @@ def test_a_section_without_anything_is_the_environment(monkeypatch: pytest.Monke
     ("section", "problem"),
     [
         pytest.param({"treshold": 3}, "OTEL_ERRCOMPACT_TRESHOLD is no option and is ignored", id="misspelt"),
+        pytest.param({"modes": "x"}, r".*MODES is no option and is ignored; did you mean .*MODE\?", id="a near one"),
         pytest.param({"thresholds": 3}, "OTEL_ERRCOMPACT_THRESHOLDS is no option and is ignored", id="not nested"),
         pytest.param({"thresholds": {"same": "x"}}, "OTEL_ERRCOMPACT_THRESHOLDS_SAME='x' is ignored", id="no number"),
     ],
@@ -122,6 +136,8 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_THRESHOLDS_LOOP": "4",
         "OTEL_ERRCOMPACT_THRESHOLDS_LOOP_HALT": "6",
         "OTEL_ERRCOMPACT_THRESHOLDS_REFUSE": "2",
+        "OTEL_ERRCOMPACT_THRESHOLDS_REFUSE_SECONDS": "300",
+        "OTEL_ERRCOMPACT_THRESHOLDS_WAIT_SECONDS": "300",
         "OTEL_ERRCOMPACT_THRESHOLDS_CONSECUTIVE": "6",
         "OTEL_ERRCOMPACT_THRESHOLDS_TOTAL": "30",
         "OTEL_ERRCOMPACT_THRESHOLDS_HALTS": "",
@@ -132,7 +148,7 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_DIGEST_BLOCK_TOKENS": "600",
         "OTEL_ERRCOMPACT_DIGEST_LINE_CHARACTERS": "400",
         "OTEL_ERRCOMPACT_DIGEST_VERBATIM_TOOLS": "",
-        "OTEL_ERRCOMPACT_DIGEST_AUDIENCE": "developer",
+        "OTEL_ERRCOMPACT_DIGEST_AUDIENCE": "",
         "OTEL_ERRCOMPACT_MEMORY_RUNS": "1000",
         "OTEL_ERRCOMPACT_MEMORY_CLASSES_PER_RUN": "100",
         "OTEL_ERRCOMPACT_MEMORY_CLASSES": "5000",
@@ -142,7 +158,7 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_TELEMETRY_RECORD_UNSAMPLED": "False",
         "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": "events",
         "OTEL_ERRCOMPACT_TRAJECTORY_ENABLED": "True",
-        "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "errcompact-trajectory.jsonl",
+        "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "",
         "OTEL_ERRCOMPACT_TRAJECTORY_MAX_BYTES": "16777216",
         "OTEL_ERRCOMPACT_TRAJECTORY_BACKUPS": "3",
         "OTEL_ERRCOMPACT_TRAJECTORY_REDACT": "False",

@@ -149,7 +149,7 @@ def test_a_pattern_that_does_not_grow_is_passed(source, searches):
     "rooms",
     [
         *(
-            pytest.param((f"extract/formats/{initials}",), id=f"formats {initials}")
+            pytest.param((f"tools/{initials}",), id=f"formats {initials}")
             for initials in ("[a-d]", "[e-i]", "[j-o]", "[p-z]")
         ),
         *(

@@ -306,13 +306,14 @@ def queue() -> Any:
 
 def end(worker: Worker, how: str) -> None:
     """Export what is left, and tell what was done and what was given up."""
-    from opentelemetry import metrics, trace
+    from opentelemetry import trace
 
     import otel_errcompact as errcompact
+    from otel_errcompact.installation.install import current_meter_provider
 
     installed = errcompact.install()
     exports: list[int] = []
-    providers: list[Any] = [trace.get_tracer_provider(), metrics.get_meter_provider()]
+    providers: list[Any] = [trace.get_tracer_provider(), current_meter_provider()]
     if how == "calm":
         exports = note_exports(providers[1])
         deadline = time.monotonic() + FLUSH_S
@@ -373,9 +374,9 @@ def failures_in(data: Any) -> int:
 
 def say_who(worker: Worker) -> None:
     """Tell by which id the metrics of this process are known."""
-    from opentelemetry import metrics
+    from otel_errcompact.installation.install import current_meter_provider
 
-    config = getattr(metrics.get_meter_provider(), "_sdk_config", None)
+    config = getattr(current_meter_provider(), "_sdk_config", None)
     instance = config.resource.attributes.get("service.instance.id", "") if config else ""
     (worker.folder / f"instance-{os.getpid()}.txt").write_text(str(instance), encoding="utf-8")
 

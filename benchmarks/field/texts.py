@@ -24,7 +24,7 @@ _PLACE: Final = re.compile(
     rf"(?P<file>[\w@+-][\w./\\@+-]*\.(?:{_SUFFIXES}))\b(?:\"?'?,? (?:on )?line |:line |[:(]) ?(?P<line>\d+)",
     re.IGNORECASE,
 )
-_ESCAPE: Final = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_ESCAPE: Final = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[(-/][0-9A-Z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _MARGIN: Final = re.compile(r"\s*\| ")
 
 

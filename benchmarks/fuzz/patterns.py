@@ -25,12 +25,13 @@ from pathlib import Path
 # ruff: noqa: SLF001 - patterns are noted where the package makes them, and what they are made of is private to `re`
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from benchmarks.fuzz.growth import LIMIT_S, MOST_TIMES, Growth, find_growth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import FrameType
 
 PACKAGE: Final = Path(__file__).resolve().parents[2] / "otel_errcompact"
 SHORT: Final = 1_000
@@ -47,6 +48,9 @@ LONG: Final = 500
 
 MOST_SAMPLES: Final = 3
 """Of one part of a pattern."""
+
+MATCHING: Final = frozenset({"find", "find_all", "find_blocks", "place_of"})
+"""Functions of the grammar that only match the forms that they are given."""
 
 SEARCHING: Final = frozenset({"search", "finditer", "findall", "sub", "subn", "split"})
 
@@ -95,14 +99,15 @@ def collect() -> list[Used]:
     """
     from otel_errcompact.runtime import lazy
 
+    between = {lazy.__file__, *(str(PACKAGE / "extract" / name) for name in ("forms.py", "grammar.py"))}
     made: list[tuple[Any, str, int, str | Any, int]] = []
     plain = lazy._UsedPattern.__init__
 
     def note(self: Any, source: Any, flags: int) -> None:
         plain(self, source, flags)
         frame = sys._getframe(1)
-        while frame.f_back is not None and frame.f_code.co_filename == lazy.__file__:
-            frame = frame.f_back
+        while frame.f_code.co_filename in between and _is_ours(frame.f_back):
+            frame = cast("FrameType", frame.f_back)
         made.append((self, frame.f_code.co_filename, frame.f_lineno, source, flags))
 
     lazy._UsedPattern.__init__ = note  # type: ignore[method-assign]
@@ -110,6 +115,11 @@ def collect() -> list[Used]:
         _import_all()
     finally:
         lazy._UsedPattern.__init__ = plain  # type: ignore[method-assign]
+    from otel_errcompact.extract import forms
+
+    of_rules = [(file, rule) for file, rules in _rules() for rule in rules._rules]
+    made += [(rule.form, file, 1, forms.fill(rule.pattern), 0) for file, rule in of_rules]
+    only_match = {id(rule.form) for _, rule in of_rules}
     methods = _methods()
     found: dict[tuple[str, int], Used] = {}
     names = {id(value): name for name, value in _module_values()}
@@ -117,7 +127,10 @@ def collect() -> list[Used]:
         text = source if isinstance(source, str) else source()
         where, name = f"{Path(file).relative_to(PACKAGE.parent)}:{line}", names.get(id(pattern), "")
         used = methods.get(f"{where.partition(':')[0]}:{name}" if name.startswith("_") else name, set())
-        found.setdefault((text, flags), Used(where, text, flags, searches=not used or bool(used & SEARCHING)))
+        found.setdefault(
+            (text, flags),
+            Used(where, text, flags, searches=id(pattern) not in only_match and (not used or bool(used & SEARCHING))),
+        )
     return sorted(found.values())
 
 
@@ -130,10 +143,23 @@ def _import_all() -> None:
         importlib.import_module(module.name)
 
 
+def _is_ours(frame: FrameType | None) -> bool:
+    return frame is not None and frame.f_code.co_filename.startswith(str(PACKAGE))
+
+
 def _module_values() -> Iterator[tuple[str, object]]:
     for name, module in tuple(sys.modules.items()):
         if name.startswith("otel_errcompact"):
             yield from tuple(vars(module).items())
+
+
+def _rules() -> Iterator[tuple[str, Any]]:
+    """Return the tables of rules, each with the file it stands in."""
+    from otel_errcompact.extract.grammar import Rules
+
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith("otel_errcompact") and module.__file__ is not None:
+            yield from ((module.__file__, value) for value in vars(module).values() if isinstance(value, Rules))
 
 
 def _methods() -> dict[str, set[str]]:
@@ -141,10 +167,16 @@ def _methods() -> dict[str, set[str]]:
     used: dict[str, set[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        if "lazy_pattern" not in text and not re.search(r"\b_?[A-Z][A-Z0-9_]+\.(?:match|search|finditer|sub)\b", text):
+        if not re.search(r"lazy_pattern|\bform\(", text) and not re.search(
+            r"\b_?[A-Z][A-Z0-9_]+\.(?:match|search|finditer|sub)\b", text
+        ):
             continue
         tree = ast.parse(text)
         called = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        finding = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+        for node in finding:
+            if node.func.id in MATCHING:
+                called |= dict.fromkeys(map(id, node.args), "match")
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id.lstrip("_").isupper():
                 # Handed on, anything may be done with it. A private name is its module's own.

@@ -16,10 +16,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from opentelemetry import metrics, trace
+from opentelemetry import trace
 
 import otel_errcompact as errcompact
 from benchmarks.operating.mix import kinds, weights
+from otel_errcompact.installation.install import current_meter_provider
 from otel_errcompact.otel.export.resending import ResendingSpanProcessor
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def main() -> None:
         time.sleep(pause)
     worked, worked_cpu = time.time(), time.process_time()
     print(json.dumps({"waiting": _waiting(), "memory_bytes": _resident() - memory}), flush=True)
-    for provider in (trace.get_tracer_provider(), metrics.get_meter_provider()):
+    for provider in (trace.get_tracer_provider(), current_meter_provider()):
         provider.force_flush()  # type: ignore[attr-defined]
     print(
         json.dumps(

@@ -161,7 +161,8 @@ class LineFile:
             *(self.path.with_name(f"{self.path.name}.{n}") for n in range(1, self._options.backups + 1)),
         ]
         if names[-1].exists():
-            self._guard.record_loss(TRAJECTORY_ROTATED, _count_lines(names[-1]))
+            # As the options ask for: no loss to warn of.
+            self._guard.failures[TRAJECTORY_ROTATED] += _count_lines(names[-1])
         for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
             if newer.exists():
                 newer.replace(older)

@@ -11,6 +11,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import format_span_id
 
 from otel_errcompact.audit import life, otlp_json
+from otel_errcompact.audit.files import name_file
 from otel_errcompact.audit.line_file import LineFile
 from otel_errcompact.audit.raw_span import write_span
 from otel_errcompact.config import runs_path
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
 
+_REFUSED: Final = (
+    "raw errors are kept in no file until it can be written; name another one with OTEL_ERRCOMPACT_TRAJECTORY_PATH, "
+    "or switch it off with OTEL_ERRCOMPACT_TRAJECTORY_ENABLED=false"
+)
 _REMAINS: Final = ": the trajectory's files are smaller"
 
 MAX_RECORDS: Final = 4_096
@@ -79,14 +84,15 @@ class TrajectoryFile(Listener):
         clock_ns: Callable[[], int] = time.time_ns,
         guard: Guard | None = None,
     ) -> None:
-        self.path: Final[Path] = options.path.absolute()
+        resource = resource or Resource.create()
+        named = options.path or name_file(str(resource.attributes.get(semconv.SERVICE_NAME, "")))
+        self.path: Final[Path] = named.absolute()
         """Where the file of raw errors is."""
         self.runs_path: Final[Path] = runs_path(self.path)
         """Where the file of runs is."""
         self._options = options
         self._ids = ids or RandomIdGenerator()
         self._clock_ns = clock_ns
-        resource = resource or Resource.create()
         self._head, self._tail = otlp_json.build_span_envelope(resource)
         self._life_head, self._life_tail = otlp_json.build_log_envelope(resource)
         self._ledger_id = format_span_id(self._ids.generate_span_id())
@@ -198,10 +204,12 @@ class TrajectoryFile(Listener):
     def _append(self, file: LineFile, line: bytes) -> None:
         is_within = self._lock.is_mine()
         with self._lock:
-            if is_within:  # a signal handler or a finaliser in the middle of another line, which may end the process
-                file.write(line)
-            else:
-                file.append(line)
+            try:
+                # Within: in a signal handler or a finaliser, in the middle of a line, and the process may end.
+                file.write(line) if is_within else file.append(line)
+            except OSError as error:
+                error.add_note(_REFUSED)
+                raise
 
     def close(self) -> None:
         """

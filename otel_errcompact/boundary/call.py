@@ -372,6 +372,9 @@ class Call:
             if self._error is not None:
                 self._counted = self._count(self._error)
             elif not control and not self._refusal:
+                if self.arguments:  # unknown ones are identical to none
+                    at = self._directory or self._target
+                    self.scope.note_success((self.tool, self.arguments, at), self.result, self._began)
                 self.scope.ledger.succeed(
                     self.scope.run_id,
                     self.tool,

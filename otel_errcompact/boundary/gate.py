@@ -11,14 +11,15 @@ from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.boundary.claims import keep_claiming
-from otel_errcompact.boundary.waiting import ThreadWaiter, is_waited_for, task_waiter, within
+from otel_errcompact.boundary.waiting import ThreadWaiter, call_beside, is_waited_for, task_waiter, within
 from otel_errcompact.digest import one_line
 from otel_errcompact.engine.ladder import NO_HANDLER
-from otel_errcompact.escalator.actions import Action, Continue, Halt, Handler, Pause
+from otel_errcompact.escalator.actions import Action, Continue, FinalText, Halt, Handler, Pause
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited, run_synchronously
+from otel_errcompact.runtime.foreign import name_of, string_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,14 +39,14 @@ class Question:
 
     Args:
         escalation: The escalation.
-        thread: The thread in which a synchronous handler runs; 0 for an asynchronous one.
         deadline: Until when it may be answered, by the gate's clock; None for ever.
         within: The question whose handler has led to this one.
     """
 
-    def __init__(self, escalation: Escalation, thread: int, deadline: float | None, within: Question | None) -> None:
+    def __init__(self, escalation: Escalation, deadline: float | None, within: Question | None) -> None:
         self.escalation: Final = escalation
-        self.thread: Final = thread
+        self.thread = 0
+        """The thread in which a synchronous handler runs; 0 for an asynchronous one."""
         self.deadline: Final = deadline
         self.within: Final = within
         self.is_over = False
@@ -96,7 +97,8 @@ class Gate:
         ledger: Where the run's state is.
         run_id: The run's id.
         handler: Answers an escalation.
-        on_answer: Told every answer.
+        on_answer: Called with every answer; None where no handler has answered.
+        final_text: What the end user reads of a stopped run; plain words about what failed if empty.
         clock: Seconds, monotonic.
     """
 
@@ -105,14 +107,16 @@ class Gate:
         ledger: Ledger,
         run_id: str,
         handler: Handler | None,
-        on_answer: Callable[[Action], None],
+        on_answer: Callable[[Action | None], None],
         *,
+        final_text: FinalText = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ledger = ledger
         self._run_id = run_id
         self._handler = handler
         self._on_answer = on_answer
+        self._final_text = final_text
         self._clock = clock
         self._asynchronous = handler is not None and is_asynchronous(handler)
         self._process = os.getpid()
@@ -154,7 +158,7 @@ class Gate:
             return True
         limit = self._ledger.options.ask_timeout_seconds
         deadline = self._clock() + limit if limit else None
-        question = Question(escalation, get_ident() if blocking else 0, deadline, _asking.get())
+        question = Question(escalation, deadline, _asking.get())
         try:
             if self._take(question):
                 with keep_claiming(self._claim) if self._ledger.store.is_shared else nullcontext():
@@ -194,12 +198,24 @@ class Gate:
         if verdict.escalation is None or not verdict.stopped or self._is_asking():
             return None
         if verdict.standing == "halt":
-            return RunHalted(verdict.escalation, verdict.reason or str(verdict.escalation))
+            return self.make_halt(verdict.escalation, verdict.reason)
         if verdict.standing == "pause":
-            return RunPaused(verdict.escalation, verdict.reason or str(verdict.escalation))
+            return RunPaused(verdict.escalation, verdict.reason or verdict.escalation.reached)
         how = "it is asynchronous, so use" if self._asynchronous else "in a running event loop use"
         reason = f"the escalation handler has not answered yet; {how} `await run.acheck()` or `async with`"
         return RunPaused(verdict.escalation, reason)
+
+    def make_halt(self, escalation: Escalation, reason: str) -> RunHalted:
+        """Return what stops a run that was halted, with its final text."""
+        text = self._final_text
+        if callable(text):
+            try:
+                text = string_of(text(escalation))
+            except Exception as error:  # noqa: BLE001 - it may raise anything
+                what = f"final_text {name_of(text)} failed: {type(error).__name__}: {one_line(string_of(error))}"
+                self._ledger.guard.record_failure("final_text", error, fatal=False, what=what)
+                text = ""
+        return RunHalted(escalation, reason or escalation.reached, text)
 
     def _pending(self) -> Escalation | None:
         verdict = self.verdict
@@ -287,6 +303,7 @@ class Gate:
             return
         if isinstance(answer, str):  # why the handler has not answered: as without one
             self._ledger.answer_by_default(self._run_id, answer)
+            self._on_answer(None)
             return
         self._ledger.answer(self._run_id, answer)
         self._on_answer(answer)
@@ -296,7 +313,7 @@ class Gate:
             return NO_HANDLER
         _asking.set(question)
         try:
-            answer = self._handler(question.escalation)
+            answer = await self._begin_answer(self._handler, question, blocking=blocking)
             if inspect.isawaitable(answer):
                 waiting = within(self._seconds_left(question), answer)
                 answer = run_awaited(waiting) if blocking else await waiting
@@ -306,10 +323,19 @@ class Gate:
         finally:
             _asking.set(question.within)
 
+    async def _begin_answer(self, handler: Handler, question: Question, *, blocking: bool) -> object:
+        def call() -> object:
+            question.thread = get_ident() if blocking or beside else 0
+            return handler(question.escalation)
+
+        beside = None if blocking or self._asynchronous else task_waiter()
+        return call() if beside is None else await call_beside(call, beside, self._seconds_left(question))
+
     def _count_failure(self, error: Exception) -> str:
-        self._ledger.guard.record_failure("escalation_handler", error, fatal=False)
-        # Several frameworks show it to the model.
-        return f"the escalation handler failed: {type(error).__name__}: {one_line(redact(str(error)))}"
+        how = f"failed: {type(error).__name__}: {one_line(redact(string_of(error)))}"
+        what = f"the escalation handler {name_of(self._handler)} {how}"
+        self._ledger.guard.record_failure("escalation_handler", error, fatal=False, what=what)
+        return f"the escalation handler {how}"  # several frameworks show it to the model
 
 
 def _make_waiter(*, blocking: bool) -> Waiter | None:

@@ -97,8 +97,7 @@ class PendingCall:
             self._caught = error
             return ""
         self.is_counted = True
-        call = self.record(error, None)
-        self.run.port.ask_handler()
+        call = self.record(error, None)  # the handler is asked at the gate, since this may run on an event loop
         return call.text if call.failed else str(error)
 
     async def guard(self, execute: Callable[[], Awaitable[Any]]) -> Any:

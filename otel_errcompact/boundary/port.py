@@ -10,7 +10,8 @@ from otel_errcompact.boundary.call import Call
 from otel_errcompact.boundary.recording import find_tool_span
 from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.escalator.actions import Continue
-from otel_errcompact.escalator.exceptions import RunPaused
+from otel_errcompact.escalator.escalation import Escalation
+from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.escalator.thresholds import ASKING
 from otel_errcompact.otel import semconv
 
@@ -184,7 +185,7 @@ class Port:
         if isinstance(stop, RunPaused) and ask is not None and not self._asks_client:
             self._asks_client = True
             try:
-                reply = await ask(str(stop.escalation))
+                reply = await ask(stop.escalation.reached)
             finally:
                 self._asks_client = False
             action = self._scope.answer(reply) if reply is not None else None
@@ -203,13 +204,25 @@ class Port:
             span.set_attribute(semconv.GEN_AI_TOOL_NAME, tool)  # for a span around it, of a client
         return text
 
+    def make_halt(self, escalation: object, reason: str) -> RunHalted:
+        """Return what stops a run whose escalation a human's question holds."""
+        return self._scope.make_halt(Escalation.model_validate(escalation), reason)
+
     def has_digest(self, text: str) -> bool:
         """Return whether an error only quotes a digest of the run."""
         return self._scope.digests.find(text) is not None
 
     def take_guidance(self) -> str:
-        """Return, once, the line with an operator's answer; empty without one."""
-        return self._scope.take_guidance()
+        """
+        Return, once, what stands beside results; empty without any.
+
+        It is an operator's answer, or that an identical call repeats its success.
+        """
+        return "\n".join(filter(None, (self._scope.take_guidance(), self.take_notice())))
+
+    def take_notice(self) -> str:
+        """Return, once, that an identical call repeats its success, or nothing."""
+        return self._scope.take_notice()
 
     def ask_handler(self) -> None:
         """Ask the escalation handler about a breach without an answer."""

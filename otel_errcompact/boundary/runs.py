@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.observations import Verdict
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.escalator.actions import Action, Handler
+    from otel_errcompact.escalator.actions import Action, FinalText, Handler
     from otel_errcompact.escalator.exceptions import RunHalted
     from otel_errcompact.escalator.thresholds import Mode, Thresholds
 
@@ -143,7 +143,8 @@ class Run:
         Declare a tool's answer an error; return the text for the agent.
 
         Inside `with run.tool(...)` and without `tool`, the call that is open has failed; its text is known when it
-        ends, and an empty string is returned. Else this is one whole call.
+        ends, and an empty string is returned. Else this is one whole call, which is over: it passes no gate, and
+        nothing is raised whatever it is given. `run.check()` stops a stopped run.
 
         Args:
             text: The whole answer, or the exception that the tool has failed with.
@@ -156,7 +157,7 @@ class Run:
         if not tool and call is not None and call.run_id == self.run_id:
             call.fail(text, exit_code=exit_code)
             return ""
-        with self.tool(tool, arguments=arguments, call_id=call_id) as whole:
+        with self.tool(tool, arguments=arguments, call_id=call_id, gated=False) as whole:
             whole.fail(text, exit_code=exit_code)
         return whole.text
 
@@ -273,6 +274,7 @@ def run(
     *,
     agent: str = "",
     on_escalation: Handler | None = None,
+    final_text: FinalText = "",
     thresholds: Thresholds | None = None,
     mode: Mode | None = None,
     ledger: Ledger | None = None,
@@ -286,6 +288,8 @@ def run(
         agent: The agent's name.
         on_escalation: Answers an escalation with `Halt`, `Continue` or `Pause`; may be asynchronous. Without one the
             run continues, and only loops halt it.
+        final_text: What the end user reads of a run that was halted, `RunHalted.final_text`: a text, or a function that
+            gets the escalation. Without one it says what failed how often.
         thresholds: When this run escalates; the options' thresholds if None.
         mode: What the library may do, `observe`, `advise` or `enforce`; the options' mode if None.
         ledger: Where failures are counted; the installed one if None.
@@ -298,6 +302,7 @@ def run(
         run_id,
         agent=agent,
         on_escalation=on_escalation,
+        final_text=final_text,
         thresholds=thresholds,
         mode=mode,
         ledger=ledger,

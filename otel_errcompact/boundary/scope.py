@@ -14,10 +14,11 @@ from opentelemetry import trace
 from otel_errcompact.boundary.arguments import as_name
 from otel_errcompact.boundary.gate import Gate
 from otel_errcompact.boundary.recording import HandedOutDigests, Recorder, counted_by_span, counted_since, span_ref
+from otel_errcompact.boundary.rows import TOLD_FROM, IdenticalSuccesses
 from otel_errcompact.detector.control_flow import is_control_flow
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import Operation, RawError
-from otel_errcompact.escalator.actions import Continue, name_action, read_action
+from otel_errcompact.escalator.actions import Continue, Halt, Pause, name_action, read_action
 from otel_errcompact.escalator.thresholds import MODES, Thresholds
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_tracer_provider
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.observations import EndedRun, Observation, Verdict
-    from otel_errcompact.escalator.actions import Action, Handler
+    from otel_errcompact.escalator.actions import Action, FinalText, Handler
+    from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.escalator.exceptions import RunHalted
     from otel_errcompact.escalator.thresholds import Mode
 
@@ -45,6 +47,7 @@ class RunSettings(TypedDict, total=False):
 
     agent: str
     on_escalation: Handler | None
+    final_text: FinalText
     thresholds: Thresholds | None
     mode: Mode | None
     ledger: Ledger | None
@@ -97,10 +100,15 @@ class RunScope:
         self._settings: Final = settings
         self.stoppable = stoppable
         """Whether the run has an agent that can be stopped."""
-        self._gate: Final = Gate(self.ledger, self.run_id, settings.get("on_escalation"), self._take)
+        final_text = settings.get("final_text", "")
+        self._gate: Final = Gate(
+            self.ledger, self.run_id, settings.get("on_escalation"), self._take, final_text=final_text
+        )
         self._span: Span = trace.INVALID_SPAN
         self._sequence: Final = itertools.count(1)
         self._guidance = ""
+        self._successes: Final = IdenticalSuccesses()
+        self._notice = ""
         self._newest_closed = 0
 
     @property
@@ -209,6 +217,7 @@ class RunScope:
 
     def observe(self, raw: RawError) -> Observation:
         """Count one failure of the run."""
+        self._successes.end()
         observation = self._observe(raw)
         if (escalation := observation.escalation) is not None:
             self._span.set_attribute(semconv.THRESHOLD, escalation.threshold)
@@ -242,6 +251,17 @@ class RunScope:
             key, kind = found.key, found.facts.type
         self.recorder.record(self._span, raw, key, kind)
 
+    def note_success(self, call: tuple[str, str, str], result: object, began: int) -> None:
+        """Count a success that repeats the one before; `began` 0 is now."""
+        closed = self.ledger.next_tick()
+        times = self._successes.succeed(call, result, began=began or closed, closed=closed)
+        if times > 1:
+            self.ledger.repeat(self.run_id, call[0], agent=self.agent)
+        if times >= TOLD_FROM and not self.only_observes:
+            self._notice = (
+                f"{one_line(call[0], 80)}: this exact call has returned the same result {times} times in a row"
+            )
+
     def next_sequence(self) -> int:
         """Return the next number in the order of calls and digests."""
         return next(self._sequence)
@@ -260,8 +280,13 @@ class RunScope:
         """
         if closed_at and closed_at < self._newest_closed:
             return ""
-        message, self._guidance = self._guidance, ""
-        return f"OPERATOR: {one_line(message, self.ledger.options.digest.line_characters)}" if message else ""
+        line, self._guidance = self._guidance, ""
+        return line
+
+    def take_notice(self) -> str:
+        """Return, once, what stands beside the newest result and never in it."""
+        line, self._notice = self._notice, ""
+        return line
 
     def gate(self) -> RunHalted | None:
         """Pass the gate; see `Run.gate`."""
@@ -278,6 +303,10 @@ class RunScope:
                 return None
             return await self._gate.astop() if self.ended is None else self._gate.stopped_by(self.ended.verdict)
         return None
+
+    def make_halt(self, escalation: Escalation, reason: str) -> RunHalted:
+        """Return what stops the run where only a question knows of it."""
+        return self._gate.make_halt(escalation, reason)
 
     def ask_handler(self) -> None:
         """Ask the escalation handler about a breach without an answer."""
@@ -309,9 +338,20 @@ class RunScope:
             self._gate.release()
             self._take(Continue(message))
 
-    def _take(self, action: Action) -> None:
+    def _take(self, action: Action | None) -> None:
+        if action is None:
+            self._guidance = "recorded for the operators"
+            return
         self._span.set_attribute(semconv.ACTION, name_action(action))
-        self._guidance = action.message if isinstance(action, Continue) else ""
+        message = action.message if isinstance(action, Continue) else _ANSWERED[type(action)]
+        self._guidance = f"OPERATOR: {one_line(message, self.ledger.options.digest.line_characters)}" if message else ""
+
+
+_ANSWERED: Final[dict[type[Action], str]] = {
+    Halt: "the run is stopped",
+    Pause: "the run waits for a human",
+}
+"""What an answer without a message for the agent comes to."""
 
 
 def _tracer_of(provider: TracerProvider) -> Tracer:
@@ -341,6 +381,9 @@ def check_settings(settings: RunSettings) -> None:
     handler, thresholds, mode = (settings.get(name) for name in ("on_escalation", "thresholds", "mode"))
     if handler is not None and not callable(handler):
         raise ConfigurationError(f"on_escalation is {handler!r}; give it a function that takes an Escalation")
+    final_text = settings.get("final_text", "")
+    if not (isinstance(final_text, str) or callable(final_text)):
+        raise ConfigurationError(f"final_text is {final_text!r}; give it a text or a function of an Escalation")
     if thresholds is not None and not isinstance(thresholds, Thresholds):
         raise ConfigurationError(f"thresholds is {thresholds!r}; give it Thresholds(same=..., loop=..., total=...)")
     if mode is not None and mode not in MODES:

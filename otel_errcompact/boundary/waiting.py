@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from concurrent import futures
 from contextlib import suppress
+from contextvars import copy_context
 from threading import Event, Thread, get_ident
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -130,6 +131,33 @@ async def within(seconds: float | None, awaitable: Any) -> Any:
         async with asyncio.timeout(seconds):
             return await awaitable
     return await awaitable
+
+
+async def call_beside(function: Callable[[], object], waiter: Waiter, seconds: float | None) -> object:
+    """
+    Call a function in a thread, with the variables of this context.
+
+    Args:
+        function: The function.
+        waiter: That of this task.
+        seconds: How long it may take; for ever if None. Its thread is left alone then.
+
+    Raises:
+        TimeoutError: It takes longer.
+    """
+    work = futures.Future[object]()
+    context = copy_context()
+
+    def call() -> None:
+        try:
+            work.set_result(context.run(function))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is read
+            work.set_exception(error)
+        waiter.wake()
+
+    Thread(target=call, name="errcompact-handler", daemon=True).start()
+    await waiter.wait(seconds)
+    return work.result(timeout=0)
 
 
 def is_waited_for(thread: int, is_asking: Callable[[Context], bool]) -> bool:

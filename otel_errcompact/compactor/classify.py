@@ -10,7 +10,7 @@ from otel_errcompact.dedup.key import dedup_key, template_of
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.arguments import file_in_call
 from otel_errcompact.extract.extraction import extract, extract_text, facts_of_exceptions
-from otel_errcompact.extract.messages.calls import MAX_BARE, cause_of_call
+from otel_errcompact.extract.messages.calls import cause_of_call
 from otel_errcompact.extract.stacks.live import read_chain
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import read_source
@@ -68,7 +68,7 @@ def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
 def _classify(raw: RawError, roots: CodeRoots) -> Classified:
     if raw.exception is not None:
         return _classify_exception(raw.exception, raw.messages, roots)
-    if raw.tool and len(raw.text) <= MAX_BARE and (cause := cause_of_call(raw.text, raw.tool, raw.arguments)):
+    if cause := cause_of_call(raw.text, raw.tool, raw.arguments):
         return _classify_text(cause, "", "", None, roots.configured)
     size = len(raw.text) + len(raw.message)
     if size > MAX_REMEMBERED_CHARACTERS:
@@ -134,15 +134,17 @@ def _redact_facts(facts: Facts) -> Facts:
     # The text is without secrets already. What is read again here are lines of source and values put together anew.
     location, shown = facts.location, facts.key_location
     lines = (facts.cause, facts.key_cause, facts.type, location.file, location.function, shown.file, shown.function)
-    redacted = redact_lines((*lines, *facts.details))
-    if redacted == (*lines, *facts.details):
+    rest = (*facts.details, *facts.names)
+    redacted = redact_lines((*lines, *rest))
+    if redacted == (*lines, *rest):
         return facts
-    cause, key_cause, kind, file, function, key_file, key_function, *details = redacted
+    cause, key_cause, kind, file, function, key_file, key_function, *others = redacted
     return facts.revise(
         cause=cause,
         key_cause=key_cause,
         type=kind,
         location=replace(location, file=file, function=function),
         key_location=replace(shown, file=key_file, function=key_function),
-        details=tuple(details),
+        details=tuple(others[: len(facts.details)]),
+        names=tuple(others[len(facts.details) :]),
     )

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.dedup.progress import ASSERTION
 from otel_errcompact.extract.format import Hint
 from otel_errcompact.extract.table import listings
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -16,16 +17,37 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
 
 
-def hint_for(facts: Facts) -> str:
-    """Return advice in one line, or nothing if the cause gives it."""
-    text = f"{facts.type}: {facts.cause[:_MAX_CAUSE]}"
+def hint_for(facts: Facts, *, may_retry: bool = True) -> str:
+    """Return advice in one line; none on retrying unless `may_retry`."""
+    return find_hint(facts, may_retry=may_retry)[0]
+
+
+def find_hint(facts: Facts, *, may_retry: bool = True) -> tuple[str, str]:
+    """Return the same advice, and the words that it is for."""
+    text = f"{facts.type}: {_cause_of_program(facts)[:_MAX_CAUSE]}"
     if not has_any(text, _words()):
-        return ""
+        return "", ""
     pattern, numbers = _joined()
-    found = sorted({numbers[(sign.lastindex or 0) - 1] for sign in pattern.finditer(text)})
+    found = {numbers[(sign.lastindex or 0) - 1]: sign[0] for sign in pattern.finditer(text)}
     # The words of a server outweigh a general rule, which may contradict them.
-    fits = (number for number in found if not (_is_on_retrying(number) and _speaks_of_retrying(facts)))
-    return next((hints()[number].advice for number in fits), "")
+    for number in sorted(found):
+        line = hints()[number].advice
+        if not _ON_RETRYING.search(line) or (may_retry and not _speaks_of_retrying(facts)):
+            return line, found[number]
+    return "", ""
+
+
+def _cause_of_program(facts: Facts) -> str:
+    # Assertions and reports of tests quote other failures, to which no hint of theirs applies.
+    if ASSERTION.search(facts.type):
+        return ""
+    is_of_test = facts.type in _OWN_WORDS and facts.format in _runners()
+    return facts.cause.partition(": ")[0] if is_of_test else facts.cause
+
+
+@cache
+def _runners() -> frozenset[str]:
+    return frozenset(listing.name for listing in listings() if listing.passes)
 
 
 def _speaks_of_retrying(facts: Facts) -> bool:
@@ -33,17 +55,9 @@ def _speaks_of_retrying(facts: Facts) -> bool:
     return has_any(said, _WORDS_OF_RETRYING) and _RETRYING.search(said) is not None
 
 
-def _is_on_retrying(number: int) -> bool:
-    return _ON_RETRYING.search(hints()[number].advice) is not None
-
-
 @cache
 def hints() -> tuple[Hint, ...]:
-    """
-    Return all hints, those of formats first.
-
-    Where several apply, the first is given.
-    """
+    """Return all hints, the first that applies in front."""
     of_formats = [hint for listing in listings() for hint in listing.hints]
     strong = (hint for hint in of_formats if not hint.is_weak)
     return (*strong, *_HINTS, *(hint for hint in of_formats if hint.is_weak))
@@ -55,6 +69,7 @@ def _exit(status: str) -> tuple[str, ...]:
 
 
 _MAX_CAUSE: Final = 1_000
+_OWN_WORDS: Final = frozenset({"Error", "error", "Exception", "panic"})
 _RETRYING: Final = lazy_pattern(
     r"\bretry|retry(?:[-_ ]?(?:after|able|delay|in|at)|info)|(?:please |do not |don't )(?:try|retry|repeat)"
     r"|try again (?:in|after|at|later)|idempoten|nothing was|not been (?:charged|applied|saved)|[\w-]reset: "
@@ -93,20 +108,13 @@ _HINTS: Final[tuple[Hint, ...]] = (
         ("exit code 124", "make test"),
     ),
     Hint(
-        "nothing listens there: start the service, or correct host and port",
+        "nothing accepts connections there: start the service, or correct host and port",
         ("Errno 111", "ECONNREFUSED", "ConnectionRefused", "[Cc]onnection refused"),
         ("ConnectionRefusedError", "[Errno 111] Connect call failed ('127.0.0.1', 5432)"),
     ),
     Hint(
         "the host name does not resolve: check its spelling, and whether there is a network",
-        (
-            "Errno -[235]",
-            "ENOTFOUND",
-            "EAI_AGAIN",
-            "gaierror",
-            "NameResolutionError",
-            "[Cc]ould not resolve host",
-        ),
+        ("Errno -[235]", "ENOTFOUND", "EAI_AGAIN", "gaierror", "NameResolutionError", "[Cc]ould not resolve host"),
         ("Error", "getaddrinfo ENOTFOUND db.example.invalid"),
     ),
     Hint(
@@ -141,8 +149,23 @@ _HINTS: Final[tuple[Hint, ...]] = (
     ),
     Hint(
         "the text is empty or no JSON at all: look at what was received",
-        (r"JSONDecodeError: Expecting value[^\n]{0,40}char 0\)",),
+        (
+            r"JSONDecodeError: Expecting value[^\n]{0,40}char 0\)",
+            "Unexpected end of JSON input",
+            r"JSON at position 0\b",
+            r"Unexpected token[^\n]{0,80} is not valid JSON",
+        ),
         ("json.decoder.JSONDecodeError", "Expecting value: line 1 column 1 (char 0)"),
+    ),
+    Hint(
+        "the user that runs this has no right to it: choose another place, or ask who has",
+        (r"Errno 13\b", "EACCES"),
+        ("PermissionError", "[Errno 13] Permission denied: '/etc/app.conf'"),
+    ),
+    Hint(
+        "no answer came in time: ask for less at once, or allow more time",
+        (r"Errno 110\b", "ETIMEDOUT", "ReadTimeout", "ConnectTimeout", "TimeoutError: timed out"),
+        ("httpx.ReadTimeout", "timed out"),
     ),
     Hint(
         "use a smaller batch or model, or free the memory that other processes hold",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from opentelemetry import metrics, trace
+from opentelemetry import trace
 from opentelemetry.trace import set_span_in_context
 
+from otel_errcompact.installation.install import current_meter_provider
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class ContextTelemetry:
     def __init__(
         self, *, meter_provider: MeterProvider | None = None, tracer_provider: TracerProvider | None = None
     ) -> None:
-        meter = (meter_provider or metrics.get_meter_provider()).get_meter(semconv.CONTEXT_SCOPE)
+        meter = (meter_provider or current_meter_provider()).get_meter(semconv.CONTEXT_SCOPE)
         self._tracer: Tracer = (tracer_provider or trace.get_tracer_provider()).get_tracer(semconv.CONTEXT_SCOPE)
         self._compactions = meter.create_counter(
             semconv.COMPACTIONS, "{compaction}", "Layers that have cut something, or could not, by why they ran."

@@ -12,9 +12,10 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterator
 
 _LABELLED: Final = lazy_pattern(
-    r"[iIrRsStTdDeEjJpP](?:"
+    r"[iIrRsStTdDeEjJpPoOcCwWbB](?:"
     r"(?<=[iI])[dD](?:(?<![A-Za-z][A-Za-z]..)|(?<=[a-z]I.)|"
     + "|".join(
         f"(?<={word}..)"
@@ -24,6 +25,8 @@ _LABELLED: Final = lazy_pattern(
     r"|(?<![A-Za-z].)(?:(?<=[rR])e(?:f(?:erence)?|quest)|(?<=[sS])(?:ession|pan)|(?<=[tT])(?:race(?:parent)?|ransaction|icket)"
     r"|(?<=[dD])igest|(?<=[eE])[tT]ag|(?<=[iI])ncident)(?P<one>)"
     r"|(?<![A-Za-z].)(?:(?<=[jJ])ob|(?<=[pP])ods?)(?P<thing>)"
+    r"|(?<![A-Za-z].)(?:(?<=[pP])(?:ayment|arcel|ipeline[Rr]un)|(?<=[oO])rder|(?<=[iI])nvoice|(?<=[tT])ask[Rr]un"
+    r"|(?<=[cC])(?:ustomer|ontainer)|(?<=[sS])hipment|(?<=[wW])orkflow|(?<=[rR])evision|(?<=[bB])ooking)(?P<noun>)"
     r")(?: (?:is|was|number|no\.))?(?=[^\w.])"
     r"(?P<between>\\{0,2}['\"`]?(?: ?(?:[:=#(\[,]{1,2}|->)[ \t]?| )(?:W/(?=\"))?\\{0,2}['\"`<(\[]?)"
     r"(?=[A-Za-z_+/~.:=-]{0,64}[0-9]|[\w+/~=-]{16}|[a-fA-F]{8}(?!\w)|[a-z-]{3,60}-[b-df-hj-np-tv-z2-9]{5}(?![\w-]))"
@@ -48,6 +51,12 @@ _DIGIT: Final = lazy_pattern(r"[0-9]")
 _HEXADECIMAL: Final = lazy_pattern(r"(?:[0-9a-f]{8,}|[0-9A-F]{8,})\Z")
 MIN_RANDOM: Final = 16
 """Characters that an id without a label has at least; shorter ones are judged by their parts."""
+
+_MIN_LETTERS: Final = 24
+"""Small letters in a row, behind a dash, that no word has: `DerivedData/Shop-bqzlcahcsjoyhvfddxkqosrdqykb`."""
+
+_STORE: Final = lazy_pattern(r"(?=[a-z]{0,31}[0-9])[0-9a-df-np-sv-z]{32}-(?=[a-z])")
+"""The hash before a name in the store of nix."""
 
 _MIN_SCORE: Final = 2
 
@@ -86,15 +95,28 @@ def mask_labelled(text: str) -> str:
     if (
         "id" in low or "requ" in low or "ref" in low or "tra" in low or "job" in low or "pod" in low or "ses" in low
         or "span" in low or "dige" in low or "etag" in low or "incid" in low or "ticket" in low
+        or "order" in low or "voice" in low or "tomer" in low or "tainer" in low or "ayment" in low
+        or "hipment" in low or "workflow" in low or "revis" in low or "taskrun" in low
+        or "linerun" in low or "parcel" in low or "booking" in low
     ):  # fmt: skip
         return _LABELLED.sub(_replace, text)
     return text
 
 
+def find_labelled(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the same ids with their labels, each with its placeholder."""
+    if mask_labelled(text) != text:
+        for match in _LABELLED.finditer(text):
+            if (masked := _replace(match)) != match[0]:
+                yield match[0], masked
+
+
 def _replace(match: re.Match[str]) -> str:
     value = match["value"]
     kept = match[0][: match.start("value") - match.start()]
-    if match["thing"] is not None:
+    if match["noun"] is not None and value.isdecimal():
+        return match[0]
+    if match["thing"] is not None or match["noun"] is not None:
         return kept + _mask_thing(value)
     is_id = match["id"] is not None
     if is_id and _MEANT.search(match.string, max(match.start() - _LONGEST_OWNER, 0), match.start()):
@@ -133,6 +155,12 @@ def mask_long(text: str) -> str:
 
 def _mask_random(match: re.Match[str]) -> str:
     text = match[0]
+    store = _STORE.match(text)
+    if store is not None:
+        return f"<id>-{text[store.end() :]}"
+    head, dash, tail = text.rpartition("-")
+    if len(tail) >= _MIN_LETTERS and tail.isalpha() and tail.islower():
+        return f"{head}{dash}<id>"
     prefix = _PREFIX.match(text)
     start = prefix.end() if prefix else 0
     return f"{text[:start]}<id>" if is_random(text[start:]) else text

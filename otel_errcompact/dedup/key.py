@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.masking import mask
+from otel_errcompact.dedup.outages import leave_place
 from otel_errcompact.dedup.tails import drop_tails
 from otel_errcompact.errors import NOWHERE
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -14,7 +15,7 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, Location
 
-KEY_VERSION: Final = "v2"
+KEY_VERSION: Final = "v3"
 """Part of every key: a change of rules that moves keys changes it, so that old keys never meet new ones."""
 
 MAX_CAUSE: Final = 2_000
@@ -27,7 +28,8 @@ _SLASH: Final = lazy_pattern(r"[/\\]")
 
 def template_of(facts: Facts) -> str:
     """Return the cause of `facts` with its volatile parts masked."""
-    return drop_tails(mask(facts.keyed_cause[:MAX_CAUSE]))
+    template = drop_tails(mask(facts.keyed_cause[:MAX_CAUSE]))
+    return template if facts.key_is_whole else leave_place(template)
 
 
 def signature_of(kind: str, location: Location, template: str) -> str:
@@ -49,13 +51,18 @@ def dedup_key(facts: Facts, template: str) -> str:
     Returns:
         Sixteen hexadecimal characters, the same in every process and on every machine.
     """
-    location = NOWHERE if facts.key_is_whole else facts.keyed_location
-    kind = "" if facts.key_is_whole else _bare_type(facts.type)
-    parts = (KEY_VERSION, kind, location.function, _bare_file(location.file), template)
+    parts = list_material(facts, template)
     material = _FIELD_SEPARATOR.join(parts)
     if material.count(_FIELD_SEPARATOR) >= len(parts):
         material = _FIELD_SEPARATOR.join(part.replace(_FIELD_SEPARATOR, " ") for part in parts)
     return blake2b(material.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).hexdigest()
+
+
+def list_material(facts: Facts, template: str) -> tuple[str, str, str, str, str]:
+    """Return what the key is made of: version, type, function, file, template."""
+    location = NOWHERE if facts.key_is_whole else facts.keyed_location
+    kind = "" if facts.key_is_whole else _bare_type(facts.type)
+    return KEY_VERSION, kind, location.function, _bare_file(location.file), template
 
 
 def _bare_type(name: str) -> str:

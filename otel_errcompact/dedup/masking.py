@@ -10,14 +10,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup import paths
-from otel_errcompact.dedup.ids import MIN_RANDOM, is_random, mask_labelled, mask_long
+from otel_errcompact.dedup.ids import MIN_RANDOM, find_labelled, is_random, mask_labelled, mask_long
 from otel_errcompact.dedup.names import has_digit, mask_blob, mask_name
 from otel_errcompact.dedup.pattern import START, find_forms
 from otel_errcompact.dedup.rules import RULES, SERVICE_PORTS
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from otel_errcompact.dedup.rules import Parts
 
@@ -31,6 +31,14 @@ def mask(text: str) -> str:
         parts += (text[end : match.start()], _replace(match))
         end = match.end()
     return "".join((*parts, text[end:]))
+
+
+def find_masks(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield rule, text and placeholder of what the template masks."""
+    yield from (("labelled_id", found, masked) for found, masked in find_labelled(text))
+    for match in find_forms(START + mask_labelled(text)):
+        if match.lastgroup in _REPLACEMENTS and (masked := _replace(match)) != match[0]:
+            yield match.lastgroup or "", match[0], masked
 
 
 def values(text: str) -> list[str]:

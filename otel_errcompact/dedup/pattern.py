@@ -173,7 +173,17 @@ GROUPS: Final = (
         before=rf"[A-Za-z_]{_NEAR}(?=(?P<word>[A-Za-z_]*))(?P=word)(?={_SEPARATOR}-?[v0-9])",
     ),
     _make_group(
-        *("email", "times", "log_stamp", "name"),
+        *(
+            "email",
+            "times",
+            "log_stamp",
+            "dag_run",
+            "test_worker",
+            "gateway_object",
+            "compiled_name",
+            "sample_value",
+            "name",
+        ),
         start=_WORD_NEAR_VALUE,
         likely=r".[A-Za-z_./~+%#-]{0,64}-?[0-9@]",
         before=rf"[A-Za-z_]{_NEAR}",
@@ -183,11 +193,13 @@ GROUPS: Final = (
     _make_group("url", "windows_path", start=_LOCATOR),
     _make_group("reported_value", "command", "row", "failing_row", "duplicate_key", start=_PHRASE),
     _make_group("letters", start=_LONG_WORD, likely="[A-Za-z_][A-Za-z0-9_-]{15}"),
+    _make_group("build_folder", start=Start(lazy_pattern(r"D(?=erivedData/)"), signs=("DerivedData/",))),
+    _make_group("pet_name", start=Start(lazy_pattern(r"low run ['\"]?[a-z]"), signs=("low run ",))),
     _make_group("letters", start=_LONG_OPTION),
     _make_group(
         *("status", "leading_status", "enclosed_status", "database_code", "service"),
         start=_DIGIT,
-        likely=r".(?:(?=[0-9]{2}:? [A-Zp])|(?<=[(:].)(?=[0-9])|(?<=[\": ] .)(?=[0-9]{2}))",
+        likely=r".(?:(?=[0-9]{2}[:,]? [A-Zpem])|(?<=[(:].)(?=[0-9])|(?<=[\": ] .)(?=[0-9]{2}))",
     ),
     _make_group(
         *("date", "clock", "day_first", "time_stamp"),

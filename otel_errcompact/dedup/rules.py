@@ -85,12 +85,14 @@ _MONTH_FIRST: Final = (
 )
 _REST_OF_QUOTED: Final = r"(?:(?<=')[^'\n]*'|(?<=\")[^\"\n]*\")"
 _COMMAND_FAILED: Final = r" (?:returned non-zero|timed out|died with)"
-_FAILED_STATUS: Final = r"(?:4(?:[012][0-9]|31|51)|5(?:0[0-9]|1[01]))"
+_FAILED_STATUS: Final = r"(?:4(?:[012][0-9]|31|51)|5(?:0[0-9]|1[01]|29))"
 
 _REASON: Final = (
-    r":? (?:Client Error|Server Error|Bad |Unauthorized|Payment Req|Forbidden|Not |Method Not|Proxy Auth|Request [TEHU]"
-    r"|Conflict|Gone|Length |Precondition|Payload|Content T|URI|Unsupported M|Range|Expectation|Unprocessable"
-    r"|Locked|Failed D|Too |Upgrade|Unavailable|Internal|Service|Gateway|OK|Created|Accepted|Moved|Found|page not f)"
+    r"(?:, message=|:? (?:Client Error|Server Error|Bad |Unauthorized|Payment Req|Forbidden|Not "
+    r"|Method Not|Proxy Auth|Request [TEHU]|Conflict|Gone|Length |Precondition|Payload"
+    r"|Content T|URI|Unsupported M|Range|Expectation|Unprocessable"
+    r"|Locked|Failed D|Too |Upgrade|Unavailable|Internal|Service|Gateway|OK|Created|Accepted|Moved|Found|page not f"
+    r"|error response))"
 )
 
 
@@ -186,7 +188,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="answer",
-        labels=("returned", "got", "received", "with", "unexpected", "failed", r"\berror", r"\bError"),
+        labels=("returned", "answered", "got", "received", "with", "unexpected", "failed", r"\berror", r"\bError"),
         pattern=rf"{_FAILED_STATUS}{_END}",
         masks=(("got 512 rows", "got <num> rows"),),
         keeps=("the server responded with 503", "The requested URL returned error: 403"),
@@ -256,7 +258,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="leading_status",
-        pattern=r"[45](?<=: .)(?:(?<=4)(?:[012][0-9]|31|51)|(?<=5)(?:0[0-9]|1[01]))(?= [A-Z])",
+        pattern=r"[45](?<=: .)(?:(?<=4)(?:[012][0-9]|31|51)|(?<=5)(?:0[0-9]|1[01]|29))(?= [A-Z])",
         masks=(("row 404 was found", "row <num> was found"),),
         keeps=("NotFound: 404 Publisher Model was not found",),
     ),
@@ -646,6 +648,56 @@ RULES: Final[tuple[MaskRule, ...]] = (
         masks=(("E1123 10:00:01.123456 boom", "<time> boom"),),
         keeps=("F1123 of them",),
     ),
+    # Names that platforms make, known by what stands around them; `names` knows others by their form.
+    MaskRule(
+        name="dag_run",
+        near_digit=True,
+        pattern=r"(?<![^\W_].)(?:anual|cheduled|ackfill|ataset_triggered|sset_triggered)__[0-9][0-9T:.+-]{9,40}",
+        placeholder="<id>",
+        masks=(
+            ("dag run manual__2024-01-05T10:11:12+00:00 failed", "dag run <id> failed"),
+            ("run_id=scheduled__2024-02-05T00:00:00+00:00", "run_id=<id>"),
+        ),
+        keeps=("no option manual__start", "no task scheduled__2"),
+    ),
+    MaskRule(
+        name="test_worker",
+        near_digit=True,
+        pattern=r"(?:(?<=[\['\"]g)w|(?<=\[r)ank)[0-9]{1,4}(?=[\]'\"])",
+        placeholder="<id>",
+        masks=(("[gw0] node down", "[<id>] node down"), ("worker 'gw13' crashed", "worker '<id>' crashed")),
+        keeps=("host gw1 is down", "no column 'rank2'", "[bm25] failed"),
+    ),
+    MaskRule(
+        name="gateway_object",
+        near_digit=True,
+        pattern=r"(?:(?<=calling o)[0-9]{1,6}(?=\.[a-z])|(?<= on o)[0-9]{2,6}(?![\w-]))",
+        placeholder="<id>",
+        masks=(
+            ("An error occurred while calling o181.select.", "An error occurred while calling <id>.select."),
+            ("Method foo does not exist on o181", "Method foo does not exist on <id>"),
+        ),
+        keeps=("no access on o1", "calling o3-mini failed", "encoding o200k_base"),
+    ),
+    MaskRule(
+        name="compiled_name",
+        near_digit=True,
+        pattern=r"(?<=\$[A-Za-z])(?:val|roxy|ine|n__|ambda|nonfun)[0-9]{1,9}(?![^\W_])",
+        placeholder="<id>",
+        masks=(
+            ("class com.sun.proxy.$Proxy12", "class com.sun.proxy.$<id>"),
+            ("in user$eval123$fn__124", "in user$<id>$<id>"),
+        ),
+        keeps=("variable $line_2", "class Proxy12", "class Cart$Item2"),
+    ),
+    MaskRule(
+        name="sample_value",
+        near_digit=True,
+        pattern=r"(?<=[=]['\"][a-z])(?:tr(?:ing)?|al(?:ue)?|lem|oo|ummy|ample|ser|ame|ey)[0-9]{1,6}(?=['\"])",
+        placeholder="<value>",
+        masks=(("bad value key1='str0'", "bad value key1='<value>'"), ("got name='user17'", "got name='<value>'")),
+        keeps=("dtype='float32'", "codec='utf8'", "axis='x1'", "KeyError: 'key1'", "arch='sm80'"),
+    ),
     MaskRule(
         name="name",
         near_digit=True,
@@ -683,5 +735,25 @@ RULES: Final[tuple[MaskRule, ...]] = (
         by_parts="name",
         masks=(("no such key: kVqZtRwXbNpLsDfGhJ", "no such key: <id>"),),
         keeps=("XMLHttpRequestUpload", "--no-progress-for-this"),
+    ),
+    MaskRule(
+        name="build_folder",
+        pattern=r"D(?<!\w.)erivedData/[\w./+-]*\w",
+        by_parts="name",
+        masks=(("no DerivedData/Shop-bqzlcahcsjoyhvfddxkqosrdqykb/Build", "no DerivedData/Shop-<id>/Build"),),
+        keeps=("no DerivedData/ModuleCache.noindex", "no DerivedData/Shop-Internationalization/Build"),
+    ),
+    MaskRule(
+        name="pet_name",
+        pattern=(
+            r"[a-z](?:(?<=low run .)|(?<=low run ['\"].))[a-z]{1,15}-[a-z]{2,15}(?:-[a-z]{2,15})?"
+            r"(?![\w-])"
+        ),
+        placeholder="<id>",
+        masks=(
+            ("Flow run 'wondrous-beagle' failed", "Flow run '<id>' failed"),
+            ("flow run hip-mammoth failed", "flow run <id> failed"),
+        ),
+        keeps=("no service auth-gateway", "no server wondrous-beagle", "dry run of auth-gateway"),
     ),
 )

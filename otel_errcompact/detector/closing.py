@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.detector.operation.programs import rows_of
 from otel_errcompact.extract.cleaning.characters import clean
+from otel_errcompact.extract.passed import compile_closings
 from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.extract.table import listings
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -19,7 +21,7 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from otel_errcompact.extract.format import Listing
+    from otel_errcompact.extract.passed import Closings
 
 MAX_CLOSING: Final = 8_000
 _LINES_OF_CLOSING: Final = 12
@@ -37,20 +39,6 @@ _MAX_BEHIND: Final = 1
 
 _OF_FRAMES: Final = frozenset(" \t#}")
 _REMARKS: Final = ("note: run with `RUST_BACKTRACE", "Caused by: ")
-
-_READERS: Final = lazy_pattern(
-    r"(?:cat|bat|less|more|head|tail|sed|g?awk|[ef]?grep|rg|ag|jq|yq|sort|uniq|cut|wc|tr|column|tee|diff|nl|strings"
-    r"|journalctl|dmesg|tmux|history|man|zcat|(?:docker|docker compose|docker-compose|podman|kubectl|heroku|fly|vercel)"
-    r" logs?|kubectl (?:get|describe)|git (?:log|show|diff|blame|grep|stash)|gh (?:run|pr|issue|search)\S*"
-    r"|glab (?:mr|ci|issue)|systemctl status|service status)(?: |\Z)"
-)
-"""Programs that print what others have said: of themselves they state nothing."""
-
-_RUNS_ANY: Final = lazy_pattern(
-    r"(?:g?make|npm|yarn|pnpm|bun|npx|tox|nox|hatch|just|task|poe|inv|invoke|lerna|nx|turbo|pre-commit|docker|podman"
-    r"|docker-compose|ssh|bash|sh|zsh|dash|composer|rake|mise|watch|act)(?: |\Z)|\S+\.sh\Z"
-)
-"""Programs that run what files or hosts tell them: each format may speak there."""
 
 _REASON: Final = (
     r"(?i:no such (?:file or directory|host|process|device)|permission denied|is a directory|not a directory"
@@ -79,23 +67,12 @@ _MAX_HELP: Final = 12
 _MAX_REFUSED: Final = 3
 
 
-class _Owner(NamedTuple):
-    name: str
-    clues: tuple[str, ...]
-    failed: re.Pattern[str] | None
-    passed: re.Pattern[str] | None
-    stacks: re.Pattern[str] | None
-
-
 def find_failure(text: str, programs: Sequence[str], arguments: str = "", *, any_program: bool = False) -> str:
     """
     Return the format whose program closes with a failure, or nothing.
 
-    Args:
-        text: What was printed.
-        programs: The programs whose end is not known otherwise.
-        arguments: The call's arguments.
-        any_program: Whether they are not known either: then the last statement of any counts.
+    The end of `programs` is not known otherwise. With `any_program` they are not known either: then the last statement
+    of any counts.
     """
     tail = clean(text[-MAX_STACK:]).rstrip()
     readers = [program for program in programs if prints_what_others_say(program)]
@@ -120,15 +97,15 @@ def formats_of(program: str) -> frozenset[str]:
 
 def runs_any(program: str) -> bool:
     """Tell whether a program runs what files or hosts tell it."""
-    return _RUNS_ANY.match(program) is not None
+    return program.endswith(".sh") or any(row.runs_any for row in rows_of(program))
 
 
 def prints_what_others_say(program: str) -> bool:
     """Tell whether a program prints what others have said."""
-    return _READERS.match(program) is not None
+    return any(row.reads for row in rows_of(program))
 
 
-def _last_of(tail: str, owners: tuple[_Owner, ...]) -> str:
+def _last_of(tail: str, owners: tuple[Closings, ...]) -> str:
     telling = _clues_of(owners).candidates(tail)
     if not telling:
         return ""
@@ -169,36 +146,26 @@ def _last_stack(pattern: re.Pattern[str] | None, tail: str) -> int:
 
 
 @lru_cache(maxsize=256)
-def _clues_of(owners: tuple[_Owner, ...]) -> Prefilter[_Owner]:
+def _clues_of(owners: tuple[Closings, ...]) -> Prefilter[Closings]:
     return Prefilter(owners, [owner.clues for owner in owners])
 
 
 @cache
-def _of_any_program() -> tuple[_Owner, ...]:
+def _of_any_program() -> tuple[Closings, ...]:
     # Whatever runs them, runners and checkers end with a tally; of other programs a stack that ends all is known.
-    owners = (_compile(listing) for listing in listings() if listing.programs)
+    owners = (compile_closings(listing) for listing in listings() if listing.programs)
     return tuple(owner if owner.passed else owner._replace(failed=None) for owner in owners)
 
 
 @lru_cache(maxsize=256)
-def _owners_of_program(program: str) -> tuple[_Owner, ...]:
+def _owners_of_program(program: str) -> tuple[Closings, ...]:
     words = program.split(" ")
     names = {" ".join(words[:number]) for number in range(1, len(words) + 1)}
-    return tuple(_compile(listing) for listing in listings() if not names.isdisjoint(listing.programs))
+    return tuple(compile_closings(listing) for listing in listings() if not names.isdisjoint(listing.programs))
 
 
-def _owners_of(programs: Iterable[str]) -> list[_Owner]:
+def _owners_of(programs: Iterable[str]) -> list[Closings]:
     return list(dict.fromkeys(owner for program in programs for owner in _owners_of_program(program)))
-
-
-@cache
-def _compile(listing: Listing) -> _Owner:
-    patterns = (_join(part) for part in (listing.closings, listing.passes, listing.stacks))
-    return _Owner(listing.name, listing.clues, *patterns)
-
-
-def _join(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
-    return re.compile(f"^(?:{'|'.join(patterns)})", re.MULTILINE) if patterns else None
 
 
 # --- shells, and programs in their own names -------------------------------------------------------------------------

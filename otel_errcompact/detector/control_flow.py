@@ -42,12 +42,8 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
     """
     Tell whether `exception` steers the program instead of reporting a failure.
 
-    Interrupts, requests for approval, retries that the model asked for and cancellation do; an exception group does
-    where all its exceptions do.
-
-    Args:
-        exception: What was raised.
-        extra: Further names of such classes.
+    Interrupts, requests for approval, retries that the model asked for, cancellation and `extra` classes do; an
+    exception group does where all its exceptions do.
     """
     children = _children(exception)
     if not children:
@@ -66,7 +62,6 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
 
 
 def _children(exception: BaseException) -> Sequence[BaseException]:
-    """Return the exceptions of a group, built in or from a backport."""
     if not qualname_of(type(exception)).endswith("ExceptionGroup"):
         return ()
     children = attribute_of(exception, "exceptions", ())

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.statuses import is_not_yet
+from otel_errcompact.extract.table import names_of, rejections
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 from otel_errcompact.runtime.strings import has_any
@@ -27,9 +28,13 @@ class FailureKind:
     rejected: bool = False
     """Whether the call was rejected before anything was executed."""
 
+    unknown: bool = False
+    """Whether a transient failure leaves open if the call took effect."""
+
 
 EXECUTED: Final = FailureKind()
 TRANSIENT: Final = FailureKind(transient=True)
+UNKNOWN: Final = FailureKind(transient=True, unknown=True)
 REJECTED: Final = FailureKind(rejected=True)
 
 
@@ -39,11 +44,17 @@ def kind_of(raw: RawError, facts: Facts) -> FailureKind:
 
     Evidence, such as the output of a program, has no part in it.
     """
+    return find_kind(raw, facts)[0]
+
+
+def find_kind(raw: RawError, facts: Facts) -> tuple[FailureKind, str]:
+    """Return the same kind, and the words that say so."""
     cause = facts.cause[:MAX_CAUSE]
     words = words_of(facts.type)
-    if _is_rejected(raw, facts, cause, words):
-        return REJECTED
-    return TRANSIENT if _is_transient(raw, facts, cause, words) else EXECUTED
+    if said := _find_rejected(raw, facts, cause, words):
+        return REJECTED, said
+    said = _find_transient(raw, facts, cause, words)
+    return (TRANSIENT, said) if said else (EXECUTED, "")
 
 
 def words_of(kind: str) -> tuple[str, ...]:
@@ -60,14 +71,6 @@ _QUOTED: Final = lazy_pattern(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300
 
 
 # Transient.
-
-_JUDGING_FORMATS: Final = frozenset(
-    {
-        "pytest", "unittest", "phpunit", "jest", "mocha", "gotest", "cargotest", "junit", "exunit", "rspec", "rustc",
-        "eslint", "ruff", "compilers", "dialyzer",
-    }
-)  # fmt: skip
-"""Formats of programs that judge code: their words are about that code, and the same code fails again."""
 
 _FAULTS_OF_CODE: Final = frozenset(
     {
@@ -100,7 +103,7 @@ _STATUS: Final = lazy_pattern(
 _WORDS_OF_STATUS: Final = ("HTTP", "tatus", "rror code", "rror '", "returned error: ")
 """Strings of which each text with a status has one, unless it begins with it."""
 
-_WAITING_HELPS: Final = frozenset({"408", "425", "429"})
+_WAITING_HELPS: Final = frozenset({"408", "409", "423", "425", "429"})
 _NEVER: Final = frozenset({"501", "505", "506", "510"})
 
 _WITHOUT_QUOTA: Final = (
@@ -108,9 +111,31 @@ _WITHOUT_QUOTA: Final = (
 )  # fmt: skip
 """Refusals that waiting does not end, unless the server says when."""
 
-_RETRY_IN: Final = lazy_pattern(r"(?i)\b(?:try|retry)(?:ing)?(?: again)? (?:in|after) (?:about )?[0-9]")
+_ASKED_TO_WAIT: Final = lazy_pattern(
+    r"(?i)\b(?:(?:try|retry)(?:ing)?(?: again)? (?:in|after)|wait(?: for)?"
+    r"|retry[-_ ]?after(?P<of_name>[-_ ]?(?:ms|seconds))?[\"']?\s{0,3}[:=])\s{0,3}[\"']?(?:about |at least )?"
+    r"(?P<time>[0-9]{1,6}(?:\.[0-9]{1,6})?(?:h[0-9]{1,2}m|m[0-9]{1,2}(?:\.[0-9]{1,6})?(?=s))?)"
+    r" ?(?P<unit>ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|h)?\b"
+)
+_LATER: Final = lazy_pattern(r"(?i)\b(?:try|retry)(?:ing)?(?: again)? (?:in (?:a|an|some|several)\b|later\b|shortly\b)")
+
+CLOSED_EARLY: Final = (
+    r"closed the connection\b|connection (?:is |was )?(?:already )?(?:closed|broken|terminated|lost)\b|empty reply\b"
+    r"|peer closed\b|premature(?:ly)? (?:close|end)|incomplete ?(?:read|chunked read)\b|broken pipe\b"
+    r"|unexpected[ _]eof(?! while (?:parsing|scanning|looking))|\beof occurred\b|(?<![a-z])eof\Z"
+)
+"""How it is said, in small letters, that the other side left in the middle."""
+
+_YET: Final = lazy_pattern(
+    r"(?i)\b(?:not|cannot|can't|isn't|hasn't|haven't|aren't|no) (?!(?:implemented|supported|released|defined|allowed|"
+    r"available in)\b)[^.;\n]{0,60}?(?<!implemented )(?<!supported )\byet\b(?! (?:implemented|supported))"
+)
+"""That something has not happened yet; what is not built yet does not come by waiting."""
 
 _PHRASES_OF_WAITING: Final = (
+    CLOSED_EARLY, r"not (?:yet )?(?:finished|done)\b", r"\A(?:still )?(?:waiting|pending)\b",
+    r"(?:is |are |still |,|:) ?(?:waiting|pending) (?:for|on|review|approval)\b",
+    r"awaiting (?:approval|review|confirmation|response)\b", r"resource is locked\b",
     r"timed[ -]out\b", r"time-?out (?:exceeded|expired|reached|error|while|waiting|after|awaiting|occurred|of \d)",
     r"timeout (?:of )?[0-9]{1,9} ?(?:ms|s|seconds)? (?:was )?exceeded", r"i/o timeout\b",
     (
@@ -158,7 +183,8 @@ _WORDS_OF_WAITING: Final = (
     "restarting", "too many", "rate limit", "rate-limit", "ratelimit", "rate exceeded", "request rate", "throttled",
     "exhausted", "unavailable", "unable to handle", "overload", "over capacity", "gateway", "upstream", "again",
     "try later", "try after", "try in", "killed", "ready", "still ", "ing up", "is starting", "is initiali",
-    "is provisioning", "is pending", "in progress",
+    "is provisioning", "is pending", "in progress", "not finished", "not done", "not yet", "waiting", "pending",
+    "awaiting", "eof", "empty reply", "peer closed", "premature", "incomplete", "broken pipe",
 )  # fmt: skip
 """Strings in small letters of which each such phrase holds one: to look for them costs little."""
 
@@ -166,10 +192,6 @@ _NO_SUCH_HOST: Final = lazy_pattern(
     r"name or service not known|nodename nor servname|getaddrinfo (?:failed|ENOTFOUND)|no such host|certificate",
     re.IGNORECASE,
 )
-_RETRY_AFTER: Final = lazy_pattern(
-    r"(?i)\bretry[-_ ]?after(?:[-_ ]?(?:ms|seconds))?[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9]"
-)
-_SERVICE_FORMATS: Final = frozenset({"http", "llm", "rpc", "infra"})
 _ENDED_FROM_OUTSIDE: Final = frozenset({124, 137, 143, -9, -15})
 """Exit statuses of commands that `timeout`, the kernel or a user ended."""
 
@@ -177,19 +199,33 @@ _ENDED: Final = lazy_pattern(r"exit code (?:124|137|143|-9|-15)\Z")
 _MAX_ANSWER: Final = 8_192
 
 
-def _is_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> bool:
+def _find_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> str:
     if is_ended_from_outside(raw, facts) or is_not_yet(raw.tool, raw.arguments, raw.exit_code):
-        return True
+        return facts.type if raw.exit_code is None else f"exit code {raw.exit_code}"
     name = " ".join(words)
-    if facts.format in _JUDGING_FORMATS:
-        return _TRANSIENT_NAMES.search(name) is not None and _FAULTS_OF_CODE.isdisjoint(words)
-    says_when = _says_when(raw, facts, cause)
+    if facts.format in names_of("judges_code"):
+        return _words_in(_TRANSIENT_NAMES.search(name)) if _FAULTS_OF_CODE.isdisjoint(words) else ""
+    says_when = _find_time(raw, facts, cause)
     if says_when or has_any(cause, _WITHOUT_QUOTA) or "insufficient quota" in name:
         return says_when
     status = status_of(facts.type, cause)
     if status:
-        return status in _WAITING_HELPS or (status[0] == "5" and status not in _NEVER)
-    return _is_named_transient(cause, words, name)
+        helps = status in _WAITING_HELPS or (status[0] == "5" and status not in _NEVER)
+        return f"status {status}" if helps else ""
+    if words[-2:] == ("exception", "group"):
+        return facts.key_cause if all(map(_is_transient_member, facts.key_cause.split(" + "))) else ""
+    return _find_named_transient(cause, words, name)
+
+
+def _words_in(found: re.Match[str] | None) -> str:
+    return found[0].strip() if found is not None else ""
+
+
+def _is_transient_member(signature: str) -> bool:
+    # As `signature_of` writes it: `TimeoutError in load (a.py): read timed out`.
+    kind, _, said = signature.partition(" in ")
+    words = words_of(kind)
+    return bool(_find_named_transient(said.partition("): ")[2], words, " ".join(words)))
 
 
 def is_ended_from_outside(raw: RawError, facts: Facts) -> bool:
@@ -198,24 +234,33 @@ def is_ended_from_outside(raw: RawError, facts: Facts) -> bool:
     return ended or (facts.type.startswith("exit code ") and _ENDED.match(facts.type) is not None)
 
 
-def _says_when(raw: RawError, facts: Facts, cause: str) -> bool:
-    if "try" in cause.lower() and _RETRY_IN.search(cause):
-        return True
-    return facts.format in _SERVICE_FORMATS and _RETRY_AFTER.search(raw.text[:_MAX_ANSWER]) is not None
+def _find_time(raw: RawError, facts: Facts, cause: str) -> str:
+    lower = cause.lower()
+    later = _LATER.search(cause) if "try" in lower else None
+    yet = _YET.search(cause) if "yet" in lower else None
+    return _words_in(later or yet or search_wait(raw, facts))
 
 
-def _is_named_transient(cause: str, words: tuple[str, ...], name: str) -> bool:
-    if not _FAULTS_OF_CODE.isdisjoint(words) or words[-2:] == ("exception", "group"):
-        return False
-    if not (_TRANSIENT_NAMES.search(name) or _holds_transient_words(cause)):
-        return False
-    return _NO_SUCH_HOST.search(cause) is None
+def search_wait(raw: RawError, facts: Facts) -> re.Match[str] | None:
+    """Return where the other side says how long to wait."""
+    cause = facts.cause[:MAX_CAUSE]
+    found = _ASKED_TO_WAIT.search(cause) if has_any(cause.lower(), ("try", "wait")) else None
+    if found is None and facts.format in names_of("is_of_service"):
+        return _ASKED_TO_WAIT.search(raw.text[:_MAX_ANSWER])
+    return found
 
 
-def _holds_transient_words(cause: str) -> bool:
+def _find_named_transient(cause: str, words: tuple[str, ...], name: str) -> str:
+    if not _FAULTS_OF_CODE.isdisjoint(words):
+        return ""
+    said = _words_in(_TRANSIENT_NAMES.search(name)) or _find_transient_words(cause)
+    return "" if said and _NO_SUCH_HOST.search(cause) is not None else said
+
+
+def _find_transient_words(cause: str) -> str:
     if not has_any(cause.lower(), _WORDS_OF_WAITING):
-        return False
-    return _TRANSIENT_WORDS.search(statement_of(cause)) is not None
+        return ""
+    return _words_in(_TRANSIENT_WORDS.search(statement_of(cause)))
 
 
 def statement_of(cause: str) -> str:
@@ -242,21 +287,24 @@ def _search_status(said: str) -> re.Match[str] | None:
     return _STATUS.search(said) if said[:1] in "45" or has_any(said, _WORDS_OF_STATUS) else None
 
 
-# Rejected.
+_NAMES_NOTHING: Final = lazy_pattern(
+    r"(?i)\b(?:no such|not found|does ?n[o']t exist|unknown|undefined|unrecognized|not recognized|not a valid|invalid"
+    r"|syntax error|parse error|malformed|did you mean|no matching|no match|404)\b"
+)
+_OF_NAMES: Final = frozenset({"found", "such", "undefined", "unknown", "syntax", "parse"})
 
-_REJECTED_OF_FORMAT: Final = {
-    "harness": frozenset(
-        {
-            "AmbiguousString", "EditRejected", "FileModified", "FileNotRead", "FileTooLarge", "InvalidArguments",
-            "InvalidCode", "NoChange", "NoEditHistory", "NoFileOpen", "PermissionDenied", "StringNotFound",
-            "UnknownAgent", "UnknownSkill", "UnknownTask", "UnknownTool", "ValidationError",
-        }
-    ),
-    # JSON-RPC: -32602, -32601, -32600, -32700
-    "rpc": frozenset({"InvalidParams", "MethodNotFound", "InvalidRequest", "ParseError", "ValidationError"}),
-    "validation": frozenset({"ValidationError"}),
-}  # fmt: skip
-"""Types of rejected calls by format: of the agent's harness, and of the protocol of tools."""
+
+def names_nothing(facts: Facts) -> bool:
+    """
+    Tell whether a call failed for what it named.
+
+    Or for how it was written: either way nothing is left undone.
+    """
+    words = _OF_NAMES.intersection(words_of(facts.type))
+    return bool(words) or _NAMES_NOTHING.search(facts.cause[:MAX_CAUSE]) is not None
+
+
+# Rejected.
 
 _REJECTED_TYPES: Final = frozenset(
     {"CommandNotFound", "InvalidArguments", "MissingScript", "UnknownTool", "UsageError"}
@@ -309,27 +357,30 @@ _SUFFIX_OF_INPUT: Final = lazy_pattern(r"(?:arguments|args|input|inputs|schema|p
 _NO_LETTERS: Final = lazy_pattern(r"[^a-z0-9]")
 
 
-def _is_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> bool:
+def _find_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> str:
     kind, form = facts.type, facts.format
-    if form in _JUDGING_FORMATS:
-        return kind == "UsageError"
+    if form in names_of("judges_code"):
+        return kind if kind == "UsageError" else ""
     if " validation error" in cause and (found := _INVALID_MODEL.match(cause)) is not None:
-        return _is_input_of(raw.tool, found["model"])
-    if kind in _REJECTED_OF_FORMAT.get(form, ()) or kind in _REJECTED_TYPES:
-        return True
-    if _names_rejection(words) or ("() " in cause and _is_called_wrong(raw.tool, cause)):
-        return True
-    return (words in _GENERIC or words[:2] == ("exit", "code")) and _REJECTED_WORDS.match(cause) is not None
+        return found[0] if _is_input_of(raw.tool, found["model"]) else ""
+    if (form, kind) in rejections() or kind in _REJECTED_TYPES:
+        return kind
+    said = _find_rejection(words) or (_find_wrong_call(raw.tool, cause) if "() " in cause else "")
+    if said:
+        return said
+    is_generic = words in _GENERIC or words[:2] == ("exit", "code")
+    return _words_in(_REJECTED_WORDS.match(cause)) if is_generic else ""
 
 
-def _names_rejection(words: tuple[str, ...]) -> bool:
+def _find_rejection(words: tuple[str, ...]) -> str:
     name = " ".join(words)
-    return ("tool" in name or "function" in name) and _REJECTED_NAMES.search(name) is not None
+    return _words_in(_REJECTED_NAMES.search(name)) if "tool" in name or "function" in name else ""
 
 
-def _is_called_wrong(tool: str, cause: str) -> bool:
+def _find_wrong_call(tool: str, cause: str) -> str:
     found = _CALLED_WRONG.match(cause)
-    return bool(found and tool and _normalise(found["function"].rpartition(".")[2]) == _normalise(_bare_name(tool)))
+    is_its = found and tool and _normalise(found["function"].rpartition(".")[2]) == _normalise(_bare_name(tool))
+    return _words_in(found) if is_its else ""
 
 
 def _is_input_of(tool: str, model: str) -> bool:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.detector.kinds import MAX_CAUSE, is_ended_from_outside, statement_of, status_of, words_of
+from otel_errcompact.detector.kinds import (
+    CLOSED_EARLY,
+    MAX_CAUSE,
+    is_ended_from_outside,
+    search_wait,
+    statement_of,
+    status_of,
+    words_of,
+)
+from otel_errcompact.detector.roles import Call
+from otel_errcompact.extract.table import names_of
 from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, RawError
@@ -38,14 +47,9 @@ _CUT_OFF: Final = lazy_pattern(
     r"|connection ?(?:was |has been |is )?(?:forcibly )?(?:reset|aborted|closed)|econnreset|econnaborted"
     r"|(?:server|remote) ?disconnected|remote end closed|remote protocol error|(?:hang|hung) up"
     r"|bad gateway|gateway timeout|internal server error|\bkilled\b|sigkill|sigterm|oom killed"
+    rf"|end of file reached|other side closed|{CLOSED_EARLY}"
 )
 """What ends a call whose work may have begun."""
-
-_WORDS_OF_END: Final = (
-    "time", "exceed", "took", "reset", "abort", "closed", "disconnect", "remote", "hang", "hung", "gateway", "internal",
-    "kill", "sigterm", "read", "recv", "without", "query", *_UNANSWERED,
-)  # fmt: skip
-"""Strings of which each text that any of these match holds one: to look for them costs little."""
 
 
 def is_outcome_unknown(raw: RawError, facts: Facts) -> bool:
@@ -57,12 +61,46 @@ def is_outcome_unknown(raw: RawError, facts: Facts) -> bool:
     """
     cause = facts.cause[:MAX_CAUSE]
     is_ended = is_ended_from_outside(raw, facts)
-    if not (is_ended or has_any(f"{facts.type}\n{cause}".lower(), _WORDS_OF_END)):
-        return False
     status = status_of(facts.type, cause)
+    if facts.format in names_of("judges_code") or (status and status not in _UNANSWERED):
+        return False
     if status:
-        return status in _UNANSWERED
+        return _may_change(raw)
     said = f"{' '.join(words_of(facts.type))}\n{_ADDRESS.sub('', statement_of(cause))}"
-    if _BEGUN.search(said):
-        return True
-    return (is_ended or _CUT_OFF.search(said) is not None) and _NOT_BEGUN.search(said) is None
+    if not _BEGUN.search(said) and (_NOT_BEGUN.search(said) or not (is_ended or _CUT_OFF.search(said))):
+        return False
+    return _may_change(raw)
+
+
+def is_worth_saying(raw: RawError) -> bool:
+    """Tell whether no command line shows the agent what its call changes."""
+    return bool(raw.tool) and Call(raw.tool, raw.arguments).kind == "other"
+
+
+def _may_change(raw: RawError) -> bool:
+    return _CHANGES.search(raw.tool) is not None or Call(raw.tool, raw.arguments).kind not in {"reading", "searching"}
+
+
+_CHANGES: Final = lazy_pattern(
+    r"(?i)post|put|patch|send|create|update|delete|writ|submit|book|order|pay|charg|transfer"
+)
+
+
+def find_wait(raw: RawError, facts: Facts) -> str:
+    """
+    Return how long the other side asks to wait, as `7 s`.
+
+    Empty where it does not say. Read are the cause, the header `Retry-After` of an exception's response (RFC 9110,
+    section 10.2.3) and the text of an answer.
+    """
+    try:
+        asked = str(raw.exception.response.headers["retry-after"])  # type: ignore[union-attr]
+    except Exception:  # noqa: BLE001 - another one's object, of any type
+        asked = ""
+    if asked.isdigit():
+        return f"{asked} s"
+    found = search_wait(raw, facts)
+    if found is None:
+        return ""
+    unit = found["unit"] or ("ms" if (found["of_name"] or "").endswith("ms") else "s")
+    return f"{found['time']} {unit}"

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
 
 from otel_errcompact.detector.closing import formats_of, prints_what_others_say
 from otel_errcompact.detector.roles import list_invocations
 from otel_errcompact.extract.extraction import UNREAD
 from otel_errcompact.extract.table import listings
-
-_CHOOSING: Final = frozenset(
-    {"head", "tail", "grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "less", "cut", "uniq"}
-)
 
 
 def owns_statement(name: str, stated: str) -> bool:
@@ -35,11 +30,6 @@ def owns_text(name: str, tool: str, arguments: str) -> bool:
 
     What a command line prints beside the program that failed is an answer: where one of its programs prints what others
     say, or where of several one is unknown, the text stays.
-
-    Args:
-        name: The format.
-        tool: The tool that was called.
-        arguments: The call's arguments.
     """
     if name in UNREAD:
         return False
@@ -58,8 +48,8 @@ def _of_any_program() -> frozenset[str]:
 
 
 def chooses_lines(tool: str, arguments: str) -> bool:
-    """Tell whether a command line itself chooses which lines it shows."""
-    return any(run.program in _CHOOSING for run in list_invocations(tool, arguments))
+    """Tell whether a command line itself chooses what it shows."""
+    return any(prints_what_others_say(run.program) for run in list_invocations(tool, arguments))
 
 
 def _programs_of(tool: str, arguments: str) -> list[str]:

@@ -113,14 +113,7 @@ def classify_result(
 
     A flag, an exit status and a tool's own refusal declare it. Where nothing declares an outcome, or a command line
     hides the status of a program, the program's own closing words state it; and so does the whole answer of a function
-    that is one error value.
-
-    Args:
-        text: The result.
-        tool: The tool's name.
-        arguments: The call's arguments: as JSON, or the command line itself.
-        flagged: What the tool said: it failed, it did not, or nothing.
-        exit_code: The exit status, where the source reports it apart from the text.
+    that is one error value. The arguments are JSON, or the command line itself.
     """
     head = text[:_HEAD].lstrip()
     call = Call(tool, arguments)

@@ -31,6 +31,7 @@ _RUNNING_WORDS: Final = frozenset(
     | {"pwsh", "cmd", "zsh"}
 )
 _FILE_ARGUMENT: Final = lazy_pattern(r'"(?:path|file_path|filename|file|absolute_path)"')
+_FILE_WORD: Final = lazy_pattern(r"(?i)(?:^|[^a-z])(?:edit|write|patch|file)|(?-i:Edit|Write|Patch|File)")
 _FETCHING: Final = lazy_pattern(r"(?i)fetch|browse|web")
 _MAX_COMMANDS: Final = 32
 _MAX_REMEMBERED: Final = 8_192
@@ -45,9 +46,7 @@ class Call:
     """
     Hold what a call does, and with which programs.
 
-    Args:
-        tool: The tool's name.
-        arguments: The call's arguments: as JSON, or the command line itself.
+    Its arguments are JSON, or the command line itself.
     """
 
     def __init__(self, tool: str, arguments: str) -> None:
@@ -97,18 +96,20 @@ class Call:
         return command if isinstance(command, str) else str(command[-1] if command else "")
 
     def list_runs(self, *, hidden: bool) -> tuple[Invocation, ...]:
-        """
-        Return the programs that it runs.
-
-        Args:
-            hidden: Whether only those count whose status the command line hides.
-        """
+        """Return its programs; `hidden`: those whose status the command line hides."""
         return tuple(run for run in list_invocations(self.tool, self.arguments) if run.hidden or not hidden)
 
     def names_argument(self, text: str) -> bool:
         """Tell whether a first line names a value of the arguments."""
         first = text.split("\n", 1)[0]
         return any(value in first for value in _values(self.arguments))
+
+
+@lru_cache(maxsize=1_024)
+def edits_code(tool: str, arguments: str = "") -> bool:
+    """Tell whether a call works on code; unknown tools do."""
+    call = Call(tool, arguments)
+    return call.may_run or bool(_FILE_ARGUMENT.search(arguments) or _FILE_WORD.search(tool))
 
 
 def list_invocations(tool: str, arguments: str) -> tuple[Invocation, ...]:

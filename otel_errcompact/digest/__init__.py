@@ -10,19 +10,6 @@ from otel_errcompact.digest.situation import Situation
 from otel_errcompact.digest.untrusted import cut_middle, encodable, one_line, plain_lines
 
 __all__ = [
-    "ALL_FORGOTTEN",
-    "CLOSING",
-    "NOTHING_SHOWN",
-    "OPENING",
-    "Digest",
-    "DigestOptions",
-    "Shown",
-    "Situation",
-    "cut_middle",
-    "encodable",
-    "one_line",
-    "plain_lines",
-    "render_block",
-    "render_inline",
-    "render_refusal",
-]
+    "ALL_FORGOTTEN", "CLOSING", "NOTHING_SHOWN", "OPENING", "Digest", "DigestOptions", "Shown", "Situation",
+    "cut_middle", "encodable", "one_line", "plain_lines", "render_block", "render_inline", "render_refusal",
+]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import wording
+from otel_errcompact.digest.audience import show_class_to
 from otel_errcompact.digest.budget import shorten_lines
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line
@@ -40,15 +41,15 @@ def render_block(
         guidance: The human's answer to the last escalation.
         count_tokens: How tokens are counted.
     """
-    live = [found for found in reversed(list(history)) if not found.resolved]
+    live = [found for found in reversed(list(history)) if not (found.resolved or found.overcome)]
     if not live:
         return _render_guidance(guidance, options)
     marks: list[str] = []
     if escalation is not None:
         limit = options.line_characters
-        marks.append(one_line(f"ESCALATED ({escalation.threshold}): {escalation}", limit))
+        marks.append(one_line(f"ESCALATED ({escalation.threshold}): {escalation.reached}", limit))
     elif unhandled is not None:
-        reported = f"ESCALATED ({unhandled.threshold}): recorded for the operators, the run goes on: {unhandled}"
+        reported = f"ESCALATED ({unhandled.threshold}): recorded for the operators: {unhandled.reached}"
         marks.append(one_line(reported, options.line_characters))
     if guidance:
         marks.append(f"OPERATOR: {one_line(guidance, options.line_characters)}")
@@ -75,7 +76,8 @@ def _frame(kept: dict[int, list[str]], marks: list[str], total: int) -> list[str
 
 
 def _render_class(error_class: ErrorClass, options: DigestOptions) -> list[str]:
-    head = wording.write_head(error_class.facts, error_class.tool, options.line_characters)
+    facts = show_class_to(error_class.facts, options, error_class.tool)
+    head = wording.write_head(facts, error_class.tool, options.line_characters)
     row = f", {error_class.streak} in a row" if error_class.streak > 1 else ""
     count = f" (x{error_class.count}{row})" if error_class.count > 1 else ""
     lines = [f"{head}{count} #{error_class.short}"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.detector.operation import call_fingerprint
 from otel_errcompact.detector.ownership import chooses_lines, owns_statement, owns_text
 from otel_errcompact.digest import wording
+from otel_errcompact.digest.audience import show_class_to, show_to
 from otel_errcompact.digest.budget import budget_of, fit_lines, shorten_lines
 from otel_errcompact.digest.columns import show_columns
 from otel_errcompact.digest.news import MAX_REPEATED_CAUSE, find_news
@@ -16,6 +17,7 @@ from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
 from otel_errcompact.errors import NOWHERE, Evidence
 from otel_errcompact.extract.cleaning.characters import clean, is_cut
+from otel_errcompact.extract.cleaning.colours import mark_changes
 from otel_errcompact.extract.evidence.places import find_place
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -29,12 +31,11 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.history.history import ErrorClass
 
-_SOURCE: Final = "> "
 _LONGEST_TOKEN: Final = 8
 """Characters of a token; a text of more for each token of its limit is no short one."""
 
-_BESIDE_MESSAGE: Final = 2
-"""Lines that a digest of an exception may have beyond the message that its framework would have sent."""
+_TWO_LINES: Final = 64
+"""Tokens that a digest of an exception may have beyond its first line, or what its framework would have sent."""
 
 _HEAVIEST: Final = 100
 _LONGEST_PLACED: Final = 240
@@ -43,8 +44,6 @@ _DURATION: Final = lazy_pattern(r"\b[0-9][0-9:.,]*(?: ?(?:ms|s|sec|secs|seconds|
 """What differs between two outputs of the same failure and is no news."""
 
 _LEFT_OUT: Final = lazy_pattern(r"\.\.\. ([0-9]{1,9}) more lines")
-
-
 _WHOLE: Final[Mapping[str, str]] = {}
 
 
@@ -63,22 +62,32 @@ class _Page(NamedTuple):
     details: Sequence[str]
     evidence: Sequence[Evidence]
     tail: Sequence[str]
+    way_back: str
 
-    def render(self, budget: int, limit: int, count_tokens: TokenCounter, raw: RawError) -> tuple[str, list[str]]:
-        """Return the text within the budget, and its lines in order."""
+    def render(self, raw: RawError, options: DigestOptions, count_tokens: TokenCounter) -> tuple[str, list[str]]:
+        """Return the text within its budget, and its lines in order."""
+        room = limit = options.inline_tokens
+        budget = budget_of(raw.text, limit, count_tokens)
+        fixed = (self.head, *self.tail)
+        if raw.is_exception:
+            least = count_tokens("\n".join(fixed))
+            limit = min(limit, max(least, count_tokens(raw.text)))
+            budget = room = min(limit, max(least, count_tokens(raw.sent)) + _TWO_LINES)
         cut, details = _split_cut(self.details)
         details = [f"  | {line}" for line in details]
         evidence = [Evidence(f"  | {line}", weight) for line, weight in self.evidence]
-        kept = fit_lines(budget, limit, count_tokens, (self.head, *self.tail), details, evidence)
-        if raw.is_exception:
-            kept = kept[: raw.sent.count("\n") + 1 + _BESIDE_MESSAGE]
+        kept = fit_lines(budget, room, count_tokens, fixed, details, evidence)
         cut += len(details) + len(evidence) - len(kept)
         kept = _order(kept, raw.text)
-        more = [f"  {CUT} {cut} more line{'s' if cut > 1 else ''}"] if cut else []
+        more = [f"  {CUT} {cut} more line{'s' if cut > 1 else ''}{self.way_back}"] if cut else []
         text = "\n".join((self.head, *kept, *more, *self.tail))
         if count_tokens(text) > limit:
             text = shorten_lines(limit, count_tokens, [self.head, *kept, *more, *self.tail])
         return text, kept
+
+
+def _write_way_back(options: DigestOptions, error_class: ErrorClass) -> str:
+    return f": {options.way_back.replace('{key}', error_class.short)}" if options.way_back else ""
 
 
 def _add_place(evidence: Sequence[Evidence], lines: Sequence[str], raw: RawError) -> Sequence[Evidence]:
@@ -138,6 +147,7 @@ def render_inline(
             return Digest(f"{wording.name_outcome(raw)}{wording.mark_repeat(error_class, situation)}", seen)
         return _render_in_order(raw, error_class, seen, situation, options, count_tokens)
     facts = show_columns(error_class.facts, raw.text) if raw.text else error_class.facts
+    facts = show_to(facts, options, tool=raw.tool, arguments=raw.arguments, is_exception=raw.is_exception)
     if facts is not error_class.facts:
         error_class = replace(error_class, facts=facts)
     is_known = error_class.count > 1 and not before.forgotten and (is_same_call or facts == before.facts)
@@ -168,7 +178,8 @@ def render_refusal(
         reported: Whether the loop has been recorded for the operators.
         options: The length of a line.
     """
-    head = wording.write_head(error_class.facts, error_class.tool, options.line_characters)
+    facts = show_class_to(error_class.facts, options, error_class.tool)
+    head = wording.write_head(facts, error_class.tool, options.line_characters)
     alert = "; ESCALATED: recorded for the operators" if reported else ""
     stop, advice = "", " Change the arguments or the approach."
     if loop_halt > attempts:
@@ -220,7 +231,7 @@ def _render_in_order(
     options: DigestOptions,
     count_tokens: TokenCounter,
 ) -> Digest:
-    text = _plain(raw.text)
+    text = write_whole(raw.text)
     if options.way_back:
         chosen = chooses_lines(raw.tool, raw.arguments)
         limit = options.unread_tokens * (2 if chosen else 1)
@@ -229,11 +240,12 @@ def _render_in_order(
 
 
 def _render_raw(raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
-    return _mark(_plain(raw.text), raw, error_class, shown, situation)
+    return _mark(write_whole(raw.text), raw, error_class, shown, situation)
 
 
-def _plain(text: str) -> str:
-    return redact(quoted_lines(resolve_redraws(text)))
+def write_whole(text: str) -> str:
+    """Return a text as the agent reads it whole."""
+    return redact(quoted_lines(resolve_redraws(mark_changes(text))))
 
 
 def _mark(text: str, raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
@@ -257,7 +269,7 @@ def _render_first(
     facts = error_class.facts
     again = error_class.count > 1
     name = wording.mark_repeat(error_class, situation) if again else f"#{error_class.short}"
-    details = _select_lines(facts.details, options)
+    details = facts.details
     evidence = _add_place(facts.evidence, (str(facts.location), facts.cause, *details), raw)
     hints = [f"  hint: {line}" for line in shown.lines.unseen((error_class.hint,)) if line]
     marks = [] if again else list(filter(None, (wording.write_warning(situation),)))
@@ -266,12 +278,11 @@ def _render_first(
         details=_write_lines(details, options),
         evidence=_write_evidence(evidence, options),
         tail=(*hints, *marks),
+        way_back=_write_way_back(options, error_class),
     )
-    budget = budget_of(raw.text, options.inline_tokens, count_tokens)
-    text, kept = page.render(budget, options.inline_tokens, count_tokens, raw)
+    text, kept = page.render(raw, options, count_tokens)
     shown = shown.set_class(error_class.key, shown.of(error_class.key).show(facts))
-    lines = (*details, *(line for line, _ in evidence))
-    return Digest(text, shown.add_lines((*_find_kept(lines, kept, options), error_class.hint)))
+    return Digest(text, shown.add_lines((*_find_kept((*details, *dict(evidence)), kept, options), error_class.hint)))
 
 
 def _render_repeat(
@@ -289,7 +300,7 @@ def _render_repeat(
     now = f", now {', '.join(news.values)}" if news.values else ""
     weights = dict(facts.evidence)
     evidence = [Evidence(line, weights[line]) for line in news.lines if line in weights]
-    fresh = [line for line in _select_lines(news.lines, options) if line not in weights]
+    fresh = [line for line in news.lines if line not in weights]
     # Of an exception the place is no part of the text that its framework would have sent.
     told = facts.revise(cause=cause, tally="", location=NOWHERE if raw.is_exception else facts.location)
     page = _Page(
@@ -297,19 +308,13 @@ def _render_repeat(
         details=_write_lines((news.short.get(line, line) for line in fresh), options),
         evidence=_write_evidence((Evidence(news.short.get(line, line), weight) for line, weight in evidence), options),
         tail=(),
+        way_back=_write_way_back(options, error_class),
     )
-    budget = budget_of(raw.text, options.inline_tokens, count_tokens)
-    text, kept = page.render(budget, options.inline_tokens, count_tokens, raw)
+    text, kept = page.render(raw, options, count_tokens)
     return Digest(text, shown.add_lines(_find_kept(news.lines, kept, options, news.short)))
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
-
-
-def _select_lines(details: Sequence[str], options: DigestOptions) -> Sequence[str]:
-    if options.audience == "developer":
-        return details
-    return [line for line in details if not line.startswith(_SOURCE)]
 
 
 def _write_lines(lines: Iterable[str], options: DigestOptions) -> list[str]:

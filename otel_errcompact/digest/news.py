@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.dedup.masking import values
+from otel_errcompact.dedup.progress import has_moved
 from otel_errcompact.digest.changes import shorten_known
 from otel_errcompact.digest.shown import template_of
 from otel_errcompact.digest.untrusted import one_line
@@ -74,7 +75,7 @@ def find_news(key: str, facts: Facts, shown: Shown) -> tuple[News, Shown]:
         return News(short={facts.cause: cause}), shown
     lines = lines_of(facts)
     known = of_class.failed.add((before.cause, *lines_of(before)))
-    is_again = not known.unseen((facts.cause, *lines))
+    is_again = not (has_moved(before, facts) or known.unseen((facts.cause, *lines)))
     details = of_class.details.add(shown.lines.seen(lines_of(before)))
     left_out = {line for line, _ in facts.evidence if _is_left_out(line, known, details)}
     # A code that was read before the last failure is news after another one.

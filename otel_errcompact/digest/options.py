@@ -25,7 +25,7 @@ class DigestOptions(FrozenModel):
     """
     How the agent gets a whole text again, with `{key}` for the name of its class: `errcompact raw '#{key}'`, or a tool.
 
-    Where there is no way, a text that no format has read is never cut.
+    Where there is no way, a text that no format has read is never cut; another digest says how much it leaves out.
     """
 
     block_tokens: int = setting(default=600, ge=60)
@@ -37,5 +37,9 @@ class DigestOptions(FrozenModel):
     verbatim_tools: frozenset[str] = frozenset()
     """Tools whose errors stay whole in the context: exact text matters there. They are still counted."""
 
-    audience: Audience = "developer"
-    """Who reads: a `user` of the code cannot edit it, and is spared its source lines."""
+    audience: Audience | None = None
+    """
+    Who reads: a `developer` gets paths and source lines, a `user` of the code function and file name.
+
+    If None, the agent is a user where a tool of the application has raised that is no shell, file or code tool.
+    """

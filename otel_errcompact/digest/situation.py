@@ -20,10 +20,10 @@ class Situation:
     """Turns in which the operation failed with the class since it last succeeded."""
 
     repeats: int = 0
-    """Turns in which the identical call failed or was refused while nothing succeeded."""
+    """Turns in which the identical call failed for good or was refused while nothing succeeded."""
 
     executed: int = 0
-    """Those of them in which it was executed and failed, transient failures excluded."""
+    """Those of them in which it was executed and failed."""
 
     action: ActionName | None = None
     """The answer to the escalation; None where there is no escalation, or no answer yet."""
@@ -42,3 +42,6 @@ class Situation:
 
     unknown: bool = False
     """Whether a transient failure leaves open if the call took effect."""
+
+    wait: str = ""
+    """How long the server asks to wait: `7 s`; empty where it does not say."""

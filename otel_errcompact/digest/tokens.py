@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from hashlib import blake2b
 from importlib import import_module
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
 from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,11 +76,9 @@ def tiktoken_counter(encoding: str = ENCODING) -> TokenCounter:
     """
     counter, problem = _load(encoding)
     if counter is None:
-        warnings.warn(
+        warn(
             f"tokens are estimated, since tiktoken cannot load {encoding!r} ({problem}); fetch it once where there is "
-            "a network, and set TIKTOKEN_CACHE_DIR to the folder it was kept in",
-            RuntimeWarning,
-            stacklevel=2,
+            "a network, and set TIKTOKEN_CACHE_DIR to the folder it was kept in"
         )
         return estimate_mixed_tokens
     return counter

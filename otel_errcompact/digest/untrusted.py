@@ -33,7 +33,10 @@ _UNPRINTABLE: Final = lazy_pattern(
     "|(?<![\u1820-\u18aa])[\u180b-\u180f]|(?<![\u1100-\u115f])\u1160|\u115f(?![\u1160-\u11a7])"
     "|(?<![\u2801-\u28ff])\u2800)+"
 )
-_ANSI: Final = lazy_pattern(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ANSI: Final = lazy_pattern(
+    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)"
+    r"|[(-/][\"%&]?[0-?A-Z]|#[3-68]|%[@G]|[@-Z\\-_78=>])"
+)
 _CONTROL: Final = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f]")
 _FORGED_DELIMITER: Final = lazy_pattern(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
 _FORGED_LINE: Final = lazy_pattern(

@@ -86,9 +86,12 @@ def write_notice(situation: Situation) -> str:
     decision = situation.decision
     if decision.level == "escalate":
         counted = _COUNTED[decision.threshold].format(count=decision.count)
-        return f"{counted}ESCALATED at {decision.limit}: {_consequence(situation)}"
+        return f"{counted}ESCALATED at {decision.limit}{_consequence(situation)}"
     if decision.level != "notice":
-        return ""
+        if situation.unknown:
+            # Of what is said only at the second failure a payment has been made twice.
+            return "it may have taken effect: check before you try again"
+        return _advice(situation) if situation.wait else ""
     advice = _advice(situation)
     if situation.repeats > 1:
         stop = f", at {situation.loop_halt} the run is stopped" if situation.loop_halt else ""
@@ -99,22 +102,22 @@ def write_notice(situation: Situation) -> str:
 
 
 def _advice(situation: Situation) -> str:
+    wait = f"wait {situation.wait}" if situation.wait else "wait"
     if situation.unknown:
-        # Tried again blindly, a payment that timed out is made twice.
-        return "wait and check whether it took effect before you try again"
+        return f"{wait} and check whether it took effect before you try again"
     if situation.transient:
-        return "wait before you try again"
+        return f"{wait} before you try again"
     return "nothing was executed, change the input" if situation.rejected else "try something else"
 
 
 def _consequence(situation: Situation) -> str:
     if situation.action is None:
-        return "the operator is asked"
+        return ""  # what becomes of it stands in a line of its own once it is known
     if situation.action == "halt":
-        return "the run is stopped"
+        return ": the run is stopped"
     # Of the failures of a whole run this one may be the first of its kind.
     advice = "" if situation.decision.threshold == "total" else f"; {_advice(situation)}"
-    return f"recorded for the operators, the run goes on{advice}"
+    return f": recorded for the operators{advice}"
 
 
 def write_warning(situation: Situation) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_errcompact.detector.operation import call_fingerprint
-from otel_errcompact.detector.outcomes import is_outcome_unknown
+from otel_errcompact.detector.outcomes import find_wait, is_worth_saying
 from otel_errcompact.digest import Situation
 from otel_errcompact.engine.observations import FailureRecord, Observation
 from otel_errcompact.escalator.decision import Rows
@@ -80,9 +80,21 @@ class FailureCounter:
         error_class = recorded.error_class
         after = stopped or error_class.unlifted
         state.keep_raw(error_class.key, raw.text, self._limits)
-        repeated = state.history.repeats.find(agent, record.call) if record.call else None
-        rows = Rows(rejected=record.kind.rejected, streak=recorded.attempts, repeated=repeated, history=state.history)
-        step = self._ladder.climb(state, error_class, rows, began=raw.began or tick, tick=tick, span=raw.span)
+        stays = record.call and not record.kind.transient and not raw.stated
+        repeated = state.history.repeats.find(agent, record.call) if stays else None
+        open_ns = raw.time_ns - error_class.open_since_ns if error_class.open_since_ns else 0
+        rows = Rows(
+            rejected=record.kind.rejected,
+            streak=recorded.attempts,
+            repeated=repeated,
+            history=state.history,
+            transient=record.kind.transient,
+            waited=open_ns >= state.thresholds.wait_seconds * 1_000_000_000,
+            declared=not raw.stated,
+        )
+        step = self._ladder.climb(
+            state, error_class, rows, arguments=raw.arguments, began=raw.began or tick, tick=tick, span=raw.span
+        )
         # Where the library only observes, the agent reads the raw error.
         text = raw.text if state.mode == "observe" else self._render(state, raw, recorded, repeated, step, stopped_by)
         raw_tokens, digest_tokens = map(self._pipeline.count_tokens, (raw.text, text))
@@ -124,8 +136,9 @@ class FailureCounter:
         stopped_by: ActionName | None,
     ) -> str:
         error_class = recorded.error_class
-        # Only a notice says what to do next.
-        advised = error_class.kind.transient and step.decision.level != "carry_on"
+        wait = find_wait(raw, error_class.facts) if error_class.kind.transient else ""
+        if step.decision.level == "carry_on" and wait.split(" ")[0] in (raw.sent if raw.is_exception else raw.text):
+            wait = ""  # the agent reads it there
         situation = Situation(
             decision=step.decision,
             streak=recorded.attempts.count,
@@ -136,6 +149,7 @@ class FailureCounter:
             stopped_by=stopped_by,
             rejected=error_class.kind.rejected,
             transient=error_class.kind.transient,
-            unknown=advised and is_outcome_unknown(raw, error_class.facts),
+            unknown=error_class.kind.unknown and (step.decision.level != "carry_on" or is_worth_saying(raw)),
+            wait=wait,
         )
         return self._pipeline.render(state, raw, error_class, situation)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.escalator.decision import Counts, Decision, decide, mark_escalated
 from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import ASKING
+from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ def explain_stop(escalation: Escalation | None, reason: str) -> str:
         reason: What the answer to it says, if anything.
     """
     given = "" if reason == NO_HANDLER else reason
-    return "; ".join(dict.fromkeys(filter(None, (str(escalation) if escalation is not None else "", given))))
+    return "; ".join(dict.fromkeys(filter(None, (escalation.reached if escalation is not None else "", given))))
 
 
 class Step(NamedTuple):
@@ -64,6 +65,7 @@ class Ladder:
         error_class: ErrorClass,
         rows: Rows,
         *,
+        arguments: str,
         began: int,
         tick: int,
         span: SpanRef | None = None,
@@ -75,6 +77,7 @@ class Ladder:
             state: The run.
             error_class: The class of the failure, or of what the refused call has failed with.
             rows: The rows of failures it belongs to.
+            arguments: The arguments of the call.
             began: The tick at which the agent asked for the call.
             tick: When it was recorded.
             span: The span it was recorded on.
@@ -88,15 +91,17 @@ class Ladder:
         state.escalated_at = tick
         if decision.threshold in ASKING:
             state.history.mark_escalated(error_class)
-        state.escalation = self._escalation(state, error_class, decision, tick, span)
+        state.escalation = self._escalation(state, error_class, decision, arguments, tick, span)
         step = step._replace(escalation=state.escalation)
         if state.asks_at(decision.threshold, halts=decision.halts):
             return step
         if decision.halts and state.can_halt:
-            return step._replace(answered=self.answer(state, "halt", NO_HANDLER, tick))
-        return step._replace(answered=self.answer(state, "unhandled", "", tick))
+            return step._replace(answered=self.answer(state, "halt", NO_HANDLER, tick, by_default=True))
+        return step._replace(answered=self.answer(state, "unhandled", "", tick, by_default=True))
 
-    def answer(self, state: RunState, action: ActionName, message: str, tick: int = 0) -> AnsweredEscalation | None:
+    def answer(
+        self, state: RunState, action: ActionName, message: str, tick: int = 0, *, by_default: bool = False
+    ) -> AnsweredEscalation | None:
         """
         Answer the open escalation; return None if nothing changes.
 
@@ -106,7 +111,10 @@ class Ladder:
             return None
         tick = tick or self._next_tick()
         state.asker = ""
-        answered = AnsweredEscalation(escalation=state.escalation, action=action, message=message, tick=tick)
+        by_default = by_default or action == "unhandled"
+        answered = AnsweredEscalation(
+            escalation=state.escalation, action=action, message=message, by_default=by_default, tick=tick
+        )
         state.answered.append(answered)
         state.answer = answered
         if action == "continue":
@@ -134,10 +142,17 @@ class Ladder:
         """
         if state.escalation is None or state.answer is not None:
             return None
-        return self.answer(state, "halt" if state.escalation.halts and state.can_halt else "unhandled", message)
+        action: ActionName = "halt" if state.escalation.halts and state.can_halt else "unhandled"
+        return self.answer(state, action, message, by_default=True)
 
     def _escalation(
-        self, state: RunState, error_class: ErrorClass, decision: Decision, tick: int, span: SpanRef | None
+        self,
+        state: RunState,
+        error_class: ErrorClass,
+        decision: Decision,
+        arguments: str,
+        tick: int,
+        span: SpanRef | None,
     ) -> Escalation:
         facts = error_class.facts
         return Escalation(
@@ -152,6 +167,8 @@ class Ladder:
             location=str(facts.location),
             cause=facts.cause,
             tool=error_class.tool,
+            arguments=redact(arguments),
+            mark=f"#{error_class.short}",
             digest=state.render_block(self._pipeline),
             time_ns=error_class.last_seen_ns,
             tick=tick,

@@ -395,6 +395,15 @@ class Ledger:
             self._listeners.notify(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
         return resolved
 
+    def repeat(self, run_id: str, tool: str, *, agent: str = "") -> None:
+        """Count an identical call that succeeded again with the same result."""
+        with self.store.find(run_id) as state:
+            if state is not None:
+                self.store.repeat_later(run_id, RunState.count_repeat)
+                state.count_repeat()
+                agent = agent or state.agent
+        self._listeners.notify(lambda listener: listener.on_repeated(run_id, agent, tool))
+
     def is_failing(self, run_id: str, operation: Operation) -> bool:
         """Return whether a success of an operation would resolve anything."""
         with self.store.view(run_id) as state:

@@ -58,6 +58,9 @@ class Listener:
     def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
         """Receive a resolved class that is open again after the same failure."""
 
+    def on_repeated(self, run_id: str, agent: str, tool: str) -> None:
+        """Receive an identical call that succeeded again with the same result."""
+
     def on_refused(self, refusal: Refusal) -> None:
         """Receive an identical call that was not executed again."""
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.compactor.hints import hint_for
-from otel_errcompact.detector.kinds import EXECUTED, FailureKind, kind_of
+from otel_errcompact.detector.kinds import EXECUTED, UNKNOWN, FailureKind, kind_of
+from otel_errcompact.detector.outcomes import is_outcome_unknown
 from otel_errcompact.detector.results import ResultVerdict, classify_result
 from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, render_block, render_inline
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
@@ -105,7 +106,8 @@ class Pipeline:
         Should that fail, it counts as executed and permanent, as most are.
         """
         with self._classifying:
-            return kind_of(raw, found.facts)
+            kind = kind_of(raw, found.facts)
+            return UNKNOWN if kind.transient and is_outcome_unknown(raw, found.facts) else kind
         return EXECUTED
 
     def record(
@@ -123,7 +125,7 @@ class Pipeline:
         """Count a failure as `History.record` does, with a hint if new."""
         is_new = memory.history.get(found.key) is None
         if hint is None:
-            hint = hint_for(found.facts) if is_new else ""
+            hint = hint_for(found.facts, may_retry=not kind.unknown) if is_new else ""
         recorded = memory.history.record(raw, found, kind=kind, agent=agent, call=call, hint=hint, tick=tick)
         if is_new:
             memory.shown = memory.shown.begin_class(found.key, memory.history)

@@ -52,7 +52,7 @@ class RefusedCall:
         repeated = self.repeated
         repeated.attempts.fail(began or tick, tick)
         rows = Rows(rejected=False, streak=None, repeated=repeated, history=state.history)
-        step = ladder.climb(state, self.error_class, rows, began=began or tick, tick=tick)
+        step = ladder.climb(state, self.error_class, rows, arguments=self.arguments, began=began or tick, tick=tick)
         counted = Refusal(
             run_id=state.run_id,
             agent=self.agent,
@@ -92,7 +92,7 @@ def find_refused(
     agent = agent or state.agent
     call = call or call_fingerprint(tool, arguments, directory)
     repeated = state.history.repeats.find(agent, call) if call else None
-    if repeated is None or not repeated.is_refused(state.thresholds.refuse, now_ns):
+    if repeated is None or not repeated.is_refused(state.thresholds.refuse, state.thresholds.refuse_seconds, now_ns):
         return None
     error_class = state.history.get(repeated.key)
     if error_class is None:

@@ -16,7 +16,7 @@ Status = Literal["RECOVERED", "ACTIVE", "ESCALATED", "UNKNOWN"]
 
 Result = Literal["clean", "recovered", "unresolved", "failed", "halted", "unknown"]
 """
-How a run ended: without a failure, with all classes resolved, with one left open, failed itself, or stopped.
+How a run ended: without a failure, with all resolved or overcome, with one left, failed itself, or stopped.
 
 No run reports `unknown` itself: it is the result of a run whose record holds raw errors alone.
 """
@@ -40,6 +40,8 @@ class ClassReport(FrozenModel, checks=False):
     streak: int
     first_seen_ns: int
     last_seen_ns: int
+    ended: str = ""
+    """How it was resolved or overcome: `ran setup_redis, then the same call succeeded`."""
 
 
 class RunReport(FrozenModel, checks=False):
@@ -51,6 +53,9 @@ class RunReport(FrozenModel, checks=False):
     occurrences: int
     handled: int
     """Failures inside a call that in the end succeeded."""
+
+    repeats: int = 0
+    """Identical calls that succeeded again, in a row, with the same result."""
 
     after_escalation: int
     """Failures after an escalation that no `Continue` had lifted."""
@@ -77,7 +82,7 @@ class RunReport(FrozenModel, checks=False):
         ]
         if self.forgotten_classes:
             head.append(f"{self.forgotten_classes} more classes were forgotten to bound memory.")
-        return "\n".join([*head, *self._class_table(), *self._escalation_list()]) + "\n"
+        return "\n".join([*head, *self._class_table(), *self._list_ends(), *self._escalation_list()]) + "\n"
 
     def _sum(self) -> str:
         failures = _pluralise(self.occurrences, "failure", "failures")
@@ -85,9 +90,10 @@ class RunReport(FrozenModel, checks=False):
         if self.result == "unknown":
             return f"{failed}. Raw errors {self.raw_tokens} tokens."
         handled = f", {self.handled} handled (inside calls that succeeded in the end)" if self.handled else ""
+        again = f", {self.repeats} repeated (identical calls with the same result)" if self.repeats else ""
         after = f", {self.after_escalation} after an escalation" if self.after_escalation else ""
         return (
-            f"{failed}{handled}{after}. "
+            f"{failed}{handled}{again}{after}. "
             f"Raw errors {self.raw_tokens} tokens, as frameworks send them {self.sent_tokens}, "
             f"digests {self.digest_tokens}."
         )
@@ -102,11 +108,15 @@ class RunReport(FrozenModel, checks=False):
         ]
         return ["", "| status | tool | error | count | hint | class |", "|---|---|---|---|---|---|", *rows]
 
+    def _list_ends(self) -> list[str]:
+        rows = [f"- `{found.key}`: {_escape(found.ended)}" for found in self.classes if found.ended]
+        return ["", "## How they ended", "", *rows] if rows else []
+
     def _escalation_list(self) -> list[str]:
         if not self.escalations:
             return []
         rows = [
-            f"- {answered.action}: {_escape(str(answered.escalation))}"
+            f"- {answered.action}: {_escape(answered.escalation.reached)}"
             + (f" ({_escape(answered.message)})" if answered.message else "")
             for answered in self.escalations
         ]
@@ -130,6 +140,7 @@ def report_class(error_class: ErrorClass) -> ClassReport:
         streak=error_class.streak,
         first_seen_ns=error_class.first_seen_ns,
         last_seen_ns=error_class.last_seen_ns,
+        ended=error_class.ended,
     )
 
 

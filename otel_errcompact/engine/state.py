@@ -35,6 +35,7 @@ class RunState(FailureMemory):
 
     mode: Mode = "enforce"
     handled: int = 0
+    repeats: int = 0
     after_escalation: int = 0
     raw_tokens: int = 0
     sent_tokens: int = 0
@@ -156,6 +157,10 @@ class RunState(FailureMemory):
         """Count a failure inside a call that succeeded in the end."""
         self.handled += 1
 
+    def count_repeat(self) -> None:
+        """Count an identical call that succeeded again with the same result."""
+        self.repeats += 1
+
     def leave(self) -> bool:
         """
         Leave the run; return whether other processes have it open.
@@ -251,6 +256,7 @@ class RunState(FailureMemory):
             result=self._result(),
             occurrences=self.history.total,
             handled=self.handled,
+            repeats=self.repeats,
             after_escalation=self.after_escalation,
             raw_tokens=self.raw_tokens,
             sent_tokens=self.sent_tokens,
@@ -265,6 +271,6 @@ class RunState(FailureMemory):
             return "failed"
         if self.answer is not None:
             return "halted"
-        if self.history.evicted_unresolved or any(not found.resolved for found in self.history):
+        if self.history.evicted_unresolved or any(not (found.resolved or found.overcome) for found in self.history):
             return "unresolved"
         return "recovered" if self.history.total else "clean"

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.state import RunState
 
-SCHEMA: Final = 1
-"""The form of the parts. A change of what they hold raises it, and adds the way from the form before to `UPGRADES`."""
+SCHEMA: Final = 2
+"""The form of the parts; a change of what they hold raises it."""
 
 SETTINGS: Final = "settings"
 COUNTS: Final = "counts"
@@ -36,16 +36,23 @@ FACTS: Final = "facts:"
 """With the key of a class behind each: its counts, and what most occurrences leave as it is."""
 
 _PLAIN_SETTINGS: Final = ("life", "agent", "mode", "attended", "asks", "stoppable", "failed", "guidance")
-_NUMBERS: Final = ("handled", "after_escalation", "raw_tokens", "sent_tokens", "digest_tokens", "escalated_at")
+_NUMBERS: Final = (
+    "handled",
+    "repeats",
+    "after_escalation",
+    "raw_tokens",
+    "sent_tokens",
+    "digest_tokens",
+    "escalated_at",
+)
 _COUNTS_OF_CLASS: Final = (
-    "key", "short", "first_seen_ns", "last_seen_ns", "count", "resolved", "escalated", "unlifted", "uncounted", "tick",
-    "streak",
+    "key", "short", "first_seen_ns", "last_seen_ns", "open_since_ns", "count", "resolved", "overcome",
+    "replaced", "ended", "escalated", "unlifted", "uncounted", "tick", "streak",
 )  # fmt: skip
 _PLAIN_CLASS: Final = ("template", "tool", "hint")
 _PLACES: Final = ("location", "key_location")
-_PLAIN_FACTS: Final = tuple(
-    name for name in Facts.__slots__ if name not in {*_PLACES, "details", "evidence", "wrappers", "output"}
-)
+_LISTS: Final = ("details", "wrappers", "names")
+_PLAIN_FACTS: Final = tuple(name for name in Facts.__slots__ if name not in {*_PLACES, *_LISTS, "evidence", "output"})
 _DEFAULTS: Final = Facts(type="", cause="")
 
 
@@ -79,7 +86,7 @@ class RunCodec:
         Take over parts; return False where all parts are needed.
 
         Raises:
-            ValueError: A newer version of this library has written them.
+            ValueError: Another version of this library has written them.
         """
         if SETTINGS in bodies:
             _load_settings(state, json.loads(bodies[SETTINGS]))
@@ -137,8 +144,8 @@ def _dump_settings(state: RunState) -> dict[str, object]:
 
 
 def _load_settings(state: RunState, read: dict[str, Any]) -> None:
-    if read["schema"] > SCHEMA:
-        raise ValueError(f"the run is in form {read['schema']} of a newer otel-errcompact; this one reads {SCHEMA}")
+    if read["schema"] != SCHEMA:
+        raise ValueError(f"the run is in form {read['schema']} of another otel-errcompact; this one reads {SCHEMA}")
     if state.life != read["life"]:
         state.begun = False  # listeners know of another run of its id
     for name in _PLAIN_SETTINGS:
@@ -250,7 +257,7 @@ def _dump_class(found: ErrorClass) -> dict[str, object]:
         [operation.name, operation.targets, operation.wide, streak.dump()]
         for operation, streak in found.streaks.items()
     ]
-    kind = [found.kind.transient, found.kind.rejected]
+    kind = [found.kind.transient, found.kind.rejected, found.kind.unknown]
     return {**_plain(found, _COUNTS_OF_CLASS), "kind": kind, "streaks": streaks}
 
 
@@ -276,10 +283,9 @@ def _dump_facts(facts: Facts) -> dict[str, object]:
         place: Location = getattr(facts, name)
         if place is not NOWHERE:
             dumped[name] = [place.function, place.file, place.line, place.column]
-    if facts.details:
-        dumped["details"] = facts.details
-    if facts.wrappers:
-        dumped["wrappers"] = facts.wrappers
+    for name in _LISTS:
+        if values := getattr(facts, name):
+            dumped[name] = values
     if evidence := tuple(facts.evidence):
         dumped["evidence"] = evidence
     return dumped
@@ -290,7 +296,7 @@ def _load_facts(read: dict[str, Any]) -> Facts:
         if name in read:
             function, file, line, column = read[name]
             read[name] = Location(function=function, file=file, line=line, column=column)
-    for name in ("details", "wrappers"):
+    for name in _LISTS:
         read[name] = tuple(read.get(name, ()))
     read["evidence"] = tuple(Evidence(line, weight) for line, weight in read.get("evidence", ()))
     known: dict[str, Any] = {"type": "", "cause": "", **read}

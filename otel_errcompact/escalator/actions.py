@@ -37,6 +37,8 @@ class Pause:
 
 Action = Halt | Continue | Pause
 Handler = Callable[[Escalation], "Action | Awaitable[Action]"]
+FinalText = str | Callable[[Escalation], str]
+"""What the end user reads of a stopped run, or what writes it."""
 
 
 _WORDS: Final[dict[str, type[Halt | Continue | Pause]]] = {"halt": Halt, "continue": Continue, "pause": Pause}

@@ -60,16 +60,29 @@ class Rows:
     """The identical calls; None where the call is not known."""
 
     history: History
+    transient: bool = False
+    """Whether waiting may help."""
+
+    waited: bool = False
+    """Whether it has not helped for as long as `Thresholds.wait_seconds`."""
+
+    declared: bool = True
+    """Whether something declared the failure."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is declared, and waiting does not help; nothing else halts."""
+        return self.declared and not self.transient
 
     @property
     def counts(self) -> Counts:
         """What the thresholds are compared with."""
         streak = self.streak.count if self.streak is not None else 0
         return Counts(
-            same=0 if self.rejected else streak,
+            same=0 if self.rejected or (self.transient and not self.waited) else streak,
             rejected=streak if self.rejected else 0,
             loop=self.repeated.attempts.count if self.repeated is not None else 0,
-            consecutive=self.history.row.count,
+            consecutive=self.history.row.count if self.stays else 0,
             total=self.history.spent,
         )
 
@@ -89,6 +102,9 @@ def decide(rows: Rows, thresholds: Thresholds, *, may_escalate: bool = True, cou
         reached = list(_list_reached(rows, counts, thresholds))
         if reached:
             return max(reached, key=lambda step: (step.halts, thresholds.asks(step.threshold)))
+    if rows.transient:
+        waits = rows.streak is not None and rows.streak.count > 1
+        return Decision(level="notice", count=rows.streak.count) if waits and rows.streak else CARRY_ON
     streak = max(counts.same, counts.rejected)
     if counts.loop >= max(streak, 2):
         return Decision(level="notice", threshold="loop", count=counts.loop, limit=thresholds.loop)
@@ -126,8 +142,11 @@ def _list_reached(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterato
         ("total", counts.total, thresholds.total),
     )
     for threshold, count, limit in steps:
+        halts = threshold in thresholds.halts
+        if threshold == "total" and halts and not rows.stays:
+            continue  # the next failure that stays takes the step
         if count >= limit and not _is_taken(rows, rows.streak, threshold):
-            yield _make_step(threshold, count, limit, halts=threshold in thresholds.halts)
+            yield _make_step(threshold, count, limit, halts=halts and rows.stays)
 
 
 def _is_taken(rows: Rows, streak: Attempts, threshold: Threshold) -> bool:

@@ -8,6 +8,9 @@ from otel_errcompact.errors import SpanRef  # noqa: TC001 - pydantic reads the a
 from otel_errcompact.escalator.thresholds import Threshold  # noqa: TC001 - as above
 from otel_errcompact.runtime.models import FrozenModel, setting
 
+MAX_ARGUMENTS: Final = 200
+"""Characters of the arguments in an escalation's text."""
+
 ActionName = Literal["halt", "continue", "pause", "unhandled"]
 
 
@@ -29,6 +32,12 @@ class Escalation(FrozenModel, checks=False):
     location: str
     cause: str
     tool: str
+    arguments: str = ""
+    """The arguments of that call, as JSON and redacted; empty if unknown."""
+
+    mark: str = ""
+    """The mark of the class: `run.raw(escalation.mark)` returns the raw error."""
+
     digest: str
     """What the agent is shown: the block of recent errors."""
 
@@ -40,8 +49,23 @@ class Escalation(FrozenModel, checks=False):
     span: SpanRef | None = setting(default=None, exclude=True, repr=False)
     """The span of that occurrence, if there is one."""
 
-    def __str__(self) -> str:
+    @property
+    def reached(self) -> str:
+        """What was reached, by which class: all that an agent needs."""
         return f"{_REACHED[self.threshold]} ({self.count} of {self.limit}): [{self.type}] {self.cause}"
+
+    def describe_plainly(self) -> str:
+        """Return what failed, and how often, in words for an end user."""
+        if self.threshold in {"consecutive", "total"}:
+            return f"{self.count} steps have failed{' in a row' if self.threshold == 'consecutive' else ''}"
+        return f"{self.tool or 'a step'} was tried {self.count} times without success"
+
+    def __str__(self) -> str:
+        shown = "".join(filter(str.isprintable, self.arguments[: MAX_ARGUMENTS + 1]))
+        arguments = shown if len(self.arguments) <= MAX_ARGUMENTS else f"{shown[:MAX_ARGUMENTS]}..."
+        call = f"{self.tool}({arguments})" if arguments else self.tool
+        where = (("agent", self.agent), ("run", self.run_id), ("call", call), ("class", self.mark))
+        return f"{self.reached} ({', '.join(f'{name} {value}' for name, value in where if value)})"
 
 
 class AnsweredEscalation(FrozenModel, checks=False):
@@ -50,6 +74,9 @@ class AnsweredEscalation(FrozenModel, checks=False):
     escalation: Escalation
     action: ActionName
     message: str = ""
+
+    by_default: bool = setting(default=False, exclude=True, repr=False)
+    """Whether no handler has given it."""
 
     tick: int = setting(default=0, exclude=True, repr=False)
     """When it was answered, in the ledger's sequence."""

@@ -17,19 +17,24 @@ class RunHalted(ControlFlow, RuntimeError):  # noqa: N818 - it reports a decisio
     Args:
         escalation: The escalation that led to the stop.
         reason: Why, in one line.
+        final_text: What the end user reads; plain words about what failed if empty.
     """
 
     _STANDING: ClassVar = "halted"
+    _OPENING: ClassVar = "I have stopped"
 
-    def __init__(self, escalation: Escalation, reason: str) -> None:
-        reached = str(escalation)
+    def __init__(self, escalation: Escalation, reason: str, final_text: str = "") -> None:
+        reached = escalation.reached
         account = reached if reason == reached else f"{reason} ({reached})"
         super().__init__(f"run {escalation.run_id!r} {self._STANDING}: {account}")
         self.escalation = escalation
         self.reason = reason
+        self.final_text = final_text or f"{self._OPENING}: {escalation.describe_plainly()}."
+        """What the end user may read: nothing of handlers, thresholds or ids."""
 
 
 class RunPaused(RunHalted):
     """Raised at a gate after `Pause`; `run.resume()` lets the run continue."""
 
     _STANDING: ClassVar = "paused"
+    _OPENING: ClassVar = "I am waiting for a person"

@@ -31,7 +31,7 @@ class Thresholds(FrozenModel):
     """The same where nothing was executed: input that was refused, unknown tools, commands that do not exist."""
 
     loop: int = setting(default=4, ge=1)
-    """Failures and refusals of identical calls of an agent since any of its calls succeeded."""
+    """Failures and refusals of identical calls of an agent since any of its calls succeeded; none that may pass."""
 
     loop_halt: int = setting(default=6, ge=1)
     """The same count, at which a run is halted that no handler has answered for."""
@@ -39,8 +39,14 @@ class Thresholds(FrozenModel):
     refuse: int = setting(default=2, ge=1)
     """Failures of identical calls, none of them transient, after which the next one is refused."""
 
+    refuse_seconds: int = setting(default=300, ge=1)
+    """For how long after its last failure a call is refused, in seconds; then it may be made once, as a probe."""
+
+    wait_seconds: int = setting(default=300, ge=0)
+    """Seconds without a success after which failures that may pass, such as time-outs, count for `same` as well."""
+
     consecutive: int = setting(default=6, ge=1)
-    """Failures in a row, of any class, with no success between; an alert."""
+    """Failures in a row that stay, of any class, with no success between; an alert."""
 
     total: int = setting(default=30, ge=1)
     """Occurrences in the run: the error budget; an alert."""

@@ -17,7 +17,6 @@ MAX_DETAILS: Final = 48
 """Detail lines, a mark of what was left out included."""
 
 CUT: Final = "..."
-
 _LOOK_AHEAD: Final = 1_000
 
 

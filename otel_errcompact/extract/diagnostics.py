@@ -41,12 +41,7 @@ _BREAKING: Final = lazy_pattern(
 
 
 def facts_of_diagnostics(
-    text: Text,
-    of: Format,
-    *,
-    unit: str = "error",
-    claimed: bool = False,
-    with_warnings: bool = False,
+    text: Text, of: Format, *, unit: str = "error", claimed: bool = False, with_warnings: bool = False
 ) -> Facts | None:
     """
     Return the facts of all diagnostics in a text.
@@ -54,15 +49,8 @@ def facts_of_diagnostics(
     Hooks run several tools and glue their outputs together. The table tries the formats one after the other, so a
     format reads its own diagnostics and those of the formats behind it, and no text is read twice.
 
-    Args:
-        text: The text.
-        of: The format.
-        unit: What a diagnostic is, in the singular.
-        claimed: Whether the text is known to be of this format, also where another one finds what is in it.
-        with_warnings: Whether warnings are shown below the errors.
-
-    Returns:
-        The facts, or nothing where the text is of another format or its warnings are not what failed.
+    A text is `claimed` if it is known to be of this format, also where another one finds what is in it. Nothing where
+    its warnings are not what failed.
     """
     readers: list[Diagnostics] = []
     found: list[Diagnostic] = []
@@ -94,16 +82,13 @@ def facts_of_diagnostics(
         _make_members(found),
         unit=unit,
         total=total,
-        more=(
-            *_show_warnings(beside),
-            *_find_remedies(readers, text.body),
-        ),
+        more=(*_show_warnings(beside), *_find_remedies(readers, text.body)),
         first_is_root=True,
     )
 
 
 def _find_readers(of: Format, body: str) -> Iterator[Diagnostics]:
-    """Return the diagnostics of a format, and of those behind it in the table that the text may be of."""
+    # Return the diagnostics of a format, and of those behind it in the table that the text may be of.
     names = [listing.name for listing in listings()]
     behind = (row for row in listings()[names.index(of.name) + 1 :] if row.has_diagnostics)
     likely = (load(row) for row in behind if any(marker in body for marker in row.markers))
@@ -116,9 +101,7 @@ def place(file: str, line: str | None) -> Location:
 
 
 def _split_lines(text: Text) -> list[str]:
-    """
-    Return the lines; where a script has glued outputs together with line feeds it did not mean literally, theirs too.
-    """
+    # Return the lines; where a script has glued outputs together with line feeds it did not mean literally, theirs too.
     lines = text.lines
     if ("npm " in text.body or "\n#" in text.body) and _REPEATED.search(text.body):
         lines = [_REPEATED.sub("", line, count=1) for line in lines]
@@ -128,7 +111,7 @@ def _split_lines(text: Text) -> list[str]:
 
 
 def _keep_errors(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the errors, or all diagnostics where none is an error."""
+    # Return the errors, or all diagnostics where none is an error.
     return [diagnostic for diagnostic in diagnostics if diagnostic.is_error] or diagnostics
 
 
@@ -151,7 +134,7 @@ def _find_remedies(readers: Sequence[Diagnostics], body: str) -> Iterator[str]:
 
 
 def _make_members(diagnostics: Sequence[Diagnostic]) -> list[Member]:
-    """Return the diagnostics as members: the first with all its details, others with one in the same line."""
+    # Return the diagnostics as members: the first with all its details, others with one in the same line.
     first = diagnostics[0].type, diagnostics[0].message
     alone = all((diagnostic.type, diagnostic.message) == first for diagnostic in diagnostics)
     return [

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.stacks.failure import Failure
 
 ASSERTION: Final = "AssertionError"
-
 DOCTEST: Final = "DocTestFailure"
 
 EXPECTATIONS: Final = frozenset({ASSERTION, "Failed"})
@@ -66,10 +65,7 @@ def member_of(chain: Sequence[Failure], name: str, function: str) -> Member:
     """
     Return a failed test by its expectation or its exception.
 
-    Args:
-        chain: The exceptions, outermost first.
-        name: The test's name.
-        function: The test's function. An expectation that failed in another one is an exception like any other.
+    An expectation that failed in another function than the test's is an exception like any other.
     """
     root = chain[-1]
     lines = root.message.split("\n")
@@ -103,11 +99,9 @@ def _strip_source(member: Member) -> Member:
 
 def read_expectation(lines: Sequence[str], source: str = "") -> Expectation:
     """
-    Return a failed expectation in the fewest words that keep both values.
+    Return a failed expectation in few words that keep both values.
 
-    Args:
-        lines: The message, without the exception's type.
-        source: The source line of the expectation; what it says already is not said again.
+    What its source line says already is not said again.
     """
     lines = lines[:_LOOK_AHEAD]
     at = next((number for number, line in enumerate(lines) if line.strip()), None)
@@ -133,8 +127,7 @@ def read_example(lines: Sequence[str]) -> str:
     """
     Return what a failed example of a docstring says.
 
-    Args:
-        lines: The example, perhaps below the docstring before it; `Expected:` and `Got:`, each followed by its lines.
+    It may stand below the docstring before it; then `Expected:` and `Got:`, each followed by its lines.
     """
     parts: dict[str, list[str]] = {"": []}
     at = ""
@@ -153,7 +146,7 @@ def read_example(lines: Sequence[str]) -> str:
 
 
 def _ends(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines of a value; of a traceback the last one."""
+    # Return the lines of a value; of a traceback the last one.
     return lines[-1:] if lines and lines[0].startswith("Traceback ") else lines[:3]
 
 
@@ -172,13 +165,12 @@ def _where(lines: Sequence[str]) -> str:
 
 
 def _is_said(where: str, source: str) -> bool:
-    """Tell whether the source line shows already what a value was computed from."""
     origins = (part.partition(" = ")[2].replace('"', "'") for part in where.split("; "))
     return all(origin in source.replace('"', "'") for origin in origins)
 
 
 def _values(cause: str, lines: Sequence[str]) -> str:
-    """Return the cause with both values, where its first line leaves them out and further lines tell them."""
+    # Return the cause with both values, where its first line leaves them out and further lines tell them.
     if _is_complete(cause):
         return ""
     labelled = [" ".join(line.split()) for line in lines if _LABELLED.match(line)]
@@ -195,7 +187,6 @@ def _values(cause: str, lines: Sequence[str]) -> str:
 
 
 def _changes(cause: str, lines: Sequence[str]) -> Iterator[str]:
-    """Yield in one line what a comparison of longer texts prints as a difference."""
     stripped = (line.strip() for line in lines)
     changed = [line for line in stripped if line.startswith(("- ", "+ ")) and not line.startswith(("+  ", "-  "))]
     if changed and not _is_complete(cause):

@@ -12,13 +12,16 @@ from otel_errcompact.extract.evidence.find import find_evidence
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.evidence.late import LateEvidence
 from otel_errcompact.extract.folding import fold_temporary
+from otel_errcompact.extract.following import add_following
 from otel_errcompact.extract.glued import facts_of_parts
+from otel_errcompact.extract.naming import read_named
 from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import says_all
 from otel_errcompact.extract.stacks.roots import ANYWHERE
+from otel_errcompact.extract.table import listings
 from otel_errcompact.extract.text import Text, read_text
 from otel_errcompact.redaction.redact import redact_lines
 
@@ -60,16 +63,16 @@ def extract(raw: RawError, roots: CodeRoots = ANYWHERE) -> Facts:
 
 def facts_of_exceptions(chain: Sequence[Failure], roots: tuple[str, ...] = ()) -> Facts:
     """Return the facts of exceptions at hand, outermost first."""
-    facts = _look_into_output(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON), roots)
-    messages = [part for failure in chain for part in (failure.message, failure.extra) if part]
-    return _add_evidence(facts, "\n".join(messages))
+    facts = look_into_output(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON), roots)
+    said = "\n".join([part for failure in chain for part in (failure.message, failure.extra) if part])
+    return _add_evidence(read_named(replace(add_following(facts, said.split("\n")), details=facts.details)), said)
 
 
 def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
-    told = replace(text, body=strip_passed(text.body))
-    facts = _look_into_output(facts_of_parts(text) or recognise(told), text.roots)
-    return _add_evidence(facts, told.body)
+    failed = replace(text, body=strip_passed(text.body))
+    facts = look_into_output(facts_of_parts(text) or recognise(failed), text.roots)
+    return _add_evidence(read_named(facts), failed.body)
 
 
 def _add_evidence(facts: Facts, body: str) -> Facts:
@@ -82,6 +85,8 @@ def _add_evidence(facts: Facts, body: str) -> Facts:
 
 
 def _gather(facts: Facts, body: str) -> tuple[Evidence, ...]:
+    if any(row.tells_logs for row in listings() if row.name == facts.format):
+        return ()
     return _redact(fold_temporary(facts.revise(evidence=find_evidence(body.split("\n"), facts))).evidence)
 
 
@@ -98,12 +103,9 @@ def _strip_trailers(output: str) -> str:
     return "\n".join(lines)
 
 
-def _look_into_output(facts: Facts, roots: tuple[str, ...]) -> Facts:
-    """
-    Return the facts of the output that an exception repeats, where a format recognises it; the exception wraps it.
-
-    Tools that run programs raise exceptions with the program's output, and the cause is in there.
-    """
+def look_into_output(facts: Facts, roots: tuple[str, ...]) -> Facts:
+    """Return the facts of the output that an exception repeats, if recognised."""
+    # Tools that run programs raise exceptions with their output: the cause is in there, and the exception wraps it.
     if not facts.output:
         return facts
     if says_all(facts.cause):
@@ -124,7 +126,7 @@ def _look_into_output(facts: Facts, roots: tuple[str, ...]) -> Facts:
 
 
 def _add_next(facts: Facts, output: str, roots: tuple[str, ...]) -> Facts:
-    """Return the facts with a line for what a program that ran next failed with, where a format recognises it."""
+    # Return the facts with a line for what a program that ran next failed with, where a format recognises it.
     following = recognise(read_text(RawError(text=output), roots))
     if following.format in _REPEATING or following.type.startswith(_OUTCOME):
         return facts

@@ -1,10 +1,11 @@
-"""Temporary folders named once: a path below a folder that was named before is told without it."""
+"""Temporary folders named once: below one that was named before, a path shows that its beginning is left out."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
@@ -44,7 +45,7 @@ def _fold_lines(lines: Sequence[str], named: set[str]) -> list[str]:
     for line in lines:
         roots = {found[0] for found in _ROOT.finditer(line)}
         for root in roots & named:
-            line = line.replace(root, "")  # noqa: PLW2901 - one folder after the other
+            line = line.replace(root, f"{CUT}{root[-1]}")  # noqa: PLW2901 - one folder after the other
         folded.append(line)
         named |= roots
     return folded

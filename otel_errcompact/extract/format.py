@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.command import Command
     from otel_errcompact.extract.text import Text
 
 
@@ -75,6 +76,15 @@ class Diagnostics(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A family of tools whose output no format reads."""
+
+    name: str
+    commands: tuple[Command, ...]
+    """How its programs are called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """What is known of a format before it is loaded."""
 
@@ -108,8 +118,23 @@ class Listing:
     hints: tuple[Hint, ...] = ()
     """What to do about its failures where their cause does not say it."""
 
+    tells_logs: bool = False
+    """Whether its facts hold what failed tests have logged: any other line is of a test that passed."""
+
     has_diagnostics: bool = False
     """Whether texts of other compilers and linters may hold diagnostics of this format."""
+
+    reads_all: bool = False
+    """Whether it reads all of its texts: lines that it leaves out are mostly noise, or logged by tests that passed."""
+
+    judges_code: bool = False
+    """Whether its programs judge code: their words are about that code, and the same code fails again."""
+
+    is_of_service: bool = False
+    """Whether a server that answers may say when to come again."""
+
+    rejects: tuple[str, ...] = ()
+    """Its types of calls that were rejected before anything was executed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +144,13 @@ class Format(Listing):
     read: Callable[[Text], Facts | None]
     """Returns the facts of a text of this format, or nothing for other texts."""
 
+    commands: tuple[Command, ...] = ()
+    """How its programs are called, where more is known of them than their names."""
+
     diagnostics: Diagnostics | None = None
     """How its diagnostics are read in the texts of other compilers and linters."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "has_diagnostics", self.diagnostics is not None and self.diagnostics.is_shared)
+        own = (name for command in self.commands if command.prints is None for name in split_names(command.names))
+        object.__setattr__(self, "programs", (*self.programs, *own))

@@ -10,7 +10,7 @@ from otel_errcompact.extract.cleaning.parts import split_parts
 from otel_errcompact.extract.cleaning.unwrapping import unwrap
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
-from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.members import Member, facts_of_members, to_member
 from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.statements import statement_of
@@ -55,7 +55,7 @@ def _join(failed: Sequence[tuple[Part, Facts]]) -> Facts:
         part, facts = failed[0]
         return replace(facts, details=(*facts.details, *([f"in {part.name}"] if part.name else [])))
     members = [_make_member(part, facts) for part, facts in failed]
-    facts = facts_of_members(members, unit="program", first_is_root=True)
+    facts = facts_of_members(members, unit="program", first_is_root=True) or failed[0][1]
     if failed[0][0].has_failed:
         # Which hooks have to pass stands first: lines further down may be cut.
         names = clip(", ".join(part.name for part, _ in failed), MAX_DETAIL)
@@ -100,9 +100,11 @@ def _read_output(part: Part, roots: tuple[str, ...]) -> Facts | None:
     facts = recognise(Text(body=opened.text, exit_code=opened.exit_code, roots=roots)) if opened.text else None
     if facts is None or facts.format not in _OF_ANY_TEXT:
         return facts
+    if facts.cause.startswith("{"):
+        return None  # an answer, in which no format has read an error
     tells = kind_of(facts.cause) is Kind.TELLING or statement_of(facts.cause) is not None or facts.format == "plain"
     return facts if tells else None
 
 
 def _make_member(part: Part, facts: Facts) -> Member:
-    return Member(facts.type, facts.cause, facts.location, part.name, facts.details, facts.key_cause)
+    return to_member(facts, part.name)

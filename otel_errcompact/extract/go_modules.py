@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.errors import Location
+from otel_errcompact.extract.forms import Found, Lines, form, place_of
 from otel_errcompact.extract.members import MAX_MEMBERS, Member
-from otel_errcompact.runtime.lazy import lazy_pattern
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Sequence
-
-
-_PLACE: Final = lazy_pattern(r"(?P<file>[^\s:]{1,300}\.go):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: ")
-
-_LOADING: Final = lazy_pattern(
+_PLACE: Final = form(r"(?P<file>{path}\.go):{line}(?::{number})?: ")
+_LOADING: Final = form(
     r"no required module provides package |package [^\s;]{1,300} is not in (?:std|GOROOT)|missing go\.sum entry "
-    r"|cannot find (?:package|module) |import cycle not allowed|import \"[^\"]{1,300}\" is a program, not an import"
+    r"|cannot find (?:package|module) |import cycle not allowed|import {quoted} is a program, not an import"
     r"|use of internal package |build constraints exclude all Go files|found packages |no Go files in "
     r"|module [^\s]{1,300} provides package |ambiguous import: |case-insensitive import |malformed import path "
     r"|relative import path |local import "
 )
-
-_GO: Final = lazy_pattern(
+_GO: Final = form(
     r"go: (?!downloading |finding |extracting |added |upgraded |removed |downgraded |found |trying |warning: "
-    r"|creating |to add )(?P<message>\S.*)"
+    r"|creating |to add ){message}"
 )
-
-_PATTERN: Final = lazy_pattern(r"pattern [^\s:]{1,300}: (?:directory prefix |no matching |cannot find ).+")
-
-_IMPORTS: Final = lazy_pattern(
-    r"\t?(?:package|imports) (?P<package>[^\s:]{1,300})(?: from (?P<file>[^\s:]{1,200}))?"
-    r"(?:: import cycle not allowed)?$"
-)
-
+_PATTERN: Final = form(r"pattern {path}: (?:directory prefix |no matching |cannot find ).+")
+_IMPORTS: Final = form(r"\t?(?:package|imports) (?P<package>{path})(?: from {file})?(?:: import cycle not allowed)?$")
 _CYCLE: Final = ": import cycle not allowed"
-
 _ADVICE: Final = ("; to add it:", "; to add:", "; see ")
 
 
-def members_of(lines: Sequence[str]) -> list[Member]:
+def members_of(lines: Lines) -> list[Member]:
     """Return a member for each line that says what could not be loaded; lines of other forms do not count."""
     members: list[Member] = []
     for number, line in enumerate(lines):
@@ -54,7 +40,7 @@ def members_of(lines: Sequence[str]) -> list[Member]:
     return members
 
 
-def _member(line: str, after: Sequence[str]) -> Member | None:
+def _member(line: str, after: Lines) -> Member | None:
     place = _PLACE.match(line)
     said = line[place.end() :] if place else line
     go = None if place else _GO.match(line)
@@ -66,18 +52,16 @@ def _member(line: str, after: Sequence[str]) -> Member | None:
         message = f"{message} {indented.pop(0)}"
     for advice in _ADVICE[:2]:
         message = message.removesuffix(advice)
-    location = Location(file=place["file"], line=int(place["line"])) if place else NOWHERE
+    location = place_of(place)
     return Member("go", message, location, details=tuple(indented))
 
 
-def _indented(lines: Sequence[str]) -> int:
-    """Return how many of the next lines belong to the line before them."""
+def _indented(lines: Lines) -> int:
     return next((number for number, line in enumerate(lines) if line[:1] not in ("\t", " ")), len(lines))
 
 
-def _cycle(lines: Sequence[str], end: int) -> Member | None:
-    """Return an import cycle, told from the package that closes it."""
-    imports: list[re.Match[str]] = []
+def _cycle(lines: Lines, end: int) -> Member | None:
+    imports: list[Found] = []
     for line in reversed(lines[max(0, end - 50) : end + 1]):
         found = _IMPORTS.match(line)
         if found is None or (imports and line.endswith(_CYCLE)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.dedup.key import signature_of
 from otel_errcompact.dedup.masking import mask
+from otel_errcompact.dedup.outages import leave_place
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import CUT, MAX_DETAIL, clip, details
 from otel_errcompact.redaction.redact import redact
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 MAX_MEMBERS: Final = 300
 """Members that are looked at; further ones are only counted."""
+
+MAX_NAMED: Final = 50
+"""Members whose names the facts carry."""
+
+_LONGEST_NAME: Final = 200
 
 MAX_CAUSES: Final = 46
 """Causes of one output that are shown."""
@@ -30,6 +36,9 @@ _DETAILS_OF_FIRST: Final = 12
 _DETAILS_OF_OTHERS: Final = 3
 _FEW_CAUSES: Final = 8
 """Causes up to which each is told with details; beyond, the names of all matter more."""
+
+_ROOM: Final = 2_000
+"""Characters of further causes beyond which a digest has no room for all: the names of failed tests stand first."""
 
 _MAX_LINES_OF_NAMES: Final = 16
 _MAX_VARIANTS: Final = 4
@@ -87,30 +96,34 @@ class _Cause:
         return place
 
 
+def to_member(facts: Facts, name: str = "", *before: str) -> Member:
+    """Return facts as those of one failure among others."""
+    return Member(facts.type, facts.cause, facts.location, name, (*before, *facts.details), facts.key_cause)
+
+
 def facts_of_members(
-    members: Sequence[Member],
+    members: Iterable[Member],
     *,
     unit: str,
     total: int = 0,
     more: Iterable[str] = (),
     first_is_root: bool = False,
     are_alike: bool = False,
-) -> Facts:
+) -> Facts | None:
     """
-    Return the facts of an output that reports several failures.
+    Return the facts of an output that reports several failures, if any.
 
     Members with one cause are one failure. The cause that most members have is the cause of the output; others follow
-    as details, one line each. The key follows the set of distinct causes in canonical order, so that neither the order
-    of the output nor the counts matter.
+    as details, one line each. The tool itself counts a `total`; where failures `are_alike`, those that are only counted
+    failed as the members did.
 
-    Args:
-        members: The failures in the order of the output; at least one.
-        unit: What a member is, in the singular: `test`, `error`.
-        total: How many failures the tool itself counts, where it says so.
-        more: Further lines worth showing.
-        first_is_root: Whether the first failure tends to cause the others, as with compilers.
-        are_alike: Whether failures that are only counted failed as the members did.
+    A suite is keyed by its leading cause: which tests are red beside it changes from run to run. `first_is_root`, as
+    with compilers, says that the first tends to cause the others: then the key follows the set of causes, in canonical
+    order.
     """
+    members = list(members)
+    if not members:
+        return None
     if len(members) == 1 and total <= 1 and (output := members[0].output) is not None:
         # The same failure has the same key, whoever ran the program.
         return replace(output, details=details((*members[0].details, *more)))
@@ -120,6 +133,7 @@ def facts_of_members(
     head = causes[0]
     left = max(total - len(members), 0)
     several = len(causes) > 1
+    is_set = several and first_is_root
     # Of failures that were cut out of the output the cause is unknown, and mostly another one.
     is_cut = left > 0 and not are_alike
     shown = len(head.members) if several or is_cut else len(members) + left
@@ -130,16 +144,17 @@ def facts_of_members(
         location=head.location,
         details=details((*_around(head), *_others(head, causes[1:]), *more, *missing)),
         # A cause that stands in several files is signed by what its places share, so that their order is no part.
-        key_cause=" + ".join(sorted({_sign(cause) for cause in causes})) if several else head.first.keyed_cause,
-        key_is_whole=several,
+        key_cause=" + ".join(sorted({_sign(cause) for cause in causes})) if is_set else head.first.keyed_cause,
+        key_is_whole=is_set,
         members=len(members) + left,
         unread=left if is_cut and len(members) < MAX_MEMBERS else 0,
         tally=_tally(shown, len(members) + left, unit),
+        names=tuple(dict.fromkeys(clip(each.name, _LONGEST_NAME) for each in members[:MAX_NAMED] if each.name)),
     )
 
 
 def _causes_of(members: Iterable[Member]) -> list[_Cause]:
-    """Group members by cause: by place and template, or by the very same words wherever they are said."""
+    # Group members by cause: by place and template, or by the very same words wherever they are said.
     causes: dict[str, _Cause] = {}
     by_words: dict[tuple[str, str], _Cause] = {}
     templates: dict[str, str] = {}
@@ -162,12 +177,11 @@ def _sign(cause: _Cause) -> str:
 
 
 def _signature(member: Member, templates: dict[str, str]) -> str:
-    """Return what makes two members the same failure, with secrets and volatile parts taken out."""
     said = member.keyed_cause
     template = templates.get(said)
     if template is None:
         # Most of the time of reading goes into templates, and members of one output often say the same.
-        template = templates[said] = mask(redact(said))
+        template = templates[said] = leave_place(mask(redact(said)))
     return signature_of(member.type, member.location, template)
 
 
@@ -178,14 +192,13 @@ def _tally(shown: int, total: int, unit: str) -> str:
 
 
 def _around(head: _Cause) -> Iterator[str]:
-    """Yield what belongs to the first cause besides its words."""
     yield from _wrap(_names_of(head))
     yield from _variants(head)
     yield from head.first.details[:_DETAILS_OF_FIRST]
 
 
 def _variants(head: _Cause) -> Iterator[str]:
-    """Yield the expectations of one cause that are worded otherwise than the first, each with its name."""
+    # Yield the expectations of one cause that are worded otherwise than the first, each with its name.
     differing = [member for member in head.members if member.assertion and member.cause != head.first.cause]
     if not differing:
         return
@@ -199,17 +212,37 @@ def _variants(head: _Cause) -> Iterator[str]:
 
 
 def _others(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:
-    """Yield a line for each further cause, and what belongs to it."""
     shown = causes[:MAX_CAUSES]
-    for cause in shown:
-        yield _line(cause, _places(cause, besides=head), _folder(head.first.location.file))
-        yield from cause.first.details[: _DETAILS_OF_OTHERS if len(causes) < _FEW_CAUSES else 1]
+    lines = [line for cause in shown for line in _tell(cause, head, len(causes))]
+    members = [member for cause in causes for member in cause.members]
+    if sum(map(len, lines)) > _ROOM and all(member.name for member in members):
+        yield from _wrap(list(_short_names(members, NOWHERE)), "also in")
+        lines = [line for cause in shown for line in _tell(cause, head, len(causes), is_named=True)]
+    yield from lines
     if len(causes) > len(shown):
         yield f"{CUT} {len(causes) - len(shown)} more causes"
 
 
-def _line(cause: _Cause, names: str, folder: str) -> str:
-    """Return a cause in one line; of a place in the folder that was named before, the folder is left out."""
+def _tell(cause: _Cause, head: _Cause, causes: int, *, is_named: bool = False) -> Iterator[str]:
+    folder = _folder(head.first.location.file)
+    names = [] if is_named else _places(cause, besides=head)
+    line = _line(cause, ", ".join(names), folder, is_named=is_named)
+    if len(line) <= MAX_DETAIL or len(cause.members) == 1:
+        yield line
+    else:
+        yield _line(cause, "", folder)
+        yield from _wrap(names)
+    details = cause.first.details
+    most = _DETAILS_OF_OTHERS if causes < _FEW_CAUSES else 1
+    if most > 1:  # both sides of what is compared stay together
+        most = max(most, sum(line.startswith(("- ", "+ ")) for line in details))
+    yield from details[:most]
+    if len(details) > most > 1:
+        yield f"{CUT} {len(details) - most} more lines of this one"
+
+
+def _line(cause: _Cause, names: str, folder: str, *, is_named: bool = False) -> str:
+    # Return a cause in one line; of a place in the folder that was named before, the folder is left out.
     first, count = cause.first, len(cause.members)
     place = str(cause.location) or (first.name if count == 1 else "")
     if count > 1 and names and not first.name and not cause.location.function:
@@ -217,10 +250,10 @@ def _line(cause: _Cause, names: str, folder: str) -> str:
     elif folder and not first.name and not cause.location.function and _folder(cause.location.file) == folder:
         place = place.removeprefix(folder)
     at = f" at {clip(place, _MAX_PLACE)}" if place else ""
-    if count == 1 and first.name and first.name not in place and not _names_in(place, first.name):
+    if count == 1 and not is_named and first.name and first.name not in place and not _names_in(place, first.name):
         at = f"{at} in {clip(first.name, _MAX_PLACE)}"
     times = f" ({count}x{f': {names}' if names else ''})" if count > 1 else ""
-    return clip(f"{first.type}{at}: {first.cause}", MAX_DETAIL) + times
+    return clip(f"{first.type}{at}: {first.cause}", MAX_DETAIL - (0 if names else len(times))) + times
 
 
 def _names_in(place: str, name: str) -> bool:
@@ -228,9 +261,9 @@ def _names_in(place: str, name: str) -> bool:
     return bool(place) and name.partition("[")[0].rpartition(".")[2].rpartition("::")[2] in place and "[" not in name
 
 
-def _wrap(names: Sequence[str]) -> Iterator[str]:
-    """Yield names in lines, the first of which begins with `in`."""
-    line, left = "in", _MAX_LINES_OF_NAMES
+def _wrap(names: Sequence[str], begin: str = "in") -> Iterator[str]:
+    # Yield names in lines, the first of which begins with `begin`.
+    line, left = begin, _MAX_LINES_OF_NAMES
     for number, name in enumerate(names):
         if len(line) + len(name) > MAX_DETAIL - 4:
             yield line
@@ -253,19 +286,19 @@ def _names_of(cause: _Cause, besides: _Cause | None = None) -> list[str]:
     return list(_short_names(distinct.values(), besides.first.location if besides else NOWHERE))
 
 
-def _places(cause: _Cause, besides: _Cause | None = None) -> str:
+def _places(cause: _Cause, besides: _Cause) -> list[str]:
     if len(cause.members) == 1:
-        return ", ".join(_names_of(cause))
-    if besides is not None and _are_in_files_of(cause, besides):
+        return _names_of(cause)
+    if _are_in_files_of(cause, besides):
         lines = [str(member.location.line) for member in cause.members]
-        return f"same files: {', '.join(lines) if len(set(lines)) > 1 else lines[0]}"
+        return [f"same files: {lines[0]}", *(lines[1:] if len(set(lines)) > 1 else ())]
     names = _names_of(cause, besides)
-    left = f", {CUT} {len(names) - MAX_PLACES} more" if len(names) > MAX_PLACES else ""
-    return ", ".join(names[:MAX_PLACES]) + left
+    left = [f"{CUT} {len(names) - MAX_PLACES} more"] if len(names) > MAX_PLACES else []
+    return [*names[:MAX_PLACES], *left]
 
 
 def _are_in_files_of(cause: _Cause, other: _Cause) -> bool:
-    """Tell whether members stand in the same few files, in the same order, as those of another cause."""
+    # Tell whether members stand in the same few files, in the same order, as those of another cause.
     files = [member.location.file for member in cause.members]
     return (
         1 < len(files) <= MAX_PLACES
@@ -276,10 +309,19 @@ def _are_in_files_of(cause: _Cause, other: _Cause) -> bool:
 
 
 def _short_names(members: Iterable[Member], before: Location) -> Iterator[str]:
-    """Yield names and places, a place without what it has in common with the one before: `src/a.ts:4, 9, b.ts:2`."""
+    # Yield names and places, a place without what it has in common with the one before: `src/a.ts:4, 9, b.ts:2`.
+    # Names have their places beside them where these are not the same: `test_a (a.ts:4), test_b (9)`.
+    members = list(members)
+    are_apart = len({(member.location.file, member.location.line) for member in members}) > 1
+    file = ""
     for number, member in enumerate(members):
         place = member.location
         name = member.name or str(place)
+        if member.name and are_apart and place.line is not None:
+            at = str(place.line) if place.file == file else f"{place.file_name}:{place.line}"
+            file = place.file
+            yield f"{clip(name, _MAX_PLACE)} ({at})"
+            continue
         if not member.name and not place.function and place.line is not None:
             if number and place.file == before.file:
                 name = str(place.line)
@@ -291,5 +333,4 @@ def _short_names(members: Iterable[Member], before: Location) -> Iterator[str]:
 
 
 def _folder(file: str) -> str:
-    """Return the folder of a file with the slash behind it."""
     return file[: max(file.rfind("/"), file.rfind("\\")) + 1]

@@ -1,22 +1,41 @@
-"""Strip what runners have printed of tests that all passed."""
+"""How programs close: what of a text a last all-passed tally leaves to be read."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from otel_errcompact.extract.table import listings
 from otel_errcompact.runtime.strings import has_any
 
+if TYPE_CHECKING:
+    from otel_errcompact.extract.format import Listing
 
-class _Closings(NamedTuple):
+
+class Closings(NamedTuple):
+    """The closing statements of a format, compiled."""
+
+    name: str
     clues: tuple[str, ...]
-    passed: re.Pattern[str]
-    """How runners say that all went well; the group is the number of the runner."""
+    failed: re.Pattern[str] | None
+    passed: re.Pattern[str] | None
+    stacks: re.Pattern[str] | None
 
-    failed: tuple[re.Pattern[str], ...]
-    """How each of them says that something failed."""
+    def fails(self, body: str, start: int, end: int) -> bool:
+        """Tell whether a part of a text says that something failed."""
+        return any(form is not None and form.search(body, start, end) for form in (self.failed, self.stacks))
+
+
+@cache
+def compile_closings(listing: Listing) -> Closings:
+    """Return the closing statements of a format."""
+    patterns = (_join(part) for part in (listing.closings, listing.passes, listing.stacks))
+    return Closings(listing.name, listing.clues, *patterns)
+
+
+def _join(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+    return re.compile(f"^(?:{'|'.join(patterns)})", re.MULTILINE) if patterns else None
 
 
 def strip_passed(body: str) -> str:
@@ -25,23 +44,17 @@ def strip_passed(body: str) -> str:
 
     Where a runner has reported a failure before, the tally is only that of its last part.
     """
-    closings = _closings()
-    if not has_any(body, closings.clues):
+    clues, passed, runners = _runners()
+    if not has_any(body, clues):
         return body
-    last = next((found for found in reversed(list(closings.passed.finditer(body))) if _is_last_word(found, body)), None)
-    if last is None or any(failed.search(body, 0, last.start()) for failed in closings.failed):
-        return body
-    return body[last.start() :]
-
-
-def _is_last_word(found: re.Match[str], body: str) -> bool:
-    return _closings().failed[int((found.lastgroup or "_0")[1:])].search(body, found.end()) is None
+    tallies = ((found, runners[int((found.lastgroup or "_0")[1:])]) for found in reversed([*passed.finditer(body)]))
+    start = next((found.start() for found, runner in tallies if not runner.fails(body, found.end(), len(body))), 0)
+    return body if any(runner.fails(body, 0, start) for runner in runners) else body[start:]
 
 
 @cache
-def _closings() -> _Closings:
-    runners = [listing for listing in listings() if listing.clues_of_passes]
-    passed = "|".join(f"(?P<_{number}>{'|'.join(row.passes)})" for number, row in enumerate(runners))
-    failed = (re.compile(f"^(?:{'|'.join((*row.closings, *row.stacks))})", re.MULTILINE) for row in runners)
-    clues = tuple(dict.fromkeys(clue for row in runners for clue in row.clues_of_passes))
-    return _Closings(clues, re.compile(f"^(?:{passed})", re.MULTILINE), tuple(failed))
+def _runners() -> tuple[tuple[str, ...], re.Pattern[str], list[Closings]]:
+    rows = [row for row in listings() if row.clues_of_passes]
+    passed = "|".join(f"(?P<_{number}>{'|'.join(row.passes)})" for number, row in enumerate(rows))
+    clues = tuple(dict.fromkeys(clue for row in rows for clue in row.clues_of_passes))
+    return clues, re.compile(f"^(?:{passed})", re.MULTILINE), [compile_closings(row) for row in rows]

@@ -26,9 +26,7 @@ class Prefilter(Generic[Row]):
     """
     Find the formats that a text may concern, by their markers.
 
-    Args:
-        formats: The formats in the order in which they are tried.
-        markers: The strings of each, of which such a text holds one; none means any text.
+    Formats without markers may concern any text.
     """
 
     def __init__(self, formats: Sequence[Row], markers: Sequence[tuple[str, ...]]) -> None:

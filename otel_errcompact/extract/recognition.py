@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
-from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
-from otel_errcompact.extract.evidence.kinds import Kind, is_content, kind_of
-from otel_errcompact.extract.members import Member
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.following import add_following
+from otel_errcompact.extract.members import Member, to_member
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.statements import indentation, is_telling
 from otel_errcompact.extract.table import LAST_RESORT, load, prefilters
@@ -19,19 +19,15 @@ from otel_errcompact.extract.text import Text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
 MAX_LINES: Final = 400
 """Lines of an inner output that are looked at, from its end."""
 
 MAX_DEPTH: Final = 3
 """Outputs inside outputs that are looked into: a hook that runs a build that runs a compiler."""
 
-_MAX_ANNOUNCED: Final = 3
-"""Lines below a cause that are told with it."""
-
 _NOTHING: Final = Facts(type="error", cause=NO_MESSAGE)
 
-_OF_ANY_TEXT: Final = frozenset({"plain", LAST_RESORT.name})
+OF_ANY_TEXT: Final = frozenset({"plain", LAST_RESORT.name})
 """Formats that take lines of any program, and choose among them."""
 
 _READING: Final[ContextVar[tuple[str, ...]]] = ContextVar("otel_errcompact_reading", default=())
@@ -41,19 +37,36 @@ _ROOTS: Final[ContextVar[tuple[str, ...]]] = ContextVar("otel_errcompact_roots",
 """The configured folders of own code, for the outputs inside the one that is read."""
 
 
+class Attempt(NamedTuple):
+    """What one format has made of one output."""
+
+    format: str
+    inside: tuple[str, ...]
+    """The formats that were reading around it, outermost first."""
+
+    body: str
+    facts: Facts | None
+
+
+ATTEMPTS: Final[ContextVar[list[Attempt] | None]] = ContextVar("otel_errcompact_attempts", default=None)
+"""Where attempts are noted, if anywhere."""
+
+
 def recognise(text: Text) -> Facts:
     """Return the facts that the first format finds in `text`; progress before an output hides none."""
     facts = _recognise(text)
-    if facts.format not in _OF_ANY_TEXT:
+    if facts.format not in OF_ANY_TEXT:
         return facts
     body = _strip_progress(text.body)
     behind = _recognise(replace(text, body=body)) if body else facts
-    return facts if behind.format in _OF_ANY_TEXT else behind
+    return facts if behind.format in OF_ANY_TEXT else behind
 
 
 def _strip_progress(body: str) -> str:
     at = 0
     while kind_of(body[at : (end := _end_of_line(body, at))]) is Kind.AROUND and end < len(body):
+        if body[at:end].strip() in {"{", "["}:
+            break  # what it opens belongs together
         at = end + 1
     return body[at:] if at else ""
 
@@ -69,7 +82,7 @@ def _recognise(text: Text) -> Facts:
 
 
 def _try_formats(text: Text) -> Facts:
-    reading = _READING.get()
+    reading, attempts = _READING.get(), ATTEMPTS.get()
     if text.roots:
         _ROOTS.set(text.roots)
     for prefilter in prefilters():
@@ -78,37 +91,20 @@ def _try_formats(text: Text) -> Facts:
                 continue
             _READING.set((*reading, listing.name))
             facts = load(listing).read(text)
+            if attempts is not None:
+                attempts.append(Attempt(listing.name, reading, text.body, facts))
             if facts is not None:
-                return _complete(_add_announced(facts, text), listing.name)
-    return _complete(load(LAST_RESORT).read(text) or _NOTHING, LAST_RESORT.name)
-
-
-def _add_announced(facts: Facts, text: Text) -> Facts:
-    # A cause that ends with a colon says nothing without the lines that it announces.
-    if not facts.cause.endswith(":"):
-        return facts
-    lines, heading = text.lines, facts.cause.rpartition("\n")[2]
-    at = next((number for number, line in enumerate(lines) if line.endswith(heading)), len(lines))
-    below = list(takewhile(is_content, islice(lines, at + 1, at + 1 + _MAX_ANNOUNCED)))
-    if not below:
-        return facts
-    margin = lines[at][: -len(heading)].strip()
-    said = (" ".join(line.strip().removeprefix(margin).split()) for line in below)
-    cause = clip(f"{facts.cause} {'; '.join(said)}".replace(":; ", ": "))
-    details = tuple(line for line in facts.details if line not in cause)
-    return replace(facts, cause=cause, details=details, key_cause=facts.key_cause or facts.cause)
+                return _complete(add_following(facts, text.lines, any_text=listing.name in OF_ANY_TEXT), listing.name)
+    facts = load(LAST_RESORT).read(text) or _NOTHING
+    return _complete(add_following(facts, text.lines, any_text=True), LAST_RESORT.name)
 
 
 def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | None:
     """
-    Return the facts of the output of a program that another program repeats.
+    Return the facts of a program's output that another program repeats.
 
-    Args:
-        lines: The output, without what the outer program puts before each line.
-        any_text: Whether a text counts that no format but the last resort recognises.
-
-    Returns:
-        The facts, or nothing where the output is empty, is not recognised, or stands too deep in others.
+    It comes without what the outer program puts before each line. Nothing where it is empty, stands too deep in others,
+    or is of no format but the last resort; with `any_text` that counts too.
     """
     kept = _dedent(lines[-MAX_LINES:])
     if not kept or len(_READING.get()) > MAX_DEPTH:
@@ -121,16 +117,13 @@ def member_of_output(output: Sequence[str], name: str, outcome: str, kind: str) 
     """Return how a part failed, by its output or its outcome."""
     facts = facts_of_output(output)
     if facts is not None:
-        known = (facts.type, facts.cause, facts.location, name, (outcome, *facts.details), facts.key_cause)
-        return Member(*known, output=facts)
+        return to_member(facts, name, outcome)._replace(output=facts)
     telling = next((line.strip() for line in reversed(output) if is_telling(line)), "")
     return Member(kind, clip(telling or outcome), name=name, details=(outcome,) if telling else ())
 
 
 def _complete(facts: Facts, name: str) -> Facts:
-    """
-    Return facts with the name of their format, a type in one line, and a cause; a cut output may have left neither.
-    """
+    # Return facts with the name of their format, a type in one line, and a cause; a cut output may have left neither.
     kind, cause = facts.type, facts.cause
     if len(kind) > MAX_DETAIL or "\n" in kind:
         kind = clip(" ".join(kind.split()), MAX_DETAIL)
@@ -138,7 +131,7 @@ def _complete(facts: Facts, name: str) -> Facts:
 
 
 def _dedent(lines: Sequence[str]) -> list[str]:
-    """Take off blank lines at both ends and the indentation that all lines have in common."""
+    # Take off blank lines at both ends and the indentation that all lines have in common.
     said = [number for number, line in enumerate(lines) if line.strip()]
     if not said:
         return []

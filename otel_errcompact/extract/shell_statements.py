@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, StatementTable, is_exception_name
+from otel_errcompact.extract.grammar import Rules
+from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, is_exception_name
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 COMMAND_NOT_FOUND: Final = "CommandNotFound"
-
 USAGE_ERROR: Final = "UsageError"
 
 REASONS: Final = {
@@ -50,13 +50,9 @@ REASONS: Final = {
 """What programs print for an error number, and the number's POSIX name."""
 
 _ENDINGS: Final = tuple(REASONS)
-
 _SHELL: Final = r"(?:-?(?:/(?:usr/)?bin/)?(?:ba|z|da|k|c|tc|fi)?sh|\(eval\))"
-
 _LINE: Final = r"(?::? line [0-9]{1,6}|:[0-9]{1,6}|: [0-9]{1,6})"
-
 _COMMAND: Final = r"(?P<command>[^:\s][^:]{0,200})"
-
 _NOT_FOUND: Final = (
     lazy_pattern(rf"(?:{_SHELL}{_LINE}{{0,2}}|[\w./-]{{1,200}}{_LINE}{{1,2}}): {_COMMAND}: (?:command )?not found$"),
     lazy_pattern(rf"[\w./-]{{1,200}}: {_COMMAND}: (?i:command) not found$"),
@@ -65,30 +61,22 @@ _NOT_FOUND: Final = (
     lazy_pattern(r"'(?P<command>[^']{1,200})' is not recognized as an internal or external command"),
     lazy_pattern(r"(?:[\w.-]{1,100} ?: )?The term '(?P<command>[^']{1,200})' is not recognized as"),
 )
-
 _OF_SHELL: Final = lazy_pattern(rf"{_SHELL}(?:: -c)?{_LINE}{{0,2}}: (?P<message>\S.*)")
-
 _BY_PROGRAM: Final = lazy_pattern(r"(?P<program>[\w./+-]{1,100}): {1,2}(?P<what>\S.*)")
-
 _SCRIPT: Final = lazy_pattern(
     r"(?P<file>[\w-]{0,100}[./][\w./-]{1,200})(?:: line |: |:)(?P<line>[0-9]{1,6}): (?P<message>\S.*)"
 )
 
-_BY_LANGUAGE: Final = StatementTable(
-    ("UnboundVariable", r".{0,200}: (?:unbound variable|parameter (?:null or )?not set)$"),
-    ("SyntaxError", r"(?:.{0,200}: )?(?:[Ss]yntax error|parse error|unexpected EOF while looking for)\b"),
-    ("BadSubstitution", r"(?:.{0,200}: )?[Bb]ad substitution"),
-    ("NoMatch", r"no matches found: "),
-    ("NotExecutable", r".{1,200}: (?:cannot execute\b|bad interpreter: )"),
-    (
-        "ShellError",
-        (
-            r".{1,200}: (?:ambiguous redirect|integer expression expected|too many arguments|unary operator expected"
-            r"|binary operator expected|not a valid identifier|readonly variable|numeric argument required"
-            r"|bad array subscript|unexpected operator|not set)$|.{0,200}division by (?:0|zero)\b"
-        ),
-    ),
-)
+_BY_LANGUAGE: Final = Rules(r"""
+UnboundVariable  .{0,200}: (?:unbound variable|parameter (?:null or )?not set)$
+SyntaxError      (?:.{0,200}: )?(?:[Ss]yntax error|parse error|unexpected EOF while looking for)\b
+BadSubstitution  (?:.{0,200}: )?[Bb]ad substitution
+NoMatch          no matches found:[ ]
+NotExecutable    .{1,200}: (?:cannot execute\b|bad interpreter: )
+ShellError       .{1,200}: (?:ambiguous redirect|integer expression expected|too many arguments|unary operator expected
+    |binary operator expected|not a valid identifier|readonly variable|numeric argument required|bad array subscript
+    |unexpected operator|not set)$|.{0,200}division by (?:0|zero)\b
+""")
 """What shells say of a script itself."""
 
 _TURNED_ROUND: Final = lazy_pattern(
@@ -114,7 +102,6 @@ _ENDED: Final = lazy_pattern(
     r"(?:(?P<by>[^\s:]{1,200}): line (?P<line>[0-9]{1,6}): {1,8}[0-9]{1,10} )?"
     rf"(?P<signal>{'|'.join(_SIGNALS)})(?: {{0,30}}(?P<core>\(core dumped\)))?(?: {{1,30}}(?P<command>\S.{{0,400}}))?$"
 )
-
 _USAGE: Final = lazy_pattern(
     r"(?:(?P<program>[\w./+-]{1,100}): (?:error: )?|[Ee]rror: |ERROR: )?(?P<message>(?:"
     r"(?:unknown|unrecognized|unsupported) (?:short(?:hand)? )?(?:flag|option|arguments?|command|subcommand)s?\b"
@@ -158,9 +145,7 @@ _OF_SERVICES: Final = (
     ("rsync", lazy_pattern(r"rsync error: ")),
     ("NotPermitted", lazy_pattern(r"\S{1,100} is not in the sudoers file")),
 )
-
 _WITHOUT_COLON: Final = ("Host key ", "Job for ", "System has not ")
-
 _OF_ANY_SERVICE: Final = lazy_pattern(lambda: "|".join(form.pattern for _, form in _OF_SERVICES))
 
 
@@ -187,7 +172,7 @@ def exit_line(text: Text) -> str:
 
 
 def _read_reason(line: str) -> Statement | None:
-    """Read `cat: notes.txt: No such file or directory`."""
+    # Read `cat: notes.txt: No such file or directory`.
     line = line.rstrip(". ")
     found = _BY_PROGRAM.match(line) if line.endswith(_ENDINGS) else None
     if found is None or found["program"].lower() in GENERIC_TYPES or is_exception_name(found["program"]):
@@ -198,7 +183,7 @@ def _read_reason(line: str) -> Statement | None:
 
 
 def _read_shell(line: str) -> Statement | None:
-    """Read what a shell says of its script: `./deploy.sh: line 3: REGION: unbound variable`."""
+    # Read what a shell says of its script: `./deploy.sh: line 3: REGION: unbound variable`.
     turned = _TURNED_ROUND.match(line)
     if turned is not None:
         reason = turned["reason"].capitalize()
@@ -219,7 +204,6 @@ def _place_in_script(line: str) -> Location:
 
 
 def _ended(line: str) -> Statement | None:
-    """Read what a shell says of a command that a signal ended."""
     found = _ENDED.match(line)
     if found is None or (found["command"] and not found["by"]):
         return None
@@ -231,7 +215,7 @@ def _ended(line: str) -> Statement | None:
 
 
 def _used_wrongly(line: str) -> Statement | None:
-    """Read what parsers of command lines say: getopt, argparse, click, cobra, clap, commander."""
+    # Read what parsers of command lines say: getopt, argparse, click, cobra, clap, commander.
     found = _USAGE.match(line)
     if found is None:
         return None
@@ -241,7 +225,6 @@ def _used_wrongly(line: str) -> Statement | None:
 
 
 def _read_program(line: str) -> Statement | None:
-    """Read what a program of the system says behind its own name, and what services and remote shells say."""
     found = _BY_PROGRAM.match(line)
     if found is not None and found["program"].rpartition("/")[2] in _PROGRAMS:
         return Statement(found["program"].rpartition("/")[2], line)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.forms import Lines, form
 from otel_errcompact.runtime.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GENERIC_TYPES: Final = frozenset({"error", "fatal", "Error", "Exception", "ERROR", "_OTHER", ""})
 """Types that say no more than that something failed."""
 
 _BULLET: Final = r"(?:[-*\u2022\u2718\u2716\u2717\u00d7>!\u2502\u274c] |%|##)?"
-_TIMESTAMP: Final = lazy_pattern(
-    r"[EF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{1,9} {1,9}[0-9]{1,10} [\w./-]{1,100}:[0-9]{1,6}\] |"
-    r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
+_TIMESTAMP: Final = form(
+    r"[EF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.{number} {1,9}{number} [\w./-]{1,100}:{number}\] |"
+    r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,]{number})?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?(?: [-|])? +"
 )
 _STARTS_OF_TIME: Final = frozenset("[0123456789EF")
@@ -25,16 +23,15 @@ _TYPED: Final = lazy_pattern(
     rf"{_BULLET}(?:[A-Z]{{1,4}}[0-9]{{3,5}} )?(?:Uncaught (?:\(in promise\) )?|Unhandled exception: )?"
     r"(?P<type>[A-Za-z_][\w.$<>]{1,200})(?: \[\w{1,60}\])?(?:: (?P<message>.*)|:?$)"
 )
-_EXCEPTION_NAME: Final = lazy_pattern(
+_EXCEPTION_NAME: Final = form(
     r"(?:Error|Exception|Failure|Fault|Interrupt|Timeout|Exceeded|Refused|Denied|NotFound|Unavailable|Violation"
     r"|Iteration|ExceptionGroup|Aborted|Cancelled|Expired|Overflow|Disconnected|Closed)$"
 )
-_QUALIFIED_NAME: Final = lazy_pattern(r"\.[A-Z]\w*$")
-_LOCATED: Final = lazy_pattern(
-    r"(?P<file>(?:[A-Za-z]:)?[^\s:\"'()|]{1,400})"
-    r"(?::(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?:|\((?P<row>[0-9]{1,9}),[0-9]{1,9}\):)"
-    r" (?:fatal error|error|Error|ERROR)(?:\[(?P<code>[\w-]{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))?:"
-    r" (?P<message>.*)"
+_QUALIFIED_NAME: Final = form(r"\.[A-Z]\w*$")
+_LOCATED: Final = form(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:\"'()|]{1,400})(?::{line}(?::{number})?:|\((?P<row>{number}),{number}\):) "
+    r"(?:fatal error|error|Error|ERROR)(?:\[(?P<code>[\w-]{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))?: "
+    r"(?P<message>.*)"
 )
 _SEVERITY: Final = lazy_pattern(
     rf"{_BULLET}\[?(?P<severity>(?i:error|fatal|panic|critical|failure|fatal error))\]?"
@@ -51,7 +48,7 @@ _FOREIGN: Final = lazy_pattern(
 )
 """How programs in other languages begin a statement of an error."""
 
-_CODE: Final = lazy_pattern(
+_CODE: Final = form(
     r"\[?(?P<code>[A-Z]{1,6}-[0-9]{3,6}|[A-Z]{1,6}[0-9]{3,6}|[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+|0x[0-9A-Fa-f]{8})\]?(?=:?(?:\s|$))"
 )
 _MAX_TYPES: Final = 4
@@ -61,7 +58,7 @@ _LEVEL: Final = lazy_pattern(
     rf"{_BULLET}(?:[\w.]{{1,80}} - )?\[?(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|ALERT|EMERG|CRIT|ERR!|error(?=\]))"
     r"(?!\w)\]?(?::[\w.]{1,80}:| -| {1,9}\([0-9]{1,9}\) :|:)? {0,8}(?P<message>\S.*)"
 )
-_HEADING: Final = lazy_pattern(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
+_HEADING: Final = form(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
 _TELLING_WORDS: Final = (
     "errors?", "fail(?:ed|s|ure|ures)?", "cannot", "can't", "could ?n[o']t", "unable", "no such", "denied", "refused",
     "rejected", "invalid", "unexpected", "unknown", "unresolved", "unsupported", "undefined", "undeclared", "missing",
@@ -77,13 +74,11 @@ _TELLING_WORDS: Final = (
 """Words that failures are told with, in lower case; each begins with a letter."""
 
 
-def compile_words(words: Sequence[str], end: str = r"\b") -> re.Pattern[str]:
+def compile_words(words: Lines, end: str = r"\b") -> re.Pattern[str]:
     """
-    Compile words in small letters into a pattern that tries each first letter once.
+    Compile words in small letters, tried by their first letters.
 
-    Args:
-        words: Patterns, each of which begins with a letter.
-        end: What stands behind each of them.
+    Each is a pattern that begins with a letter.
     """
     rests: dict[str, list[str]] = {}
     for word in words:
@@ -109,31 +104,6 @@ class Statement(NamedTuple):
     location: Location = NOWHERE
 
 
-class StatementTable:
-    """
-    Forms in which lines state a failure, each with its type; the first one that matches decides.
-
-    Args:
-        rows: Types and patterns. The group `message` of a pattern is what the line states, its group `type` the type
-            where the row has none.
-    """
-
-    def __init__(self, *rows: tuple[str, str]) -> None:
-        self._rows = tuple((kind, lazy_pattern(pattern)) for kind, pattern in rows)
-
-    def read(self, line: str) -> Statement | None:
-        """Return what a line states, or nothing where it has none of the forms."""
-        for kind, pattern in self._rows:
-            found = pattern.match(line)
-            if found is not None:
-                return Statement(kind or found["type"], found["message"])
-        return None
-
-    def type_of(self, line: str) -> str:
-        """Return the type of what a line states, empty where it has none of the forms."""
-        return next((kind for kind, pattern in self._rows if pattern.match(line)), "")
-
-
 def indentation(line: str) -> int:
     """Return how many characters of white space a line begins with."""
     return len(line) - len(line.lstrip())
@@ -155,17 +125,15 @@ def is_heading(line: str) -> bool:
     return line.endswith(":") and _HEADING.match(line) is not None
 
 
-def last_statement(lines: Sequence[str], *, besides: str = "") -> str:
+def last_statement(lines: Lines, *, known: str = "") -> str:
     """
-    Return the last line that states an error by itself, with the heading before it, or nothing.
+    Return the last line that states an error, and its heading.
 
-    Args:
-        lines: The lines to look through.
-        besides: What is stated already; lines that say it again do not count.
+    Lines that say again what is stated already (`known`) do not count.
     """
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
-        if besides and besides in line:
+        if known and known in line:
             continue
         if is_heading(line):
             return " ".join(lines[number : number + 2])

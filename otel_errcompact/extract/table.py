@@ -7,20 +7,21 @@ import re
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.format import Format, Listing
-from otel_errcompact.extract.index import INDEX
+from otel_errcompact.extract.format import Format, Listing, split_names
+from otel_errcompact.extract.index import COMMANDS, INDEX
 from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.runtime.entry_points import entry_points
 from otel_errcompact.runtime.forks import FORKS_WAIT
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from importlib.metadata import EntryPoint
 
+    from otel_errcompact.extract.command import Command
     from otel_errcompact.extract.text import Text
 
 GROUP: Final = "otel_errcompact.formats"
@@ -33,7 +34,6 @@ _PORTION: Final = 15
 """Formats whose markers are searched for at once; those behind the format that takes a text are never searched for."""
 
 _START_OF_WORD: Final = lazy_pattern(r"[A-Za-z0-9]|\[[A-Za-z0-9]+\]")
-
 _logger = logging.getLogger("otel_errcompact")
 
 
@@ -42,6 +42,25 @@ def listings() -> tuple[Listing, ...]:
     """Return all formats in the order in which they are tried."""
     with FORKS_WAIT:
         return (*_load_installed(), *INDEX)
+
+
+@cache
+def names_of(trait: Literal["judges_code", "is_of_service", "reads_all"]) -> frozenset[str]:
+    """Return the names of the formats of which something holds."""
+    return frozenset(listing.name for listing in listings() if getattr(listing, trait))
+
+
+@cache
+def rejections() -> frozenset[tuple[str, str]]:
+    """Return the types of rejected calls, each behind its format."""
+    return frozenset((listing.name, kind) for listing in listings() for kind in listing.rejects)
+
+
+@cache
+def commands() -> Mapping[str, Command]:
+    """Return what is known of programs by their names, also with subcommands."""
+    installed = (row for listing in listings() if isinstance(listing, Format) for row in listing.commands)
+    return {name: row for row in (*COMMANDS, *installed) for name in split_names(row.names)}
 
 
 @cache
@@ -60,7 +79,7 @@ def load(listing: Listing) -> Format:
 @cache
 def _built_in(name: str) -> Format:
     with FORKS_WAIT:
-        found: Format = import_module(f"otel_errcompact.extract.formats.{name}").FORMAT
+        found: Format = import_module(f"otel_errcompact.tools.{name}").FORMAT
     return found
 
 
@@ -68,7 +87,7 @@ def _built_in(name: str) -> Format:
 
 
 def _load_installed() -> Iterator[Format]:
-    """Yield the formats of other packages, sorted by name; a faulty one is left out with a warning."""
+    # Yield the formats of other packages, sorted by name; a faulty one is left out with a warning.
     names = {row.name for row in INDEX}
     for point in sorted(entry_points(GROUP), key=lambda point: (point.name, point.value)):
         found = _format_of(point, names)
@@ -86,14 +105,6 @@ def _format_of(point: EntryPoint, names: set[str]) -> Format | None:
 
 
 def _check(found: object, names: set[str]) -> Format:
-    """
-    Return a format whose faults are kept from the application.
-
-    Raises:
-        TypeError: It is no format.
-        ValueError: Its name is taken, or a sign is not of the form that is asked for.
-        re.error: A pattern is not valid.
-    """
     if not isinstance(found, Format):
         raise TypeError(f"not a Format: {found!r}")
     if found.name in names:

@@ -11,8 +11,9 @@ from dataclasses import field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from otel_errcompact.detector.kinds import EXECUTED, FailureKind
-from otel_errcompact.detector.operation import covers
+from otel_errcompact.dedup.progress import has_moved
+from otel_errcompact.detector.kinds import EXECUTED, FailureKind, names_nothing
+from otel_errcompact.detector.operation import covers, leaves_behind
 from otel_errcompact.history.repeats import RepeatedCalls
 from otel_errcompact.history.streaks import Attempts, Streak
 from otel_errcompact.runtime.records import dataclass
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, Operation, RawError
 
 SHORT_LENGTH: Final = 4
+MAX_STEPS: Final = 4
+"""Successes of a run that are named where they end a class."""
+
 MAX_OPERATIONS: Final = 64
 """Operations of one class whose streaks are counted; a class that fails in more is never called resolved."""
 
@@ -50,8 +54,20 @@ class ErrorClass:
 
     hint: str = ""
     count: int = 0
+    open_since_ns: int = 0
+    """When it failed first since it was resolved, or since the counters were made fresh."""
+
     resolved: bool = False
     """Whether every operation that failed with this class has succeeded since."""
+
+    replaced: list[str] = field(default_factory=list[str])
+    """Names of its operations that have done something else since it failed last."""
+
+    ended: str = ""
+    """How it was resolved or overcome: the calls that succeeded since it failed, in words; empty while it is open."""
+
+    overcome: bool = False
+    """Whether it only named the wrong thing, or nothing was executed, and another call has succeeded in its place."""
 
     escalated: bool = False
     """Whether it has led to an escalation in this run."""
@@ -76,12 +92,16 @@ class ErrorClass:
 
     def recur(self, facts: Facts, kind: FailureKind, time_ns: int, tick: int) -> None:
         """Count an occurrence, which opens the class."""
+        if self.resolved or not self.count:
+            self.open_since_ns = time_ns
         self.count += 1
         self.tick = max(self.tick, tick)
         self.facts = facts
         self.kind = kind
         self.last_seen_ns = time_ns
-        self.resolved = False
+        self.resolved = self.overcome = False
+        self.ended = ""
+        self.replaced.clear()
 
     def measure_streak(self) -> None:
         """
@@ -91,6 +111,18 @@ class ErrorClass:
         """
         self.revision += 1
         self.streak = max([streak.count for streak in self.streaks.values()], default=0)
+
+    def leave_behind(self, operation: Operation, began: int) -> bool:
+        """Note a success, and return whether one has come in place of each failure."""
+        if self.tick > began:
+            return False
+        if self.kind.rejected:  # nothing was executed
+            return True
+        failing = [each for each, streak in self.streaks.items() if streak.live is not None]
+        if operation.name not in self.replaced and any(leaves_behind(operation, each) for each in failing):
+            self.replaced.append(operation.name)
+            self.revision += 1
+        return all(each.name in self.replaced for each in failing) and names_nothing(self.facts)
 
     def is_open(self) -> bool:
         """Return whether the operation has not succeeded since this class failed."""
@@ -132,6 +164,8 @@ class History:
         """Classes forgotten because of `max_classes`."""
         self.evicted_unresolved = 0
         """Those of them that were not resolved."""
+        self._steps: list[tuple[int, str]] = []
+        """When the newest successes were asked for, and what each did."""
         self._max_classes = max_classes
         self._classes: OrderedDict[str, ErrorClass] = OrderedDict()
         self._shorts: set[str] = set()
@@ -186,21 +220,19 @@ class History:
         error_class = self._classes.get(found.key) or self._add(raw, found, hint)
         self._classes.move_to_end(found.key)
         was_resolved = error_class.resolved
+        moved = error_class.count > 0 and has_moved(error_class.facts, found.facts)
         self.total += 1
         self.spent += 1
         error_class.recur(found.facts, kind, raw.time_ns, tick)
-        if raw.boundary:
+        if kind.unknown or moved:
+            # What it has begun may have changed what other calls need; a value that moved shows that something has.
+            self.repeats.succeed(agent)
+        if raw.boundary and not kind.transient and not raw.stated:
             self.row.fail(began, tick)
-            self.repeats.fail(
-                agent,
-                call,
-                began=began,
-                tick=tick,
-                key=found.key,
-                transient=kind.transient,
-                time_ns=raw.time_ns,
-            )
+            self.repeats.fail(agent, call, began=began, tick=tick, key=found.key, time_ns=raw.time_ns)
         streak = self._streak(error_class, raw.scope)
+        if moved:
+            streak.refresh()
         restored = streak.fail(began, tick, call)
         error_class.measure_streak()
         if was_resolved and not restored:
@@ -225,13 +257,21 @@ class History:
         self.row = self.row.split(began) or Attempts()
         self.repeats.succeed(agent)
         resolved: list[ErrorClass] = []
+        self._steps = [*self._steps, (began, operation.name)][-MAX_STEPS:]
         for error_class in self._classes.values():
-            ended = [streak.succeed(began, call) for streak in _find_covered(operation, error_class.streaks)]
+            covered = _find_covered(operation, error_class.streaks)
+            is_same = any(streak.live is not None and streak.live.includes(call) for streak in covered)
+            ended = [streak.succeed(began, call) for streak in covered]
             if ended:
                 error_class.measure_streak()
             if any(ended) and not error_class.is_open():
                 error_class.resolved = True
+                error_class.ended = self._tell_end(error_class, "the same call" if is_same else operation.name)
                 resolved.append(error_class)
+            elif not error_class.overcome and error_class.leave_behind(operation, began):
+                error_class.overcome = True
+                error_class.ended = f"{self._tell_end(error_class, operation.name)} in its place"
+                error_class.revision += 1
         return tuple(resolved)
 
     @property
@@ -242,7 +282,7 @@ class History:
     def dump(self) -> list[object]:
         """Return the counts as JSON has them, without the classes."""
         numbers = [self._tick, self.total, self.spent, self.budget_escalated, self.evicted, self.evicted_unresolved]
-        return [*numbers, self.row.dump(), self.repeats.dump()]
+        return [*numbers, self.row.dump(), self.repeats.dump(), *self._steps]
 
     def load(self, dumped: Sequence[Any], classes: Iterable[ErrorClass]) -> None:
         """
@@ -254,6 +294,7 @@ class History:
         """
         self._tick, self.total, self.spent, self.budget_escalated, self.evicted, self.evicted_unresolved = dumped[:6]
         self.row, self.repeats = Attempts.load(dumped[6]), RepeatedCalls.load(dumped[7])
+        self._steps = [(began, name) for began, name in dumped[8:]]
         self._classes = OrderedDict((found.key, found) for found in sorted(classes, key=attrgetter("tick")))
         self._shorts = {found.short for found in self._classes.values()}
 
@@ -279,9 +320,15 @@ class History:
         self.repeats.clear()
         for error_class in self._classes.values():
             error_class.unlifted = False
+            error_class.open_since_ns = error_class.last_seen_ns
             for streak in error_class.streaks.values():
                 streak.refresh()
             error_class.measure_streak()
+
+    def _tell_end(self, error_class: ErrorClass, last: str) -> str:
+        between = [name for began, name in self._steps[:-1] if began > error_class.tick]
+        ran = f"ran {', '.join(dict.fromkeys(between))}, then " if between else ""
+        return f"{ran}{last} succeeded"
 
     def _streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
         streaks = error_class.streaks
@@ -319,7 +366,7 @@ class History:
         del self._classes[gone.key]
         self._shorts.discard(gone.short)
         self.evicted += 1
-        self.evicted_unresolved += not gone.resolved
+        self.evicted_unresolved += not (gone.resolved or gone.overcome)
 
 
 def _find_covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:

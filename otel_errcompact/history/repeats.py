@@ -18,9 +18,6 @@ MAX_CALLS: Final = 64
 MAX_AGENTS: Final = 16
 """Agents of one run whose calls are remembered."""
 
-REFUSED_FOR_NS: Final = 300_000_000_000
-"""Five minutes: how long after its last failure a call is refused; later it may be made once, as a probe."""
-
 
 @dataclass(slots=True, kw_only=True)
 class RepeatedCall:
@@ -31,10 +28,10 @@ class RepeatedCall:
     """
 
     attempts: Attempts = field(default_factory=Attempts)
-    """Its failures and refusals, by turns."""
+    """Its failures and refusals, by turns; none that waiting may help, and none that is only stated."""
 
     failures: Attempts = field(default_factory=Attempts)
-    """Those of its failures that were not transient, by turns."""
+    """Its failures without the refusals, by turns."""
 
     key: str = ""
     """The dedup key of its newest failure."""
@@ -44,20 +41,21 @@ class RepeatedCall:
 
     @property
     def failed(self) -> int:
-        """Turns in which the call was executed and failed, transient ones excluded."""
+        """Turns in which the call was executed and failed."""
         return self.failures.count
 
-    def is_refused(self, limit: int, now_ns: int) -> bool:
+    def is_refused(self, limit: int, seconds: int, now_ns: int) -> bool:
         """
         Return whether the call failed `limit` times for reasons that stay.
 
         Args:
             limit: Failures from which on it is refused.
+            seconds: For how long after its last failure; later it may be made once, as a probe.
             now_ns: The time in nanoseconds since the epoch; 0 where that is unknown.
         """
         if self.failed < limit:
             return False
-        return not (now_ns and self.failed_at_ns and now_ns - self.failed_at_ns >= REFUSED_FOR_NS)
+        return not (now_ns and self.failed_at_ns and now_ns - self.failed_at_ns >= seconds * 1_000_000_000)
 
     def dump(self) -> list[object]:
         """Return the call as JSON has it."""
@@ -94,15 +92,14 @@ class RepeatedCalls:
         calls = self._agents.get(agent)
         return calls.get(call) if calls is not None else None
 
-    def fail(self, agent: str, call: str, *, began: int, tick: int, key: str, transient: bool, time_ns: int) -> None:
+    def fail(self, agent: str, call: str, *, began: int, tick: int, key: str, time_ns: int) -> None:
         """Record that a call failed; unknown arguments are identical to none."""
         if not call:
             return
         calls = self._agents.setdefault(agent, OrderedDict())
         known = calls.setdefault(call, RepeatedCall())
         known.attempts.fail(began, tick)
-        if not transient:
-            known.failures.fail(began, tick)
+        known.failures.fail(began, tick)
         known.key, known.failed_at_ns = key, time_ns
         calls.move_to_end(call)
         if len(calls) > MAX_CALLS:

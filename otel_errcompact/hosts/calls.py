@@ -89,6 +89,14 @@ class Answer:
     guidance: str = ""
     """What a human has answered to an escalation, once."""
 
+    notice: str = ""
+    """That an identical call succeeds again and again: for beside a success, and never in it."""
+
+    @property
+    def beside(self) -> str:
+        """What stands beside a result."""
+        return "\n".join(filter(None, (self.guidance, self.notice)))
+
 
 class HostRuns(Protocol):
     """The runs of all hosts, as their adapters drive them."""

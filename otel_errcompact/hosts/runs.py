@@ -184,8 +184,12 @@ class LedgerRuns:
             is_recorded=is_recorded,
         )
         port.ask_handler()
+        notice, guidance = port.take_notice(), port.take_guidance() if is_read else ""
+        if not made.failed:
+            notice = notice if is_read else ""
+            return Answer(outcome="ignored" if made.is_ignored else "success", guidance=guidance, notice=notice)
         is_open = result.failed is None and result.exit_code is None
-        return self._answer(made, port.take_guidance() if is_read else "", is_read=is_read, is_open=is_open)
+        return self._answer(made, guidance, is_read=is_read, is_open=is_open)
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""
@@ -280,8 +284,6 @@ class LedgerRuns:
         return f"NOT EXECUTED: {explain_stop(verdict.escalation, verdict.reason)}"
 
     def _answer(self, call: Call, guidance: str, *, is_read: bool, is_open: bool) -> Answer:
-        if not call.failed:
-            return Answer(outcome="ignored" if call.is_ignored else "success", guidance=guidance)
         counted = call.failure
         # Of a failure that is only stated nothing is replaced by as much: its host may show a success. Otherwise the
         # text holds, once, what a human has answered.

@@ -16,6 +16,8 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from otel_errcompact.installation import DECIDED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -76,6 +78,7 @@ class ErrcompactInstrumentor:
         if self.is_instrumented_by_opentelemetry:
             return
         type(self).is_instrumented_by_opentelemetry = True
+        DECIDED.append(True)
         try:
             off = _find_off_switch()
             if not off and section is None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from otel_errcompact.boundary import RunRegistry
 from otel_errcompact.boundary.runs import current_call
 from otel_errcompact.escalator.actions import Continue, Halt
-from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.integrations.requirement import required
@@ -80,7 +79,7 @@ class CompactionMiddleware(AgentMiddleware):
         if reply is not None:
             run.answer(Continue() if reply.approved else Halt(DENIED))
             # A process that has not seen the run knows of the escalation from the question.
-            denied = None if reply.approved else RunHalted(Escalation.model_validate(question["escalation"]), DENIED)
+            denied = None if reply.approved else run.port.make_halt(question["escalation"], DENIED)
         context.messages = _without_question(context.messages)
         texts: dict[str, str] = {}
         inner = context.client_kwargs.get("middleware", ())
@@ -114,9 +113,8 @@ class _Tools(FunctionMiddleware):
 
     async def process(self, context: FunctionInvocationContext, call_next: CallNext) -> None:
         call_id = str(context.metadata.get("call_id", ""))
-        made = self._run.tool(
-            context.function.name, arguments=dict(context.arguments), call_id=call_id, gated=False, reraise=True
-        )
+        tool, arguments = self._run.tool, dict(context.arguments)
+        made = tool(context.function.name, arguments=arguments, call_id=call_id, gated=False, reraise=True)
         try:
             async with made:
                 if not made.refused:
@@ -188,7 +186,8 @@ def _text(result: object) -> object:
 
 def _last_words(stop: RunHalted, *, stream: bool) -> ChatResponse | ResponseStream[ChatResponseUpdate, ChatResponse]:
     told = {"run": stop.escalation.run_id, "reason": stop.reason, "escalation": stop.escalation.model_dump(mode="json")}
-    content = Content.from_text(str(stop), additional_properties={ASK: told} if isinstance(stop, RunPaused) else None)
+    asked = {ASK: told} if isinstance(stop, RunPaused) else None
+    content = Content.from_text(stop.final_text, additional_properties=asked)
     if not stream:
         return ChatResponse(messages=[Message("assistant", [content])])
 

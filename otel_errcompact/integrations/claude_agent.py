@@ -103,7 +103,7 @@ class CompactionHooks:
             texts += filter(None, (run.port.take_guidance(),))
             return _output("PostToolBatch", additionalContext="\n".join(texts)) if texts else {}
         self.runs.end(_run_id(event))  # no other hook tells the end of a turn that a hook has stopped
-        return {"continue_": False, "stopReason": str(stop)}
+        return {"continue_": False, "stopReason": stop.final_text}
 
     async def _end(self, event: Event, *_: object) -> Output:
         self._calls.forget(_run_id(event))  # an interrupted turn leaves some

@@ -105,7 +105,7 @@ class CompactionPlugin(BasePlugin):
                 llm_request.contents.append(types.UserContent(said))
             return None
         callback_context.actions.escalate = True  # or a LoopAgent would go round and round
-        return LlmResponse(content=types.ModelContent(str(stop)), custom_metadata={semconv.RESULT: "halted"})
+        return LlmResponse(content=types.ModelContent(stop.final_text), custom_metadata={semconv.RESULT: "halted"})
 
     async def after_run_callback(self, *, invocation_context: InvocationContext, **_: object) -> None:
         """End the run, unless it waits for a human."""
@@ -133,7 +133,7 @@ class CompactionPlugin(BasePlugin):
         stop = await run.agate() if run.verdict.standing in {"pending", "pause"} else None
         if isinstance(stop, RunPaused) and self._questions.get(context.invocation_id) is None:
             self._questions.put(context.invocation_id, (context.function_call_id or "", text))
-            hint = "\n".join(dict.fromkeys((str(stop.escalation), stop.reason)))
+            hint = "\n".join(dict.fromkeys((stop.escalation.reached, stop.reason)))
             context.request_confirmation(hint=hint, payload={"message": ""})
             context.actions.skip_summarization = True
         return _Answer(error=text)

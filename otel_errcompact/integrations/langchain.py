@@ -164,13 +164,13 @@ def _pass_gate(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | 
     if isinstance(stop, RunPaused):
         stop = _question(stop)
     if isinstance(stop, RunHalted):
-        return {"messages": [AIMessage(str(stop))], "jump_to": "end"}
+        return {"messages": [AIMessage(stop.final_text)], "jump_to": "end"}
     action = _answer(run, stop)
     if isinstance(action, Continue):
         run.begin_turn()
         run.port.take_guidance()  # which is the message
         return {QUESTION: None, "messages": [HumanMessage(action.message)] if action.message else []}
-    last = AIMessage(f"run {run.run_id!r} halted: {action.reason}")
+    last = AIMessage(run.port.make_halt(stop["escalation"], action.reason).final_text)
     return {QUESTION: None, "messages": [last], "jump_to": "end"}
 
 

@@ -91,7 +91,6 @@ class CompactionHooks(RunHooks[Any]):
         if args.kind != "tool_not_found":
             return None
         call = run.port.record_call(args.tool_name, error=args.default_message)
-        run.port.ask_handler()
         return call.text if call.compacted else None
 
     def on_failure(self, context: Context, error: Exception) -> str:
@@ -127,10 +126,10 @@ class CompactionHooks(RunHooks[Any]):
         stop = await run.agate()
         if isinstance(stop, RunPaused):
             if not self._approval or not self._approvals.let_through(run.run_id):
-                raise RunWaits(stop.escalation, stop.reason)
+                raise RunWaits(stop.escalation, stop.reason, stop.final_text)
         elif stop is not None:
             await self.on_agent_end(context)
-            raise RunStopped(stop.escalation, stop.reason)
+            raise RunStopped(stop.escalation, stop.reason, stop.final_text)
         run.begin_turn()
         if isinstance(input_items, list) and (said := run.port.take_guidance()):
             input_items.append({"role": "user", "content": said})

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.boundary import RunRegistry
 from otel_errcompact.escalator.actions import Halt
-from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 
@@ -101,8 +100,7 @@ class CompactionCapability(AbstractCapability[Any]):
                     continue
                 run.answer(Halt(str(part.content)))
                 # A process that has not seen the run knows of the escalation from the question.
-                escalation = Escalation.model_validate(question["escalation"])
-                raise run.gate() or RunHalted(escalation, str(part.content))
+                raise run.gate() or run.port.make_halt(question["escalation"], str(part.content))
             if _is_retry(part) and part.tool_name not in known:
                 run.port.record_call(part.tool_name, call_id=part.tool_call_id, error=str(part.content))
         stop = await run.agate()
@@ -190,7 +188,7 @@ async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedT
         if isinstance(halted, RunPaused) or halted.escalation.run_id == made.run_id:
             raise
         # The tool was an agent; this one can still do something else.
-        made.fail(f"the sub-agent was halted: {halted.escalation}", type="RunHalted")
+        made.fail(f"the sub-agent was halted: {halted.escalation.reached}", type="RunHalted")
     except ToolFailedError as failed:
         made.fail(failed.__cause__ or failed)
         return failed

@@ -104,7 +104,7 @@ class CompactionHooks(HookProvider):
     async def _gate(self, event: events.AfterToolsEvent) -> None:
         stop = await self._run(event.agent).agate()
         if stop is not None and not isinstance(stop, RunPaused):
-            event.end_turn = str(stop)
+            event.end_turn = stop.final_text
         state = _state(event.agent)
         if guidance := state.pop("guidance", ""):
             event.message["content"].append({"text": guidance})

@@ -42,9 +42,6 @@ _SHAPES: Final = (
 )
 """Where the SDK's tracer and logger providers keep their processors."""
 
-_PLACEHOLDER: Final = "_ProxyMeterProvider"
-"""The API's stand-in for a global meter provider."""
-
 
 class FilteringSpanProcessor(SpanProcessor):
     """
@@ -321,16 +318,6 @@ def suppress_instrumentation() -> Token[Context]:
     return otel_context.attach(otel_context.set_value(_SUPPRESS, True))
 
 
-def is_placeholder(provider: object) -> bool:
-    """
-    Return whether a meter provider is the API's replaceable placeholder.
-
-    Compares the private name of its class: an instrument that is made there cannot be made again on the real one.
-    Where the class has another name, instruments are made at once.
-    """
-    return type(provider).__name__ == _PLACEHOLDER
-
-
 def forget_counts(instrument: object, scopes: Container[str]) -> None:
     """
     Forget what a provider has counted in some scopes.
@@ -415,10 +402,35 @@ def take_out(provider: object, processor: object) -> None:
 
 
 def _holder(provider: object) -> tuple[Any, str]:
+    provider = unwrap(provider)
     for holder, name in _SHAPES:
         if hasattr(provider, holder):
             return getattr(provider, holder), name
     return None, ""
+
+
+def unwrap(provider: object) -> object:
+    """
+    Return the SDK's provider that a wrapper keeps in `provider`.
+
+    Logfire's do. Where there is none, return what is given.
+    """
+    return getattr(provider, "provider", None) or provider
+
+
+def sends_by_otlp(provider: object) -> bool:
+    """
+    Return whether a meter provider may send by OTLP.
+
+    Reads `_metric_readers`, in older SDKs `_sdk_config.metric_readers`, and `_exporter` of each. What is not known may.
+    """
+    inner: Any = unwrap(provider)
+    try:
+        readers = inner._metric_readers if hasattr(inner, "_metric_readers") else inner._sdk_config.metric_readers
+    except Exception:  # noqa: BLE001 - another SDK's provider
+        return True
+    senders = (type(getattr(reader, "_exporter", reader)).__module__ for reader in readers)
+    return not all(name.startswith(("opentelemetry.sdk.", "opentelemetry.exporter.prometheus")) for name in senders)
 
 
 def _change(provider: object, change: Callable[[Processors], Processors]) -> None:

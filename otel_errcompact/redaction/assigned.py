@@ -97,6 +97,10 @@ def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | 
         not kind
         or (text.endswith(MARK, 0, start) and text[end : end + 1] == "]")
         or text.endswith("://", 0, start)  # a user in an address
+        or (_GLUED.fullmatch(name) and text[end] in ": " and "=" not in separator[0])
+        or (name == "passwd" and text.endswith("/", 0, start))  # the file of accounts, or the program
+        or (kind == "session" and syntax == "apart" and _ID.match(text, at) is not None)
+        or (_BEGINS.search(text, max(0, start - _MAX_BEGINNING), start) and _SENTENCE.match(text, at))
         or (syntax == "element" and text[start - 1 : start] not in {"<", ":"})
     ):
         return None
@@ -121,6 +125,21 @@ def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | 
         or (kind == "password" and bool(_IS.search(separator[0])) and _WORDS.fullmatch(quoted[group]) is not None)
     )
     return Found(*quoted.span(group), _SAID.get(kind, kind)) if good else None
+
+
+_GLUED: Final = lazy_pattern("[0-9]+[A-Za-z][a-z]+")
+"""A word with a digit glued to its front is a name of its own, as 1Password is."""
+
+_ID: Final = lazy_pattern(r"[`'\"*]{0,3}(?:[0-9a-f]{8,64}\b|\w{1,20}_id=)")
+"""What prose calls a session by."""
+
+_MAX_BEGINNING: Final = 16
+_BEGINS: Final = lazy_pattern(r"(?:^|\n)[ \t]{0,8}(?:(?i:error|fatal): )?\Z")
+_SENTENCE: Final = lazy_pattern(
+    r"[A-Za-z]{2,20} (?!(?:is|was|has|does|did|must|for|of)\b)[a-z]{2,20}(?: [a-z]{1,20}){1,9}"
+    r" (?:errors?|failures?|failed|denied|refused)[.!]?[ \t]*(?:\r?\n|\Z)"
+)
+"""Behind a name that begins a statement: what its program complains of."""
 
 
 def _read_in_quotes(text: str, start: int, at: int, kind: str) -> Found | None:

@@ -14,7 +14,7 @@ _PLACEHOLDER: Final = lazy_pattern(
     r"|invalid|expired|optional|string|str|bytes|int|number|boolean|bool|unset|empty|hidden|redacted|masked|secret"
     r"|default|unknown|not[_ ]set|n/a|your[_ -].*|my[_ -].*|changed|values?|test|example|dummy|content|token|key|set|ok"
     r"|pass(?:word|wd)?|yes|no|is|must|should|self|text|varchar|char|field|object|function|error|failed|file|stdin"
-    r"|prompt|env|type|and|or|for|from|with|not|the|a|in|of|to|was|on|at|by)$"
+    r"|prompt|env|type|permission|authentication|unrecognized|incorrect|wrong|cannot|and|or|for|from|with|not|the|a|in|of|to|was|on|at|by)$"
 )
 _SUBSTANCE: Final = lazy_pattern(r"[^\W_]")
 _COMPLAINT: Final = lazy_pattern(
@@ -38,8 +38,12 @@ _STEMS: Final = frozenset(
 )
 """Words of which one stands in what code calls a secret."""
 _RANDOM: Final = lazy_pattern(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w.+/=~$!@#%^&*:-]+")
+_STAND_IN: Final = lazy_pattern(r"(?:[a-z]{2,12}[-_]){1,3}token")
+"""A token that calls itself one is that of a test."""
 _UUID: Final = lazy_pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_MEASURE: Final = lazy_pattern(r"[0-9.]+(?:\s?[a-zA-Z%]{0,3})?|v?\d+(?:\.\d+)+[\w.-]*|\d{4}-\d\d-\d\d.*")
+_MEASURE: Final = lazy_pattern(
+    r"[0-9.]+(?:\s?[a-zA-Z%]{0,3})?|v?\d+(?:\.\d+)+[\w.-]*|\d{4}-\d\d-\d\d.*|(?:[Uu]?[Ii]nt|[Ff]loat)(?:8|16|32|64)\w*"
+)
 _PATH: Final = lazy_pattern(
     r"(?:~|\.{0,2})?/(?:[\w.@-]+/)*[\w.@-]+/?|[A-Za-z]:\\.*|https?://.*|[\w-]+(?:/[\w.-]+)+\.\w{1,5}"
 )
@@ -84,7 +88,7 @@ def _is_bare_password(value: str) -> bool:
 
 
 def _is_session(value: str) -> bool:
-    return len(value) >= MIN_SESSION and is_random(value) and not _UUID.fullmatch(value)
+    return len(value) >= MIN_SESSION and is_random(value) and not _UUID.search(value) and not _PATH.fullmatch(value)
 
 
 def _is_signature(value: str) -> bool:
@@ -97,7 +101,7 @@ def _is_issued(value: str, *, quoted: bool) -> bool:
     if " " in value or _MEASURE.fullmatch(value) or _PATH.fullmatch(value):
         return False
     if len(value) >= MIN_ISSUED:
-        return quoted or is_random(value)
+        return (quoted and not _STAND_IN.fullmatch(value)) or is_random(value)
     return quoted and len(value) >= MIN_MIXED and is_random(value)
 
 

@@ -75,7 +75,7 @@ _STYLED: Final = "\uff01-\uff5e\U0001d400-\U0001d7ff"
 
 _FOREIGN: Final = "".join(LOOK_ALIKES)
 _UNSEEN: Final = lazy_pattern(
-    rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|[{_IGNORED}{_STYLED}]|(?<=[A-Za-z])[{_FOREIGN}]|[{_FOREIGN}](?=[A-Za-z])"
+    rf"\x1b(?:\[[0-9;]{{0,20}}[A-Za-z]|[(-/][0-9A-Z])|[{_IGNORED}{_STYLED}]|(?<=[A-Za-z])[{_FOREIGN}]|[{_FOREIGN}](?=[A-Za-z])"
 )
 _CONCERNED: Final = lazy_pattern(rf"[\x1b{_IGNORED}{_STYLED}{_FOREIGN}]")
 """One of these stands in each text that has something unseen; one class of characters is searched for quickly."""

@@ -42,6 +42,14 @@ def attribute_of(owner: object, name: str, default: object = None) -> object:
         raise  # as above
 
 
+def name_of(function: object) -> str:
+    """Return the name of a callable or its class, with the module."""
+    function = attribute_of(function, "func", function)  # of a `functools.partial`
+    name = attribute_of(function, "__qualname__")
+    named = f"{attribute_of(function, '__module__')}.{name}" if name else qualified_name_of(type(function))
+    return string_of(named)
+
+
 def mark_of(exception: BaseException, name: str) -> object:
     """
     Return what was set on an exception from outside.

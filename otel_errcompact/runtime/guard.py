@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 LOG_INTERVAL_S: Final = 60.0
+MAX_LOGGED: Final = 64
 
 _logger = logging.getLogger("otel_errcompact")
 
@@ -38,31 +39,36 @@ class Guard:
         self.failures: Counter[str] = Counter()
         self.on_failure = on_failure
         self._clock = clock
-        self._logged_at = float("-inf")
+        self._logged_at: dict[str, float] = {}
 
     def stage(self, name: str) -> _Stage:
         """Return a reusable context manager that swallows, counts and logs faults."""
         return _Stage(self, name)
 
-    def record_failure(self, stage: str, error: BaseException, *, fatal: bool = True) -> None:
+    def record_failure(self, stage: str, error: BaseException, *, fatal: bool = True, what: str = "") -> None:
         """
-        Count one failure; log it at most once a minute.
+        Count and log one failure.
+
+        A fault of ours is logged at most once a minute. Where the machine refuses, that is one line, once, for the
+        person who can change it.
 
         Args:
             stage: Where it happened.
             error: What was raised.
             fatal: Whether it is a fault of ours; one of the user's own callback is counted but never raised.
+            what: What has failed, and with what, where that is the user's own; each is logged by itself.
 
         Raises:
             BaseException: `error` itself, where it is fatal and `strict` is set.
         """
         self.failures[stage] += 1
-        if self._may_log():
+        if isinstance(error, OSError) and not what:
+            if self.failures[stage] == 1:
+                _logger.warning("%s: %s", stage, "; ".join([str(error), *getattr(error, "__notes__", ())]))
+        elif self._may_log(what):
+            shown = what or f"internal failure in {stage}"
             _logger.error(
-                "internal failure in %s (%d so far); the application goes on",
-                stage,
-                self.failures.total(),
-                exc_info=error,
+                "%s (%d so far); the application is not affected", shown, self.failures.total(), exc_info=error
             )
         if self.on_failure is not None:
             try:
@@ -86,13 +92,15 @@ class Guard:
         """
         self.failures[stage] += number
         if self._may_log():
-            _logger.warning("%s: %d so far; the application goes on", stage, self.failures[stage])
+            _logger.warning("%s: %d lost so far; the application is not affected", stage, self.failures[stage])
 
-    def _may_log(self) -> bool:
+    def _may_log(self, what: str = "") -> bool:
         now = self._clock()
-        if now - self._logged_at < LOG_INTERVAL_S:
+        if now - self._logged_at.get(what, float("-inf")) < LOG_INTERVAL_S:
             return False
-        self._logged_at = now
+        if len(self._logged_at) >= MAX_LOGGED:
+            self._logged_at.clear()
+        self._logged_at[what] = now
         return True
 
 

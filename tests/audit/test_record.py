@@ -42,7 +42,7 @@ Traceback (most recent call last):
 KeyError: 'id'
 """
 TEXTS = (
-    "ConnectionError: connection refused by 10.0.0.1:5432",
+    "ConnectionError: no such host found at 10.0.0.1:5432",
     "FAILED tests/test_a.py::test_one - AssertionError: assert 1 == 2\n1 failed, 3 passed in 0.12s",
     TRACEBACK,
     "bash: pytset: command not found",

@@ -401,7 +401,7 @@ def test_the_same_session_in_each_store(address: str, tmp_path: Path) -> None:
                 told[0][3],
                 [
                     ("RECOVERED", "assert 1 == 2", 1, 0),
-                    ("ACTIVE", "connection refused by 10.0.0.1:5432", 2, 0),
+                    ("ACTIVE", "no such host found at 10.0.0.1:5432", 2, 0),
                     ("ESCALATED", "'id'", 3, 0),
                 ],
                 [("continue", "look elsewhere", 3)],
@@ -440,7 +440,11 @@ if __name__ == "__main__":
 def test_four_worker_processes(tmp_path: Path, method: str) -> None:
     """Real processes that share a store and a file, forked or started: one run, as its last process reports it."""
     (tmp_path / "workers.py").write_text(WORKERS, "utf-8")
-    variables = {"OTEL_ERRCOMPACT_STORE": f"sqlite:///{tmp_path}/runs.db", "PYTHONPATH": str(ROOT)}
+    variables = {
+        "OTEL_ERRCOMPACT_STORE": f"sqlite:///{tmp_path}/runs.db",
+        "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "errcompact-trajectory.jsonl",
+        "PYTHONPATH": str(ROOT),
+    }
     ran = subprocess.run(
         [sys.executable, "workers.py", method],
         cwd=tmp_path,

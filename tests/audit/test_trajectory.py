@@ -471,13 +471,17 @@ class TestDiskErrors:
         monkeypatch.setattr(os, "write", refuse)
         return full
 
-    def test_never_reaches_the_agent(self, sink, full_disk, monkeypatch):
-        """A full disk is counted, and the agent gets its digest all the same."""
+    def test_never_reaches_the_agent(self, sink, full_disk, monkeypatch, caplog):
+        """A full disk is counted and said once, and the agent gets its digest all the same."""
         monkeypatch.setattr(Guard, "strict", False)
         ledger = Ledger()
         ledger.add_listener(sink)
         assert "KeyError" in ledger.observe("r", raw()).text
         assert ledger.guard.failures == {"trajectory": 3}  # the raw error, the run's begin, what became of it
+        (record,) = caplog.records
+        assert record.levelname == "WARNING"
+        assert record.getMessage().startswith("trajectory: [Errno 28] No space left on device")
+        assert "; raw errors are kept in no file until it can be written; name another" in record.getMessage()
 
     def test_tried_again(self, sink, path, full_disk):
         """What could not be written is written with the next failure, in order."""

@@ -184,7 +184,7 @@ def test_the_same_object_raised_again_is_a_new_occurrence(run: errcompact.Run) -
     error = raised()
     texts = [run.port.record_call("parse", error=error).text for _ in range(3)]
     assert run.report().occurrences == 3
-    assert "(x3, 3 in a row; ESCALATED at 3: recorded for the operators, the run goes on; " in texts[2]
+    assert "(x3, 3 in a row; ESCALATED at 3: recorded for the operators; " in texts[2]
 
 
 def test_a_digest_that_comes_back_is_not_counted_again(run: errcompact.Run) -> None:

@@ -2,19 +2,22 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import otel_errcompact as errcompact
 from otel_errcompact import Continue, Escalation, Halt, Pause, RunHalted, RunPaused, Thresholds
 from otel_errcompact.engine.report import RunReport
+from otel_errcompact.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.escalator.actions import FinalText
 
 
 HALTS = Thresholds(halts=frozenset({"same"}))
@@ -32,13 +35,56 @@ def fail(run: errcompact.Run, times: int = 1, *, arguments: dict[str, object] | 
 def test_without_a_handler_the_run_goes_on(ledger: Ledger) -> None:
     """The third failure of one class is recorded for the operators, the agent reads that, and no gate stops the run."""
     with errcompact.run("r", ledger=ledger) as run:
-        assert "ESCALATED at 3: recorded for the operators, the run goes on" in fail(run, 3)
+        assert "ESCALATED at 3: recorded for the operators" in fail(run, 3)
         run.check()
         fail(run, 9)
         run.check()
         assert run.verdict.standing == "carry_on"
     assert [answered.action for answered in run.report().escalations] == ["unhandled"] * 2
     assert run.report().result == "unresolved"
+
+
+def _broken(_: Escalation) -> Halt:
+    raise OSError("pager is down")
+
+
+@pytest.mark.parametrize(
+    ("handler", "outcome"),
+    [
+        (lambda _: Continue("use table users"), "OPERATOR: use table users"),
+        (lambda _: Continue(), ""),
+        (lambda _: Halt("enough"), "OPERATOR: the run is stopped"),
+        (lambda _: Pause("Ann looks at it"), "OPERATOR: the run waits for a human"),
+        (_broken, "recorded for the operators"),
+        (lambda _: "continue", "recorded for the operators"),
+        (lambda: Continue(), "recorded for the operators"),
+    ],
+    ids=["message", "continue", "halt", "pause", "raises", "rubbish", "arity"],
+)
+def test_the_agent_reads_what_became_of_an_escalation(ledger: Ledger, handler: Any, outcome: str) -> None:
+    """Once the handler has answered or failed, and not before."""
+    with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        assert fail(run, 3).splitlines() == [
+            "[KeyError]: 'orders' #5806 again (x3, 3 in a row; ESCALATED at 3)",
+            *filter(None, [outcome]),
+        ]
+
+
+def test_the_log_names_a_handler_that_fails(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
+    """By module and name, and with its error; each handler by itself."""
+    for handler in (_broken, lambda _: "continue"):
+        with errcompact.run(ledger=ledger, on_escalation=handler) as run:  # type: ignore[arg-type]
+            fail(run, 3)
+    failed = [record.getMessage() for record in caplog.records if "failed" in record.getMessage()]
+    named = f"the escalation handler {__name__}"
+    assert failed == [
+        f"{named}._broken failed: OSError: pager is down (1 so far); the application is not affected",
+        (
+            f"{named}.test_the_log_names_a_handler_that_fails.<locals>.<lambda> failed: ConfigurationError: "
+            "an escalation handler returned 'continue'; return Halt(), Continue() or Pause() (2 so far); "
+            "the application is not affected"
+        ),
+    ]
 
 
 def test_a_loop_halts_at_the_next_gate(ledger: Ledger) -> None:
@@ -209,6 +255,81 @@ def test_a_handler_that_raises_is_counted(ledger: Ledger, asynchronous: bool, ha
     assert answered.action == ("halt" if halts else "unhandled")
     assert answered.message == "the escalation handler failed: OSError: pager is down"
     assert dict(ledger.guard.failures) == {"escalation_handler": 1}
+
+
+@pytest.mark.parametrize("library", ["asyncio", "trio"])
+def test_a_synchronous_handler_runs_beside_the_event_loop(ledger: Ledger, library: str) -> None:
+    """Other tasks run while it blocks; it has the context variables of the call, and asks once."""
+    async_library = pytest.importorskip(library)
+    user: ContextVar[str] = ContextVar("user")
+    asked, answer = threading.Event(), threading.Event()
+    told: list[str] = []
+
+    def handler(_: Escalation) -> Continue:
+        told.append(user.get())
+        asked.set()
+        assert answer.wait(10)
+        return Continue("use table users")
+
+    async def play() -> str:
+        user.set("Ann")
+        async with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+            for _ in range(3):
+                async with run.tool("query") as call:
+                    raise KeyError("orders")
+            return call.text.splitlines()[-1]
+
+    async def work() -> None:
+        while not asked.is_set():
+            await async_library.sleep(0.001)
+        answer.set()
+
+    async def on_asyncio() -> None:
+        done = asyncio.create_task(work())
+        told.append(await play())
+        await done
+
+    async def on_trio() -> None:
+        async with async_library.open_nursery() as nursery:
+            nursery.start_soon(work)
+            told.append(await play())
+
+    if library == "trio":
+        async_library.run(on_trio)
+    else:
+        asyncio.run(on_asyncio())
+    assert told == ["Ann", "OPERATOR: use table users"]
+
+
+async def test_a_synchronous_handler_that_takes_too_long_counts_as_none(ledger: Ledger) -> None:
+    """Its thread is left alone, and its late answer changes nothing."""
+    answer = threading.Event()
+
+    def handler(_: Escalation) -> Halt:
+        answer.wait(10)
+        return Halt()
+
+    ledger.options = ledger.options.model_copy(update={"ask_timeout_seconds": 0.01})
+    async with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        for _ in range(3):
+            async with run.tool("query") as call:
+                raise KeyError("orders")
+        answer.set()
+        await run.acheck()
+    assert call.text.splitlines()[-1] == "recorded for the operators"
+
+
+async def test_a_synchronous_gate_calls_its_handler_directly(ledger: Ledger) -> None:
+    """Also on an event loop: nothing there could wait for a thread."""
+    threads: list[int] = []
+
+    def handler(_: Escalation) -> Continue:
+        threads.append(threading.get_ident())
+        return Continue()
+
+    async with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        fail(run, 3)
+    assert threads == [threading.get_ident()]
 
 
 async def test_an_async_run_halts_where_a_threshold_does(ledger: Ledger) -> None:
@@ -430,3 +551,28 @@ def test_no_secret_of_a_failing_handler_is_told(ledger: Ledger) -> None:
             "no pager at https://bot:[REDACTED:password]@pager for you "
             "(one error class keeps recurring (3 of 3): [KeyError] 'orders')"
         )
+
+
+def test_the_application_sets_what_the_end_user_reads(ledger: Ledger) -> None:
+    """A text, or a function of the escalation; one that fails leaves the plain words, and is counted."""
+
+    def broken(escalation: Escalation) -> str:
+        raise LookupError(escalation.tool)
+
+    def read(final_text: FinalText) -> str:
+        with errcompact.run(ledger=ledger, thresholds=HALTS, final_text=final_text) as run:
+            fail(run, 3)
+            stop = run.gate()
+            assert stop is not None
+            return stop.final_text
+
+    assert read("Please call us.") == "Please call us."
+    assert read(lambda escalation: f"{escalation.tool} does not work today") == "query does not work today"
+    assert read(broken) == read("") == "I have stopped: query was tried 3 times without success."
+    assert dict(ledger.guard.failures) == {"final_text": 1}
+
+
+def test_a_final_text_is_checked_before_a_run_needs_it(ledger: Ledger) -> None:
+    """What is neither a text nor callable is refused."""
+    with pytest.raises(ConfigurationError, match="final_text is 5; give it a text or a function of an Escalation"):
+        errcompact.run(ledger=ledger, final_text=5)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -24,6 +24,36 @@ def test_a_run_without_an_id_gets_one(ledger: Ledger) -> None:
     first, second = errcompact.run(ledger=ledger), errcompact.run(ledger=ledger)
     assert first.run_id != second.run_id
     assert len(first.run_id) == 32
+
+
+class _Mute:
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+    __repr__ = __str__
+
+
+class _MuteError(Exception):
+    __str__ = __repr__ = _Mute.__str__
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        *((text, {}) for text in (None, 5, b"bytes", [1], _Mute(), _MuteError("a"), ValueError, "", "\ud800")),
+        *(("x", {"arguments": value}) for value in (5, b"1", [1], {_Mute(): 1}, _Mute(), "\ud800")),
+        *(("x", {name: value}) for name in ("tool", "call_id", "exit_code") for value in (None, 2.5, _Mute())),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_failure_is_taken_whatever_it_is_given(ledger: Ledger, text: Any, settings: dict[str, Any]) -> None:
+    """Nothing is raised where an application reports a failure, also not in a run that is stopped."""
+    with errcompact.run("r", ledger=ledger) as run:
+        for _ in range(8):
+            assert run.fail(text, **{"tool": "query", "arguments": {"table": 1}} | settings)
+        with run.tool("query", gated=False) as call:
+            assert run.fail(text) == ""
+    assert call.failed
 
 
 def test_the_open_run_is_known_in_its_context(ledger: Ledger) -> None:
@@ -63,7 +93,7 @@ def test_a_context_that_was_cut_is_told_whole_again(ledger: Ledger) -> None:
     detail = "\n  | > x\n  | raised as KeyError: 'sku'"
     with errcompact.run("r", ledger=ledger) as run:
         first = run.fail(text, tool="parse")
-        assert first == f"[ValueError] at f (a.py:1): no order 17 #715c{detail}"
+        assert first == f"[ValueError] at f (a.py:1): no order 17 #23cf{detail}"
         assert detail not in run.fail(text, tool="parse")
         run.forget_shown()
         assert run.fail(text, tool="parse").endswith(detail)

@@ -114,6 +114,16 @@ def test_secrets_leave_the_facts():
     assert "hunter2" not in found.template
 
 
+def test_secrets_leave_the_names_of_tests():
+    """A parameter of a test may be a key, and its name becomes a label of metrics."""
+    token = f"ghp_{'a1B2c3D4' * 4}abcd"
+    found = classify(
+        RawError(text=f"FAILED test_a.py::test_f[{token}] - ValueError: no\n=== 1 failed in 0.1s ===")
+    ).facts
+    assert [name.partition("[")[0] for name in found.names] == ["test_f"]
+    assert token not in "".join(found.names)
+
+
 def test_secrets_leave_the_location():
     """A credential in the path of a file is no part of the place, which is a metric label."""
     said = (

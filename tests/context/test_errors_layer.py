@@ -61,9 +61,9 @@ def written_and_read(edited: Edited) -> Conversation:
 
 
 FIRST = (
-    "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #3b02\n"
+    "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #e544\n"
     "  | > return f30(order)\n"
-    "[errcompact errors: #3b02 KeyError x1, 492 tokens; whole: memory:00000001]"
+    "[errcompact errors: #e544 KeyError x1, 492 tokens; whole: memory:00000001]"
 )
 
 
@@ -86,8 +86,8 @@ def test_a_repeat_says_little_and_what_is_new() -> None:
     texts = results(errors(conversation(failed(), failed(), failed(moved)), workspace()))
     assert [text.splitlines()[0] for text in texts] == [
         FIRST.splitlines()[0],
-        "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #3b02 again (x2, 2 in a row)",
-        "[KeyError] at f29 (/srv/shop/m29.py:30): 'orders' #3b02 again (x3, 3 in a row), now line 30",
+        "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #e544 again (x2, 2 in a row)",
+        "[KeyError] at f29 (/srv/shop/m29.py:30): 'orders' #e544 again (x3, 3 in a row), now line 30",
     ]
     assert texts[0] == FIRST
 
@@ -104,9 +104,9 @@ def test_a_repeat_says_little_and_what_is_new() -> None:
         pytest.param(failed(traceback(), tool="audit"), id="a verbatim tool"),
         pytest.param(Call("run_tests", {}, traceback(), failed=True, with_image=True), id="with an image"),
         pytest.param(failed(f"{FIRST.splitlines()[0]}\n  | {'more ' * 100}"), id="a digest of a boundary"),
-        pytest.param(failed(f"KeyError #3b02 again (x2)\n{'more ' * 100}"), id="a repeat of a boundary"),
+        pytest.param(failed(f"KeyError #e544 again (x2)\n{'more ' * 100}"), id="a repeat of a boundary"),
         pytest.param(
-            failed(f"[KeyError] at get (shop.py:8): 'sku' #3b02 again (x2, 2 in a row)\n{'  | more ' * 100}"),
+            failed(f"[KeyError] at get (shop.py:8): 'sku' #e544 again (x2, 2 in a row)\n{'  | more ' * 100}"),
             id="a repeat that a boundary tells whole",
         ),
         pytest.param(failed(f"NOT EXECUTED: this exact call has failed 3 times. {'x' * 500}"), id="a refusal"),
@@ -125,7 +125,7 @@ def test_a_failure_that_its_tool_did_not_report_is_recognised() -> None:
     """Most large errors come through a pipe, which loses the exit status."""
     hidden = conversation(Call("bash", {"command": "python shop.py | tail"}, traceback()))
     (text,) = results(errors(hidden, workspace()))
-    assert text.startswith("[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #3b02")
+    assert text.startswith("[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #e544")
     assert ErrorPass(hidden_failures=False)(hidden, workspace()).conversation is hidden
 
 
@@ -152,7 +152,7 @@ def test_resolved_errors_become_one_line_once_that_is_worth_a_prompt_cache() -> 
     archive = MemoryArchive()
     edited = errors(conversation(*many_failures(), fine()), workspace(archive))
     texts = results(edited)
-    assert texts[0] == "[errcompact errors: #6cf5 KeyError x1, resolved since, 566 tokens; whole: memory:00000001]"
+    assert texts[0] == "[errcompact errors: #c8e0 KeyError x1, resolved since, 566 tokens; whole: memory:00000001]"
     assert all("resolved since" in text and "\n" not in text for text in texts[:-1])
     assert texts[-1] == "12 passed"
     assert [archive.read(cut.place) for cut in edited.cuts] == [call.result for call in many_failures()]
@@ -178,7 +178,7 @@ def test_a_class_that_failed_again_is_not_pruned() -> None:
     again = [*many_failures(8), fine(), many_failures(1)[0], *many_failures(25)[8:], fine("read_file")]
     texts = results(errors(conversation(*again), workspace()))
     assert "resolved since" not in "".join(texts)
-    assert "#6cf5 again (x2)" in texts[9].splitlines()[0]
+    assert "#c8e0 again (x2)" in texts[9].splitlines()[0]
 
 
 def test_what_fails_again_after_it_was_pruned_is_told_whole() -> None:
@@ -231,7 +231,7 @@ _CALLS = st.builds(
     result=st.sampled_from(
         [traceback(), traceback("ValueError: 7"), traceback(frames=30), "12 passed", "Error: no", traceback()[:420]]
         + [call.result for call in many_failures(3)]
-        + ["FAILED tests/test_a.py::test_a - assert 1 == 2\n" * 20, "KeyError #3b02 again (x2)", "\x00\u202e" * 300]
+        + ["FAILED tests/test_a.py::test_a - assert 1 == 2\n" * 20, "KeyError #e544 again (x2)", "\x00\u202e" * 300]
     ),
     failed=st.booleans(),
 )
@@ -301,7 +301,7 @@ def test_the_applications_own_state_is_compacted_on_from_where_it_was() -> None:
     longer = Conversation(format="anthropic", messages=(*kept.messages, *moved.messages[1:]))
     texts = results(errors(longer, workspace(archive)))
     assert texts[:2] == results(kept)
-    third = "[KeyError] at f29 (/srv/shop/m29.py:30): 'orders' #3b02 again (x3, 3 in a row), now line 30"
+    third = "[KeyError] at f29 (/srv/shop/m29.py:30): 'orders' #e544 again (x3, 3 in a row), now line 30"
     assert texts[2].splitlines()[0] == third
 
 
@@ -309,7 +309,7 @@ def test_an_archive_that_lost_the_raw_error_costs_the_evidence_only() -> None:
     """The class and its count stand in the list."""
     kept = written_and_read(errors(conversation(failed()), workspace()))
     longer = Conversation(format="anthropic", messages=(*kept.messages, *conversation(failed()).messages[1:]))
-    again = "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #3b02 again (x2, 2 in a row)\n"
+    again = "[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #e544 again (x2, 2 in a row)\n"
     assert results(errors(longer, workspace()))[1].startswith(again)
 
 

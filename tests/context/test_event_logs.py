@@ -192,28 +192,28 @@ EVENT_STORE = [
     [
         pytest.param(
             EVENT_SOURCED,
-            ["[ENOENT]: no such file or directory: package.json (npm install, exit code 254, 1.2 s) #4a85"],
+            ["[ENOENT]: no such file or directory: package.json (npm install, exit code 254, 1.2 s) #b9ef"],
             id="event-sourced",
         ),
         pytest.param(
             TOOL_STATUS,
             [
-                "[error] at tool fetch: connect ECONNREFUSED 127.0.0.1:5432 #6d72",
-                "  hint: nothing listens there: start the service, or correct host and port",
+                "[error] at tool fetch: connect ECONNREFUSED 127.0.0.1:5432 #b55e",
+                "  hint: nothing accepts connections there: start the service, or correct host and port",
             ],
             id="tool and status",
         ),
         pytest.param(
             CODEX,
             [
-                "[KeyError] at total (shop/a.py:3): 'orders' (bash -lc 'pytest -q', exit code 1) #dcfd",
-                "[ERESOLVE]: unable to resolve dependency tree (bash -lc 'npm ci', exit code 1) #552e",
+                "[KeyError] at total (shop/a.py:3): 'orders' (bash -lc 'pytest -q', exit code 1) #2e04",
+                "[ERESOLVE]: unable to resolve dependency tree (bash -lc 'npm ci', exit code 1) #bf4a",
             ],
             id="codex exec --json",
         ),
         pytest.param(
             CLAUDE,
-            ['[E0382] at src/main.rs:4: borrow of moved value: `v` ({"command": "cargo build"}) #e68d'],
+            ['[E0382] at src/main.rs:4: borrow of moved value: `v` ({"command": "cargo build"}) #4fe3'],
             id="claude --output-format stream-json",
         ),
         pytest.param(
@@ -223,7 +223,7 @@ EVENT_STORE = [
         ),
         pytest.param(
             OPENHANDS,
-            ["[error]: Cannot parse the arguments #", "[KeyError]: 'sku' (pytest -q, exit code 1) #701a"],
+            ["[error]: Cannot parse the arguments #", "[KeyError]: 'sku' (pytest -q, exit code 1) #8e77"],
             id="openhands",
         ),
         pytest.param(
@@ -237,7 +237,7 @@ EVENT_STORE = [
         pytest.param(OPENCODE, ['[Error] at tool bash: timed out ({"command": "ls /x"}) #'], id="opencode"),
         pytest.param(
             CHAT,
-            ['[KeyError] at total (shop/a.py:3): \'orders\' ({"command": "python a.py"}) #dcfd'],
+            ['[KeyError] at total (shop/a.py:3): \'orders\' ({"command": "python a.py"}) #2e04'],
             id="a chat of tool calls",
         ),
         pytest.param(
@@ -286,7 +286,7 @@ def test_an_error_is_read_by_what_its_fields_mean(event: dict[str, object]) -> N
         pytest.param({"cmd": "x", "code": None, "signal": "SIGTERM"}, "[SIGTERM]: no message (x) #", id="a signal"),
         pytest.param(
             {"tool": "sql", "error": {"name": "KeyError", "message": "'a'", "stack": TRACEBACK}},
-            "[KeyError] at total (shop/a.py:3): 'orders' ('a') #",
+            "[KeyError] at total (a.py): 'orders' ('a') #",
             id="an error with its stack",
         ),
         pytest.param({"tool": "sql", "error": {"x": 1}}, '[error] at tool sql: {"x": 1} #', id="an unknown object"),

@@ -28,7 +28,7 @@ def test_a_failure_is_told_with_command_code_exit_code_reason_and_duration() -> 
     """All that an event says is in the line."""
     assert compact_errors([REFUSED]) == (
         "[RECENT ERRORS]\n"
-        "[ERESOLVE]: unable to resolve dependency tree (npm ci, exit code 1, 12.3 s) #552e\n"
+        "[ERESOLVE]: unable to resolve dependency tree (npm ci, exit code 1, 12.3 s) #bf4a\n"
         "[/RECENT ERRORS]"
     )
 
@@ -74,9 +74,9 @@ def test_equal_failures_are_one_line_with_a_count_the_newest_class_first() -> No
     ]
     assert compact_errors(events) == (
         "[RECENT ERRORS]\n"
-        "[error]: make failed (make -j4, exit code 2) #25ce\n"
-        "[ERESOLVE]: unable to resolve dependency tree (npm ci, exit code 1, 104 s) (x2, 2 in a row) #552e\n"
-        "[KeyError] at total (shop/a.py:3): 'orders' (pytest -q, exit code 1, 200 ms, tests failed) #dcfd\n"
+        "[error]: make failed (make -j4, exit code 2) #bf69\n"
+        "[ERESOLVE]: unable to resolve dependency tree (npm ci, exit code 1, 104 s) (x2, 2 in a row) #bf4a\n"
+        "[KeyError] at total (shop/a.py:3): 'orders' (pytest -q, exit code 1, 200 ms, tests failed) #2e04\n"
         "[/RECENT ERRORS]"
     )
 

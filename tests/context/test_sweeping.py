@@ -283,11 +283,11 @@ def test_a_home_that_cannot_be_written_to_is_none(tmp_path: Path, temporary: Pat
     assert state_folder({"XDG_STATE_HOME": str(tmp_path / "file" / "state")}, "linux") == folder
 
 
-def test_a_user_without_a_home_has_a_temporary_folder(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_home_has_the_root_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some containers have users that no table knows."""
 
     def fail() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", fail)
-    assert state_folder({}, "linux").parent == temporary
+    assert config.find_state_home({}, "linux") == Path("/.local/state/otel-errcompact")

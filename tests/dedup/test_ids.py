@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from otel_errcompact.dedup.ids import find_labelled
 from otel_errcompact.dedup.masking import mask
 from tests.clock import costs_little
 
@@ -138,6 +139,12 @@ def test_names_keep_what_they_mean(text: str, template: str):
     """What makes one of several goes, the rest of the name stays."""
     assert mask(text) == template
     assert mask(template) == template
+
+
+def test_what_a_label_masks_is_named():
+    """A number behind a noun counts something, and stays."""
+    said = "order 17 of request 8f3a9b1c2d4e"
+    assert list(find_labelled(said)) == [("request 8f3a9b1c2d4e", "request <id>")]
 
 
 @pytest.mark.cost

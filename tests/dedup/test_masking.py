@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.dedup.masking import mask, values
+from otel_errcompact.dedup.names import NAME_FORMS
 from otel_errcompact.dedup.pattern import START, find_forms
 from otel_errcompact.dedup.rules import RULES
 from tests.clock import costs_little
@@ -20,8 +21,8 @@ PAIRS = Path(__file__).parents[2].parent / "shared/data/errors/pairs.jsonl"
 BEYOND_MASKING = ("15", "17", "23")
 """Cases that the extractors decide: groups, call paths, colours."""
 
-EXAMPLES = [(rule.name, text, template) for rule in RULES for text, template in rule.masks]
-COUNTER_EXAMPLES = [(rule.name, text) for rule in RULES for text in rule.keeps]
+EXAMPLES = [(rule.name, text, template) for rule in (*RULES, *NAME_FORMS) for text, template in rule.masks]
+COUNTER_EXAMPLES = [(rule.name, text) for rule in (*RULES, *NAME_FORMS) for text in rule.keeps]
 WORDS = st.sampled_from(
     [text for _, text, _ in EXAMPLES] + [text for _, text in COUNTER_EXAMPLES] + ["job", "7", "'x'"]
 )

@@ -437,15 +437,12 @@ def test_a_notice_says_how_close_the_run_is() -> None:
 @pytest.mark.parametrize(
     ("threshold", "action", "line"),
     [
-        ("same", None, "NOTICE: ESCALATED at 6: the operator is asked"),
+        ("same", None, "NOTICE: ESCALATED at 6"),
         ("loop", "halt", "NOTICE: 6 identical calls, ESCALATED at 6: the run is stopped"),
         (
             "consecutive",
             "unhandled",
-            (
-                "NOTICE: 6 calls failed in a row, ESCALATED at 6: recorded for the operators, the run goes on; "
-                "try something else"
-            ),
+            "NOTICE: 6 calls failed in a row, ESCALATED at 6: recorded for the operators; try something else",
         ),
         ("total", "halt", "NOTICE: 6 failures in this run, ESCALATED at 6: the run is stopped"),
     ],
@@ -465,7 +462,7 @@ def test_an_escalation_of_a_repeat_stands_with_its_count() -> None:
     shown(memory, facts())
     situation = Situation(streak=3, decision=Decision(level="escalate", threshold="same", count=3, limit=3))
     assert shown(memory, facts(), situation=situation) == (
-        "[ConnectionError]: connection refused #3f2a again (x3, 3 in a row; ESCALATED at 3: the operator is asked)"
+        "[ConnectionError]: connection refused #3f2a again (x3, 3 in a row; ESCALATED at 3)"
     )
 
 
@@ -502,7 +499,7 @@ def test_an_escalation_of_a_repeat_stands_with_its_count() -> None:
                 action="unhandled",
                 decision=Decision(level="escalate", threshold="total", count=30, limit=30),
             ),
-            "30 failures in this run, ESCALATED at 30: recorded for the operators, the run goes on",
+            "30 failures in this run, ESCALATED at 30: recorded for the operators",
             id="many failures, of which this may be the first of its kind",
         ),
         pytest.param(

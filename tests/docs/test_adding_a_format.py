@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -53,6 +54,15 @@ def test_the_format_on_the_page(site):
     """Facts, detection and hint are those that the page shows."""
     done = ran(site, blocks("python")[1])
     assert (done.stdout, done.stderr) == (blocks("text")[1], "")
+
+
+def test_the_explanation_on_the_page(site):
+    """The command of the page prints what the page shows."""
+    (command,) = [line for line in blocks("bash")[0].splitlines() if line]
+    (site / "output.txt").write_text(blocks("text")[0], encoding="utf-8")
+    program = f"import sys, os; os.chdir({str(site)!r}); sys.argv[1:] = {shlex.split(command)[1:]}"
+    done = ran(site, f"{program}; from otel_errcompact.lab.cli.start import main; main()")
+    assert (done.stdout, done.stderr) == (blocks("text")[2], "")
 
 
 def test_it_is_loaded_late(site):

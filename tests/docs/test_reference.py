@@ -87,6 +87,10 @@ class Measured:
         ledger.answer("r", Continue())
         ledger.observe("r", error)
         ledger.succeed("r", "sql")
+        ledger.repeat("r", "sql")
+        ledger.observe(
+            "r", RawError(text="FAILED test_a.py::test_f - ValueError: no\n=== 1 failed in 0.1s ===", tool="sql")
+        )
         ledger.open("other", agent="shop")
         ledger.observe("other", error)
         ledger.end("r")

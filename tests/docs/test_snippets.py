@@ -76,6 +76,7 @@ def run(block: Block, folder: Path) -> str:
     """Execute a block in a folder, and return what it printed."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONWARNINGS": "error"}
+    environment["XDG_STATE_HOME"] = str(folder / "state")
     # Unbuffered, a print writes its values one by one, and a line of another process may come between them.
     environment.pop("PYTHONUNBUFFERED", None)
     command = ["sh", "-ec", block.code] if block.language in CONSOLE else [sys.executable, name_of(block)]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import AnsweredEscalation
     from otel_errcompact.history.history import ErrorClass
 
-REFUSED = "ConnectionError: connection refused"
+REFUSED = "ConnectionError: certificate has expired"
 MISSING = "KeyError: 'sku'"
 CALL = '{"sql": "select 1"}'
 OTHER_CALL = '{"sql": "select 2"}'
@@ -106,7 +106,7 @@ def test_an_observation_says_what_became_of_the_failure(ledger: Ledger) -> None:
     ledger.observe("r", raw(long, time_ns=1))
     observation = ledger.observe("r", raw(long, time_ns=2))
     assert (observation.run_id, observation.outcome, observation.count, observation.streak) == ("r", "repeat", 2, 2)
-    assert observation.text.startswith("[ConnectionError] at query (db.py:4): connection refused")
+    assert observation.text.startswith("[ConnectionError] at query (db.py:4): certificate has expired")
     assert "again (x2, 2 in a row; " in observation.text
     assert observation.raw_tokens == (len(long) + 3) // 4
     assert observation.sent_tokens == observation.raw_tokens
@@ -166,8 +166,7 @@ def test_the_digest_lists_what_is_live(ledger: Ledger) -> None:
     key = ledger.report("r").classes[0].key
     assert lines == [
         "[RECENT ERRORS]",
-        f"[ConnectionError] at tool db.query: connection refused (x2, 2 in a row) #{key[:4]}",
-        "  hint: nothing listens there: start the service, or correct host and port",
+        f"[ConnectionError] at tool db.query: certificate has expired (x2, 2 in a row) #{key[:4]}",
         "[/RECENT ERRORS]",
     ]
 
@@ -237,11 +236,23 @@ def test_an_escalation_carries_what_a_human_needs(ledger: Ledger) -> None:
         "halts": False,
         "type": "ConnectionError",
         "location": "",
-        "cause": "connection refused",
+        "cause": "certificate has expired",
         "tool": "db.query",
+        "arguments": "",
+        "mark": "#0823",
         "time_ns": 2,
     }
-    assert "connection refused (x3, 3 in a row) #" in escalation.digest
+    assert "certificate has expired (x3, 3 in a row) #" in escalation.digest
+    assert ledger.raw("r", escalation.mark) == REFUSED
+
+
+def test_an_escalation_shows_the_arguments_without_secrets(ledger: Ledger) -> None:
+    """A log or a chat keeps what a handler is given."""
+    ledger.open("r", asks=True)
+    call = '{"table": "orders", "password": "hunter2-and-more"}'
+    escalation = [ledger.observe("r", raw(REFUSED, arguments=call)) for _ in range(3)][-1].escalation
+    assert escalation is not None
+    assert escalation.arguments == '{"table": "orders", "password": "[REDACTED:password]"}'
 
 
 def breached(ledger: Ledger) -> None:
@@ -311,9 +322,11 @@ def test_a_call_that_may_have_taken_effect_is_not_simply_tried_again(ledger: Led
     """Of a payment that timed out nobody knows whether it was made; one that found no server was not."""
     ledger.open("r")
     timed_out = [ledger.observe("r", raw("TimeoutError: read timed out while charging card 9")).text for _ in range(2)]
-    refused = [ledger.observe("r", raw(REFUSED)).text for _ in range(2)]
-    assert "; escalates at 3: wait and check whether it took effect before you try again)" in timed_out[1]
-    assert "; escalates at 3: wait before you try again)" in refused[1]
+    away = [ledger.observe("r", raw("ConnectionError: connection refused")).text for _ in range(2)]
+    assert "it may have taken effect: check before you try again" in timed_out[0]
+    assert "(x2, 2 in a row; wait and check whether it took effect before you try again)" in timed_out[1]
+    assert "(x2, 2 in a row; wait before you try again)" in away[1]
+    assert "taken effect" not in away[0]
 
 
 def test_without_a_handler_an_escalation_is_unhandled_and_the_run_goes_on(ledger: Ledger, journal: Journal) -> None:
@@ -322,8 +335,8 @@ def test_without_a_handler_an_escalation_is_unhandled_and_the_run_goes_on(ledger
     text = [ledger.observe("r", raw(REFUSED)).text for _ in range(3)][-1]
     assert journal.entries[-2:] == ["escalated same 3", "answered unhandled"]
     assert ledger.verdict("r") == Verdict()
-    assert "ESCALATED at 3: recorded for the operators, the run goes on; wait before you try again" in text
-    assert "ESCALATED (same): recorded for the operators, the run goes on: " in ledger.digest("r")
+    assert "ESCALATED at 3: recorded for the operators; try something else" in text
+    assert "ESCALATED (same): recorded for the operators: " in ledger.digest("r")
     assert ledger.end("r").result == "unresolved"
 
 
@@ -427,7 +440,7 @@ def test_advice_asks_and_halts_nothing(ledger: Ledger, journal: Journal) -> None
     """Digests, notices and refusals as always; each escalation is reported only."""
     ledger.open("r", asks=True, mode="advise")
     text = [ledger.observe("r", raw(MISSING, arguments=CALL)).text for _ in range(6)][-1]
-    assert "ESCALATED at 6: recorded for the operators, the run goes on" in text
+    assert "ESCALATED at 6: recorded for the operators" in text
     assert {entry for entry in journal.entries if entry.startswith("answered")} == {"answered unhandled"}
     assert ledger.verdict("r") == Verdict()
     assert ledger.refusal("r", "db.query", CALL).startswith("NOT EXECUTED: ")
@@ -516,8 +529,8 @@ def test_a_run_that_failed_itself_has_failed(ledger: Ledger) -> None:
 def test_a_class_that_was_forgotten_unresolved_stays_unresolved() -> None:
     """The bound on memory makes no run better than it was."""
     ledger = Ledger(Options(memory=MemoryLimits(classes_per_run=1)))
-    ledger.observe("r", raw("KeyError: 'a'", tool="a"))
-    ledger.observe("r", raw("KeyError: 'b'", tool="b"))
+    ledger.observe("r", raw("ValueError: odd", tool="a"))
+    ledger.observe("r", raw("ValueError: even", tool="b"))
     ledger.succeed("r", "b")
     assert ledger.end("r").result == "unresolved"
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import otel_errcompact as errcompact
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.report import RunReport
 from otel_errcompact.escalator.actions import Continue, Halt
@@ -16,7 +17,7 @@ def test_a_report_lists_every_class_with_its_fate() -> None:
     ledger.observe("run-1", raw("KeyError: 'sku'", tool="parse", time_ns=1))
     ledger.succeed("run-1", "parse")
     for time_ns in (2, 3, 4):
-        ledger.observe("run-1", raw("ConnectionError: refused | again", time_ns=time_ns))
+        ledger.observe("run-1", raw("ConnectionError: no such host | again", time_ns=time_ns))
     ledger.answer("run-1", Halt("enough"))
     ledger.observe("run-1", raw("ValueError: odd", tool="read", time_ns=5))
     report = ledger.report("run-1")
@@ -30,12 +31,16 @@ def test_a_report_lists_every_class_with_its_fate() -> None:
     assert lines[2].startswith("5 failures in 3 classes, 1 after an escalation. Raw errors ")
     assert lines[4:6] == ["| status | tool | error | count | hint | class |", "|---|---|---|---|---|---|"]
     assert lines[6].startswith("| RECOVERED | parse | [KeyError]: 'sku' | 1 |")
-    assert r"refused \| again | 3 |" in lines[7]
+    assert r"no such host \| again | 3 |" in lines[7]
     assert lines[9:] == [
+        "",
+        "## How they ended",
+        "",
+        f"- `{report.classes[0].key}`: parse succeeded",
         "",
         "## Escalations",
         "",
-        r"- halt: one error class keeps recurring (3 of 3): [ConnectionError] refused \| again (enough)",
+        r"- halt: one error class keeps recurring (3 of 3): [ConnectionError] no such host \| again (enough)",
     ]
 
 
@@ -96,3 +101,24 @@ def test_untrusted_text_cannot_break_the_table() -> None:
     table = [line for line in ledger.report("r\n# forged").to_markdown().splitlines() if line.startswith("|")]
     assert len(table) == 3
     assert not any(line.startswith("# forged") for line in ledger.report("r\n# forged").to_markdown().splitlines())
+
+
+def ends_of(*calls: tuple[str, dict[str, str], bool]) -> list[str]:
+    """How the classes of a run ended: calls of a tool with arguments, that fail or succeed."""
+    with errcompact.run(ledger=Ledger()) as run:
+        for tool, arguments, fails in calls:
+            with run.tool(tool, arguments=arguments) as call:
+                call.result = "done"
+                if fails:
+                    call.fail("PermissionError: the table is closed")
+    return [found.ended for found in run.report().classes]
+
+
+def test_the_end_of_a_class_names_what_came_between() -> None:
+    """The calls that succeeded since it failed last, and the one that ended it; an open class has no end."""
+    orders, sales, setup = ("query", {"table": "orders"}), ("query", {"table": "sales"}), ("setup", {"user": "ann"})
+    said = "ran setup, then the same call succeeded"
+    assert ends_of((*orders, True), (*setup, False), (*setup, False), (*orders, False)) == [said]
+    assert ends_of((*setup, False), (*orders, True), (*orders, False)) == ["the same call succeeded"]
+    assert ends_of((*orders, True), (*orders, False), (*orders, True)) == [""]
+    assert ends_of((*orders, True), (*sales, False)) == [""]

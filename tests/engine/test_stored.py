@@ -25,6 +25,7 @@ FACTS = Facts(
     evidence=(Evidence("a line", 3), Evidence("another", 1)),
     format="pytest",
     wrappers=("OuterError",),
+    names=("test_pay", "test_tax"),
     key_cause="<num> is no price",
     key_location=Location(file="prices.py"),
     key_is_whole=True,

@@ -7,7 +7,8 @@ from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.escalator.actions import Continue, Halt, Pause, name_action
 from otel_errcompact.escalator.decision import Decision, Rows, decide, mark_escalated
 from otel_errcompact.escalator.escalation import Escalation
-from otel_errcompact.escalator.thresholds import ASKING, THRESHOLDS, Thresholds
+from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
+from otel_errcompact.escalator.thresholds import ASKING, THRESHOLDS, Threshold, Thresholds
 from otel_errcompact.history.history import History
 from tests.builders import classified, raw
 
@@ -195,8 +196,13 @@ def test_an_unknown_threshold_cannot_halt() -> None:
 
 
 def test_an_escalation_reads_as_a_sentence(escalation: Escalation) -> None:
-    """What was reached, how far, and by which error."""
-    assert str(escalation) == "one error class keeps recurring (3 of 3): [ConnectionError] connection refused"
+    """What was reached, how far, by which error, and where: of the arguments only the beginning, in one line."""
+    reached = "one error class keeps recurring (3 of 3): [ConnectionError] connection refused"
+    assert escalation.reached == reached
+    assert str(escalation) == f"{reached} (agent shop, run run-1, call db.query)"
+    called = escalation.model_copy(update={"arguments": f'{{"sql":\n"{"x" * 300}"}}', "mark": "#3f2a"})
+    shown = f'{{"sql":"{"x" * 192}'
+    assert str(called) == f"{reached} (agent shop, run run-1, call db.query({shown}...), class #3f2a)"
 
 
 @pytest.mark.parametrize(
@@ -205,3 +211,20 @@ def test_an_escalation_reads_as_a_sentence(escalation: Escalation) -> None:
 def test_actions_have_names(action: Halt | Continue | Pause, name: str) -> None:
     """Telemetry and reports know an answer by its name."""
     assert name_action(action) == name
+
+
+@pytest.mark.parametrize(
+    ("threshold", "tool", "text"),
+    [
+        ("same", "db.query", "I have stopped: db.query was tried 3 times without success."),
+        ("loop", "", "I have stopped: a step was tried 3 times without success."),
+        ("consecutive", "db.query", "I have stopped: 3 steps have failed in a row."),
+        ("total", "db.query", "I have stopped: 3 steps have failed."),
+    ],
+)
+def test_the_final_text_is_for_the_end_user(escalation: Escalation, threshold: Threshold, tool: str, text: str) -> None:
+    """What failed how often, and nothing of handlers, thresholds and ids; the application's own words go before."""
+    reached = escalation.model_copy(update={"threshold": threshold, "tool": tool})
+    assert RunHalted(reached, "no escalation handler was given").final_text == text
+    assert RunHalted(reached, "", "Please call us.").final_text == "Please call us."
+    assert RunPaused(reached, "").final_text == text.replace("I have stopped", "I am waiting for a person")

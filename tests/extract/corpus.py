@@ -21,8 +21,8 @@ from otel_errcompact.digest import DigestOptions
 from otel_errcompact.digest.untrusted import quoted_lines
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.formats import ORDER
 from otel_errcompact.redaction.redact import redact
+from otel_errcompact.tools import ORDER
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.observations import Observation

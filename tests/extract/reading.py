@@ -38,7 +38,7 @@ def facts_as(form: str) -> Callable[..., Facts]:
 
 def facts_alone(form: str) -> Callable[..., Facts | None]:
     """Return what asks a single format for the facts of a raw error, whatever others would make of it."""
-    found = import_module(f"otel_errcompact.extract.formats.{form}").FORMAT
+    found = import_module(f"otel_errcompact.tools.{form}").FORMAT
 
     def read(text: str, **known) -> Facts | None:
         facts = found.read(read_text(RawError(text=text, **known)))

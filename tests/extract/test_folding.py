@@ -18,7 +18,7 @@ from otel_errcompact.extract.folding import fold_temporary
     ],
 )
 def test_a_temporary_folder_is_named_once(root: str) -> None:
-    """A path below a folder that was named before is told without it."""
+    """A path below a folder that was named before shows that its beginning is left out."""
     facts = Facts(
         type="E1",
         cause="no rule",
@@ -26,8 +26,9 @@ def test_a_temporary_folder_is_named_once(root: str) -> None:
         evidence=(Evidence(f"{root}e.cfg: key 'x'", 4),),
     )
     folded = fold_temporary(facts)
-    assert folded.details == (f"in {root}a.py:3", "in b.py:9 and c.py", "in src/d.py")
-    assert folded.evidence == (Evidence("e.cfg: key 'x'", 4),)
+    left = f"...{root[-1]}"
+    assert folded.details == (f"in {root}a.py:3", f"in {left}b.py:9 and {left}c.py", "in src/d.py")
+    assert folded.evidence == (Evidence(f"{left}e.cfg: key 'x'", 4),)
 
 
 def test_the_place_names_the_folder_first() -> None:
@@ -35,7 +36,7 @@ def test_the_place_names_the_folder_first() -> None:
     facts = Facts(
         type="E1", cause="no rule", location=Location(file="/tmp/run-1/a.py", line=3), details=("/tmp/run-1/b.py",)
     )
-    assert fold_temporary(facts).details == ("b.py",)
+    assert fold_temporary(facts).details == (".../b.py",)
 
 
 def test_other_folders_stay() -> None:

@@ -25,6 +25,15 @@ def imports(*names):
     ]
 
 
+def test_members_are_named_once_and_up_to_a_bound():
+    """What has no name is counted alone; of many the first ones are named."""
+    members = [*imports("a", "a"), Member("E", "x"), *imports(*map(str, range(60)))]
+    names = facts_of_members(members, unit="test").names
+    assert names[:3] == ("a", "0", "1")
+    assert len(names) == len({*names}) == 48
+    assert facts_of_members([Member("E", "x")], unit="error").names == ()
+
+
 def test_one_member_is_one_failure():
     """Where a tool reports one failure there is nothing to count."""
     facts = facts_of_members(imports("cart"), unit="test")
@@ -41,7 +50,21 @@ def test_forty_tests_with_one_cause_are_one_line():
     facts = facts_of_members(imports(*map(str, range(40))), unit="test")
     assert (facts.cause, str(facts.location)) == ("No module named 'shop'", "")
     assert (facts.members, facts.tally) == (40, "40 tests")
-    assert facts.details == (f"in {', '.join(map(str, range(40)))}",)
+    names = [f"{name} (test_{name}.py:1)" for name in range(40)]
+    assert " ".join(facts.details) == f"in {', '.join(names)}"
+
+
+def test_all_names_stand_before_causes_without_room():
+    """Of many tests that failed for as many causes each is named with its place, before the causes are told."""
+    words = ("x" * 90, "y" * 90)
+    members = [
+        Member("E", f"{chr(97 + at) * 9} {words[at % 2]}", Location(file=f"t{at // 13}.go", line=at), f"Test{at}")
+        for at in range(1, 26)
+    ]
+    facts = facts_of_members(members, unit="test")
+    named = " ".join(line for line in facts.details if "(" in line)
+    assert all(f"Test{at} (" in named for at in range(2, 26))
+    assert facts.details[1].startswith("also in Test2 (t0.go:2), Test3 (3), ")
 
 
 def test_a_place_that_all_members_share_stays():
@@ -101,6 +124,18 @@ def test_other_causes_are_counted_where_they_recur():
     assert facts.details == ("E2: b (2x: x, y)",)
 
 
+def test_names_that_find_no_room_in_the_line_follow_it():
+    """A cause that many tests with long names share is one line, and their names are the lines after it."""
+    names = [f"test_{letter}_of_a_cart_with_many_things" for letter in "abcdefg"]
+    members = [Member("OSError", "No space left on device"), *(Member("KeyError", "'price'", name=it) for it in names)]
+    facts = facts_of_members(members, unit="test", first_is_root=True)
+    assert facts.details == (
+        "KeyError: 'price' (7x)",
+        f"in {', '.join(names[:5])},",
+        f"{names[5]}, {names[6]}",
+    )
+
+
 def test_what_the_tool_counts_counts():
     """A cut output shows fewer failures than its summary names; of the rest the cause is unknown."""
     facts = facts_of_members(imports("cart", "user"), unit="test", total=12)
@@ -141,11 +176,18 @@ def test_what_is_the_same_failure(one, other):
     assert key(one) == key(other)
 
 
-def test_what_is_another_failure():
-    """Another cause among several makes another class: the agent has mended one, or broken one."""
+def test_the_class_of_a_suite_is_its_leading_cause():
+    """Which tests fail beside it changes from run to run, and with how much of the output is shown."""
+    leading = [Member("E1", "x", name=name) for name in "ab"]
+    assert key(leading) == key(leading[:1]) == key([*leading, Member("E2", "y")])
+    assert key(leading) != key([Member("E2", "y", name=name) for name in "abc"] + leading)
+
+
+def test_another_error_of_a_compiler_is_another_class():
+    """What a compiler finds is a set: the agent has mended one, or broken one."""
     members = [Member("E1", "x"), Member("E2", "y")]
-    assert key(members) != key([*members, Member("E3", "z")])
-    assert key(members) != key(members[:1])
+    assert key(members, first_is_root=True) != key([*members, Member("E3", "z")], first_is_root=True)
+    assert key(members, first_is_root=True) != key(members[:1])
 
 
 MEMBERS = st.builds(

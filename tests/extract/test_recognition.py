@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract import recognition
 from otel_errcompact.extract.recognition import facts_of_output
@@ -54,3 +56,21 @@ def test_cause_that_announces_lines():
     found = facts(heading, "  In snapshot (Podfile.lock):", "    Utilities (= 7.11)", "", "  other")
     assert found.cause.endswith('for pod "Utilities": In snapshot (Podfile.lock): Utilities (= 7.11)')
     assert found.key_cause.startswith(facts(heading).cause)
+
+
+def test_progress_before_an_output_hides_no_braces():
+    """What a brace opens belongs together, so that it is no progress."""
+    found = facts("----", "{", "  orders: no such table", "}")
+    assert (found.format, found.cause) == ("prose", "orders: no such table")
+
+
+ROWS = '"rows": [{"name": "a", "reason": "create a at 17"}], "failed": 0'
+
+
+@pytest.mark.parametrize("answer", [f"{{{ROWS}}}", "{\n  " + ROWS.replace(", ", ",\n  ") + "\n}"])
+def test_what_was_answered_before_a_failure_is_not_its_cause(answer: str):
+    """Rows of data have names and texts, as errors do; an object that says that it failed is read."""
+    found = facts(f"$ ./plan\n{answer}\n\n$ ./push\nerror: push: no chunks\n")
+    assert found.cause == "push: no chunks"
+    assert facts(answer).format == "prose"
+    assert facts(answer.replace("rows", "errors")).format == "http"

@@ -12,15 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from otel_errcompact import tools
 from otel_errcompact.compactor.hints import hints
+from otel_errcompact.detector.kinds import EXECUTED, REJECTED, TRANSIENT, kind_of
+from otel_errcompact.detector.operation import operation_of, programs
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.errors import Evidence, Facts, RawError
-from otel_errcompact.extract import formats, recognition, table
+from otel_errcompact.extract import recognition, table
+from otel_errcompact.extract.command import Command
 from otel_errcompact.extract.extraction import extract
-from otel_errcompact.extract.format import Format, Hint, Listing
-from otel_errcompact.extract.formats import ORDER
-from otel_errcompact.extract.index import INDEX
+from otel_errcompact.extract.format import Format, Hint, Listing, split_names
+from otel_errcompact.extract.index import COMMANDS, INDEX
 from otel_errcompact.extract.prefilter import Prefilter
+from otel_errcompact.tools import ORDER, WITHOUT_FORMAT
 
 
 def cow(**stated):
@@ -31,16 +35,39 @@ def cow(**stated):
 @pytest.mark.parametrize("row", INDEX, ids=lambda row: row.name)
 def test_index_says_what_the_formats_say(row):
     """The light index is made of the formats; `make docs` writes it."""
-    found = import_module(f"otel_errcompact.extract.formats.{row.name}").FORMAT
+    found = import_module(f"otel_errcompact.tools.{row.name}").FORMAT
     of_format = {field.name: getattr(found, field.name) for field in dataclasses.fields(Listing)}
-    assert row == Listing(**{**of_format, "clues": row.clues, "clues_of_passes": row.clues_of_passes})
+    found_by_docs = {"programs": row.programs, "clues": row.clues, "clues_of_passes": row.clues_of_passes}
+    assert row == Listing(**{**of_format, **found_by_docs})
 
 
 def test_every_format_has_its_place():
-    """Each file of the folder stands once in the order, and the order is that of the index."""
-    files = {path.stem for path in Path(formats.__file__).parent.glob("[a-z]*.py")}
-    assert sorted(ORDER) == sorted(files)
+    """Each file of the folder stands once in the order, or has no format, and the order is that of the index."""
+    files = {path.stem for path in Path(tools.__file__).parent.glob("[a-z]*.py")}
+    assert sorted((*ORDER, *WITHOUT_FORMAT)) == sorted(files)
     assert tuple(row.name for row in INDEX) == ORDER
+
+
+def test_each_command_has_one_row():
+    """Who looks for what is known of a program finds all of it in one place."""
+    names = [name for row in COMMANDS for name in split_names(row.names)]
+    assert sorted(names) == sorted(set(names))
+    assert len(names) > 400
+
+
+def test_the_index_has_the_commands_of_each_tool():
+    """Those of formats, and those of tools whose output no format reads."""
+    formats = [import_module(f"otel_errcompact.tools.{name}").FORMAT for name in ORDER]
+    others = [import_module(f"otel_errcompact.tools.{name}").TOOL for name in WITHOUT_FORMAT]
+    assert tuple(row for tool in (*formats, *others) for row in tool.commands) == COMMANDS
+    assert [tool.name for tool in others] == list(WITHOUT_FORMAT)
+
+
+def test_what_commands_print_are_formats():
+    """A tool names the formats of others that it prints by names of the table."""
+    printed = {name for row in COMMANDS for name in (row.prints or "").split()}
+    assert printed <= set(ORDER)
+    assert {"node", "jest"} <= set(next(row for row in INDEX if row.name == "jest").programs)
 
 
 def test_last_format_takes_any_text():
@@ -61,7 +88,7 @@ def test_no_format_is_loaded_before_its_first_text():
     script = (
         "import json, sys\n"
         "def loaded(): return sorted(name.rpartition('.')[2] for name in sys.modules"
-        " if name.startswith('otel_errcompact.extract.formats.'))\n"
+        " if name.startswith('otel_errcompact.tools.'))\n"
         "import otel_errcompact.extract, otel_errcompact.extract.extraction, otel_errcompact.compactor.classify\n"
         "from otel_errcompact.detector.results import classify_result\n"
         "from otel_errcompact.errors import RawError\n"
@@ -122,6 +149,10 @@ def caches():
     return (
         table.listings,
         table.prefilters,
+        table.names_of,
+        table.rejections,
+        table.commands,
+        programs.rows_of,
         told.hints,
         told._words,
         told._joined,
@@ -152,6 +183,27 @@ def test_evidence_of_a_user_holds_no_secret(installed):
     installed(cow(markers=("cow",), read=lambda _: Facts(type="moo", cause="no milk", evidence=lines)))
     shown = [line for line, _ in extract(RawError(text="cow: no milk")).evidence]
     assert shown == ["DB_PASSWORD=[REDACTED:password]", "pail 3"]
+
+
+def test_commands_of_a_user(installed):
+    """Its subcommands and the statuses by which it answers are known as those of a built-in tool."""
+    said = {"tool": "bash", "arguments": '{"command": "milk check barn"}', "exit_code": 3}
+    assert classify_result("no cow", **said).outcome == "failure"
+    assert operation_of("bash", {"command": "milk check barn"}).name == "bash milk"
+    installed(cow(commands=(Command("milk", subcommands="*"), Command("milk check", answers=(3,)))))
+    assert classify_result("no cow", **said).outcome == "ignored"
+    assert operation_of("bash", {"command": "milk check barn"}).name == "bash milk check"
+
+
+def test_traits_of_a_format_of_a_user(installed):
+    """Its types of rejected calls, and that it judges code, count as those of built-in formats."""
+    raw = RawError(text="", tool="milk")
+    said = Facts(type="NoSuchCow", cause="the request timed out", format="cow")
+    assert kind_of(raw, said) == TRANSIENT
+    installed(cow(judges_code=True))
+    assert kind_of(raw, said) == EXECUTED
+    installed(cow(rejects=("NoSuchCow",)))
+    assert kind_of(raw, said) == REJECTED
 
 
 def test_closings_and_hints_of_a_user(installed):

@@ -2,16 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.history.repeats import MAX_AGENTS, MAX_CALLS, REFUSED_FOR_NS, RepeatedCall, RepeatedCalls
+from otel_errcompact.history.repeats import MAX_AGENTS, MAX_CALLS, RepeatedCall, RepeatedCalls
 
 SECOND = 1_000_000_000
+EXPIRY = 300 * SECOND
 
 
-def failed(
-    calls: RepeatedCalls, call: str = "c", *, agent: str = "", tick: int, began: int = 0, transient: bool = False
-) -> RepeatedCall | None:
+def failed(calls: RepeatedCalls, call: str = "c", *, agent: str = "", tick: int, began: int = 0) -> RepeatedCall | None:
     """What is known of a call that failed at this tick, and that was asked for then if `began` is 0."""
-    calls.fail(agent, call, began=began or tick, tick=tick, key=f"k{tick}", transient=transient, time_ns=tick * SECOND)
+    calls.fail(agent, call, began=began or tick, tick=tick, key=f"k{tick}", time_ns=tick * SECOND)
     return calls.find(agent, call)
 
 
@@ -28,24 +27,6 @@ def test_identical_calls_of_one_turn_count_once() -> None:
     """What was asked for before the first failure could be read is no repeat."""
     calls = RepeatedCalls()
     failed(calls, tick=5, began=1)
-    found = failed(calls, tick=6, began=1)
-    assert found is not None
-    assert (found.attempts.count, found.failed) == (1, 1)
-
-
-def test_a_transient_failure_counts_for_the_loop_and_not_for_the_refusal() -> None:
-    """Waiting helps, so that the call may be made again; but it is repeated all the same."""
-    calls = RepeatedCalls()
-    failed(calls, tick=1, transient=True)
-    found = failed(calls, tick=2)
-    assert found is not None
-    assert (found.attempts.count, found.failed) == (2, 1)
-
-
-def test_a_transient_failure_hides_no_permanent_one_of_its_turn() -> None:
-    """Whichever of the two is recorded first, the turn has failed for a reason that waiting does not mend."""
-    calls = RepeatedCalls()
-    failed(calls, tick=5, began=1, transient=True)
     found = failed(calls, tick=6, began=1)
     assert found is not None
     assert (found.attempts.count, found.failed) == (1, 1)
@@ -103,9 +84,9 @@ def test_the_agents_of_a_run_are_bounded() -> None:
     [
         pytest.param(1, 0, 0, False, id="one failure is no reason"),
         pytest.param(2, 0, 0, True, id="no time is known"),
-        pytest.param(2, 0, REFUSED_FOR_NS, True, id="when it failed is not known"),
-        pytest.param(2, SECOND, REFUSED_FOR_NS, True, id="within five minutes"),
-        pytest.param(2, SECOND, REFUSED_FOR_NS + SECOND, False, id="after five minutes it is a probe"),
+        pytest.param(2, 0, EXPIRY, True, id="when it failed is not known"),
+        pytest.param(2, SECOND, EXPIRY, True, id="within five minutes"),
+        pytest.param(2, SECOND, EXPIRY + SECOND, False, id="after five minutes it is a probe"),
     ],
 )
 def test_a_call_is_refused_for_five_minutes(failures: int, failed_at_ns: int, now_ns: int, *, refused: bool) -> None:
@@ -113,4 +94,4 @@ def test_a_call_is_refused_for_five_minutes(failures: int, failed_at_ns: int, no
     repeated = RepeatedCall(failed_at_ns=failed_at_ns)
     for tick in range(1, failures + 1):
         repeated.failures.fail(tick, tick)
-    assert repeated.is_refused(2, now_ns) is refused
+    assert repeated.is_refused(2, 300, now_ns) is refused

@@ -19,7 +19,7 @@ NEVER = Thresholds(**dict.fromkeys(Thresholds.model_fields.keys() - {"halts"}, 1
 
 def kept():
     # Other lines tell of the run.
-    with open("errcompact-trajectory.jsonl") as lines:
+    with open("state/otel-errcompact/trajectories/program.jsonl") as lines:
         return [json.loads(line) for line in lines if '"exception.stacktrace"' in line]
 """
 
@@ -33,7 +33,7 @@ def played(folder: Path, program: str, *, seconds: float = 900) -> dict[str, Any
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", script],
         cwd=folder,
-        env=environ,
+        env={**environ, "XDG_STATE_HOME": str(folder / "state"), "OTEL_SERVICE_NAME": "program"},
         capture_output=True,
         text=True,
         timeout=seconds,

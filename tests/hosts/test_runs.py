@@ -217,9 +217,7 @@ def test_where_nobody_stops_the_agent_no_digest_speaks_of_a_stop(ledger: Ledger)
         runs.begin_turn("s")
         answers.append(runs.conclude(wrapped, HostResult(text="no rule to make target", exit_code=2)).text)
     assert [answer for answer in answers if "stop" in answer] == []
-    assert answers[3].endswith(
-        "4 identical calls, ESCALATED at 4: recorded for the operators, the run goes on; try something else)"
-    )
+    assert answers[3].endswith("4 identical calls, ESCALATED at 4: recorded for the operators; try something else)")
     assert answers[7].endswith("8 identical calls failed and no call has succeeded since: try something else)")
     assert runs.verdict("s").standing == "carry_on"
 
@@ -275,9 +273,14 @@ def test_a_run_that_nothing_stops_ends_with_its_session(runs: LedgerRuns) -> Non
 
 
 @pytest.mark.parametrize(
-    ("action", "standing"), [(Halt("no"), "halt"), (Pause(), "pause"), (Continue("ok"), "carry_on")]
+    ("action", "standing", "said"),
+    [
+        (Halt("no"), "halt", "the run is stopped"),
+        (Pause(), "pause", "the run waits for a human"),
+        (Continue("ok"), "carry_on", "ok"),
+    ],
 )
-def test_a_handler_is_asked_once(ledger: Ledger, action: Halt | Pause | Continue, standing: str) -> None:
+def test_a_handler_is_asked_once(ledger: Ledger, action: Halt | Pause | Continue, standing: str, said: str) -> None:
     """A program that serves hosts may decide by itself; then the run is settled before the host asks."""
     asked: list[Escalation] = []
 
@@ -290,7 +293,7 @@ def test_a_handler_is_asked_once(ledger: Ledger, action: Halt | Pause | Continue
         runs.begin_turn("s")
         answer = fail(runs)
     assert (len(asked), runs.verdict("s").standing) == (1, standing)
-    assert answer.guidance == ("OPERATOR: ok" if standing == "carry_on" else "")
+    assert answer.guidance == f"OPERATOR: {said}"
 
 
 def test_what_a_human_has_answered_waits_for_a_reader(runs: LedgerRuns) -> None:

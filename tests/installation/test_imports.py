@@ -16,7 +16,7 @@ import pytest
 import otel_errcompact
 
 PACKAGE = Path(otel_errcompact.__file__).parent
-FORMATS = "otel_errcompact.extract.formats."
+FORMATS = "otel_errcompact.tools."
 
 HEAVY = frozenset(
     {

@@ -295,6 +295,12 @@ class TestLedger:
         assert added.ledger is not ledger
         assert observed.found.facts.cause == "The probe got no answer"
 
+    @pytest.mark.parametrize("given", [{"mode": "observe"}, {"options": {"mode": "observe"}}])
+    def test_options_beside_their_object(self, given):
+        """Fields of the options, and a dictionary of them, are answered with the line that works."""
+        with pytest.raises(ConfigurationError, match=r"install\(options=errcompact.Options\(mode='observe'\)\)$"):
+            install(**given)
+
     def test_with_a_model_beside_a_ledger(self):
         """A ledger that is given has its own model or none, so a second one is refused."""
         with pytest.raises(ConfigurationError, match=r"model=.*give it to the ledger"):
@@ -303,28 +309,32 @@ class TestLedger:
 
 class TestFirstStart:
     def test_without_exporter(self, tracers, meters, caplog, in_tmp):
-        """Where nothing exports anything, one line says where the raw errors are and how to export them."""
+        """Where nothing exports anything, one quiet line says where the raw errors are and how to export them."""
+        caplog.set_level("INFO")
         install(tracer_provider=tracers, meter_provider=meters)
         (record,) = caplog.records
         file = in_tmp / "errcompact-trajectory.jsonl"
         assert record.getMessage() == (
-            f"no exporter is configured: raw errors are kept in {file} and go nowhere else. "
-            "To export them set OTEL_EXPORTER_OTLP_ENDPOINT (pip install 'otel-errcompact[otlp]'), "
+            f"raw errors are kept in {file}; "
+            "to export them set OTEL_EXPORTER_OTLP_ENDPOINT (pip install 'otel-errcompact[otlp]'), "
             "or give the tracer provider an exporter"
         )
-        assert record.levelno == logging.WARNING
+        assert record.levelno == logging.INFO
 
     def test_without_anything(self, tracers, meters, caplog):
-        """And if the file is switched off too, it says that they are kept nowhere."""
+        """And if the file is switched off too, it says that there is none."""
+        caplog.set_level("INFO")
         options = Options(trajectory=TrajectoryOptions(enabled=False))
         install(tracer_provider=tracers, meter_provider=meters, options=options)
-        assert "raw errors are kept nowhere." in caplog.records[0].getMessage()
+        assert "raw errors are not kept in a file; to export them" in caplog.records[0].getMessage()
 
-    def test_with_exporter(self, tracers, meters, caplog):
-        """Where there is an exporter already it says nothing."""
+    def test_with_exporter(self, tracers, meters, caplog, in_tmp):
+        """Where there is an exporter already it says where the file is, and no more."""
+        caplog.set_level("INFO")
         tracers.add_span_processor(SimpleSpanProcessor(InMemorySpanExporter()))
         install(tracer_provider=tracers, meter_provider=meters)
-        assert caplog.records == []
+        (record,) = caplog.records
+        assert record.getMessage() == f"raw errors are kept in {in_tmp}/errcompact-trajectory.jsonl"
 
 
 def run_python(code: str, **environ: str) -> dict[str, Any]:
@@ -343,7 +353,7 @@ def run_python(code: str, **environ: str) -> dict[str, Any]:
 GLOBAL = """
 import json
 from opentelemetry import _logs, metrics, trace
-from otel_errcompact import install, uninstall
+from otel_errcompact import install, run, uninstall
 added = install()
 again = install()
 tracers = trace.get_tracer_provider()
@@ -352,7 +362,10 @@ try:
         raise ValueError("boom")
 except ValueError:
     pass
-processors = tracers._active_span_processor._span_processors
+with run(agent="shop") as agent:
+    agent.fail("OperationalError: no such column", tool="sql")
+processors = getattr(tracers, "_active_span_processor", None)
+processors = processors._span_processors if processors else ()
 print(json.dumps({
     "same": added is again,
     "tracers": type(tracers).__module__,
@@ -360,7 +373,7 @@ print(json.dumps({
     "meters": type(metrics.get_meter_provider()).__name__,
     "processors": [type(one).__name__ for one in processors],
     "exporter": [type(getattr(one, "span_exporter", None)).__name__ for one in processors],
-    "written": sum("resourceSpans" in line for line in open("errcompact-trajectory.jsonl")),
+    "written": sum("sql" in line and "resourceSpans" in line for line in open("errcompact-trajectory.jsonl")),
 }))
 uninstall()
 import os
@@ -368,31 +381,81 @@ os._exit(0) if EXIT else None
 """
 
 
+FIRST_USE = """
+import json
+from opentelemetry import metrics
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+import otel_errcompact as errcompact
+from otel_errcompact.installation import install as installation
+reader = InMemoryMetricReader()
+metrics.set_meter_provider(MeterProvider([reader]))
+def fail():
+    with errcompact.run(agent="shop") as run:
+        run.fail("OperationalError: no such column", tool="sql")
+    data = reader.get_metrics_data()
+    points = [point for resource in (data.resource_metrics if data else ()) for scope in resource.scope_metrics
+              for metric in scope.metrics if metric.name == "errcompact.errors" for point in metric.data.data_points]
+    try:
+        kept = sum("resourceSpans" in line for line in open("errcompact-trajectory.jsonl"))
+    except FileNotFoundError:
+        kept = 0
+    found.append([len(installation._installed), sum(point.value for point in points), kept])
+found = []
+DO
+print(json.dumps({"found": found}))
+"""
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize(
+    ("do", "environ", "found"),
+    [
+        pytest.param("fail(); fail()", {}, [[1, 1, 1], [1, 2, 2]], id="installs once"),
+        pytest.param("errcompact.install(); fail()", {}, [[1, 1, 1]], id="after an installation nothing more"),
+        pytest.param("errcompact.uninstall(); fail()", {}, [[0, 0, 0]], id="not against the application's word"),
+        pytest.param("fail(); errcompact.uninstall(); fail()", {}, [[1, 1, 1], [0, 1, 1]], id="it can be taken out"),
+        pytest.param("fail()", {"OTEL_ERRCOMPACT_ENABLED": "false"}, [[0, 0, 0]], id="not where it is switched off"),
+        pytest.param(
+            "fail(); errcompact.install(options=errcompact.Options(mode='observe', trajectory={'enabled': False})); "
+            "fail(); assert installation.current_ledger().options.mode == 'observe'",
+            {},
+            [[1, 1, 1], [1, 2, 1]],
+            id="code gets what it asks for",
+        ),
+    ],
+)
+def test_the_first_use_installs(in_tmp, do, environ, found):
+    """A call that nothing was installed for is counted in metrics and kept in the file, unless someone says no."""
+    assert run_python(FIRST_USE.replace("DO", do), **environ)["found"] == found
+
+
 class TestGlobalProviders:
     @pytest.mark.programs
     def test_nothing_is_set(self, in_tmp):
-        """Where no provider is set, one for traces is made and set; metrics wait for the application's own."""
+        """Where no provider is set and no endpoint named, none is made: all wait for the application's own."""
         found = run_python(GLOBAL.replace("EXIT", "False"))
         assert found["same"]
-        assert found["tracers"] == "opentelemetry.sdk.trace"
+        assert found["tracers"] == "opentelemetry.trace"
         assert found["meters"] == "_ProxyMeterProvider"
-        assert found["processors"] == ["ErrorCompactionSpanProcessor"]
+        assert found["processors"] == []
         assert found["loggers"] == "ProxyLoggerProvider"
         assert found["written"] == 1
-        assert found["stderr"].count("no exporter is configured") == 1
+        assert found["stderr"] == ""
 
     @pytest.mark.programs
     def test_endpoint(self, in_tmp):
-        """With an OTLP endpoint traces, metrics and log records are exported there."""
+        """With an OTLP endpoint a tracer provider is lent; our metrics and log records go there by no global one."""
         found = run_python(
             GLOBAL.replace("EXIT", "(print(flush=True) or True)"),
             OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1",
             OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf",
         )
-        assert found["meters"] == "MeterProvider"
+        assert found["meters"] == "_ProxyMeterProvider"
+        assert found["tracers"] == "otel_errcompact.otel.providers"
         assert found["processors"] == ["ErrorCompactionSpanProcessor", "ResendingSpanProcessor"]
         assert found["exporter"][1] == "ResendingSpanExporter"
-        assert found["loggers"] == "LoggerProvider"
+        assert found["loggers"] == "ProxyLoggerProvider"
         assert "no exporter" not in found["stderr"]
 
     @pytest.mark.programs
@@ -403,9 +466,12 @@ import json
 from opentelemetry import trace
 from otel_errcompact import install
 install()
-print(json.dumps({"resource": dict(trace.get_tracer_provider().resource.attributes)}))
+print(json.dumps({"resource": dict(trace.get_tracer_provider().resource.attributes)}), flush=True)
+import os
+os._exit(0)
 """
-        assert run_python(code)["resource"]["errcompact.counted"] == "true"
+        found = run_python(code, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
+        assert found["resource"]["errcompact.counted"] == "true"
 
     @pytest.mark.programs
     @pytest.mark.parametrize(
@@ -419,7 +485,7 @@ print(json.dumps({"resource": dict(trace.get_tracer_provider().resource.attribut
         """One is made up, the same for all signals: two processes without one overwrite each other's counters."""
         code = """
 import json, uuid
-from opentelemetry import _logs, metrics, trace
+from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 create = Resource.create
 def older(attributes=None, schema_url=None):
@@ -428,12 +494,12 @@ def older(attributes=None, schema_url=None):
     return Resource({**kept, **GIVEN})
 Resource.create = staticmethod(older)
 uuid.uuid4 = lambda: "made up"
-from otel_errcompact import install
-install()
+from otel_errcompact.installation import install
+install.install()
 resources = (
     trace.get_tracer_provider().resource,
-    metrics.get_meter_provider()._sdk_config.resource,
-    _logs.get_logger_provider().resource,
+    install._own["meters"]._sdk_config.resource,
+    install._own["loggers"].resource,
 )
 print(json.dumps({"ids": [resource.attributes.get("service.instance.id") for resource in resources]}), flush=True)
 import os
@@ -511,13 +577,11 @@ print(now - began, now, flush=True)
     def test_sdk_disabled(self, in_tmp):
         """A disabled SDK makes no spans and exports nothing."""
         found = run_python(
-            GLOBAL.replace("EXIT", "False").replace(
-                'sum("resourceSpans" in line for line in open("errcompact-trajectory.jsonl"))', "0"
-            ),
+            GLOBAL.replace("EXIT", "False"),
             OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1",
             OTEL_SDK_DISABLED="true",
         )
-        assert found["processors"] == ["ErrorCompactionSpanProcessor"]
+        assert found["processors"] == []
         assert found["meters"] == "_ProxyMeterProvider"
 
     @pytest.mark.programs
@@ -528,14 +592,11 @@ import json
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from otel_errcompact import install, uninstall
+from otel_errcompact import install, run, uninstall
 install()
 def fail():
-    try:
-        with trace.get_tracer("app").start_as_current_span("work"):
-            raise ValueError("boom")
-    except ValueError:
-        pass
+    with run(agent="shop") as agent:
+        agent.fail("OperationalError: no such column", tool="sql")
 fail()
 reader = InMemoryMetricReader()
 metrics.set_meter_provider(MeterProvider([reader]))
@@ -556,7 +617,8 @@ print(json.dumps(found))
         assert "created already" not in found["stderr"]
 
     def test_foreign_global_provider(self, meters, caplog, monkeypatch):
-        """A global provider that takes no processors leaves our own boundaries, and that is said."""
+        """A global provider that takes no processors leaves our own boundaries, and that is said in a quiet line."""
+        caplog.set_level("INFO")
         provider = trace.NoOpTracerProvider()
         monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
         added = install(meter_provider=meters)

@@ -98,7 +98,7 @@ def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> O
     ]
     done = problem or _run(
         python, "-W", "default", *(measured if modules else ()), "-m", "pytest", "-q", "-W", "default",
-        "-p", "no:cacheprovider", *tests, ERRCOMPACT_MATRIX=str(matrix),
+        "-p", "no:cacheprovider", *tests, ERRCOMPACT_MATRIX=str(matrix), ERRCOMPACT_FRAMEWORK=name,
     )  # fmt: skip
     output, passed = done.stdout, done.returncode == 0
     lines = [line for line in output.splitlines() if " passed" in line or " failed" in line] or output.splitlines()
@@ -125,14 +125,15 @@ def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> O
 def modules_of(name: str) -> list[Path]:
     """Return the modules of one framework: what compacts its errors, keeps its context window, or links hosts by it."""
     folder = ROOT / "otel_errcompact" / "integrations"
-    paths = (folder / f"{name}.py", folder / "windows" / f"{name}.py", folder / "links" / f"{name}.py")
+    paths = (folder / f"{name}.py", folder / "windows" / f"{name}.py", *sorted((folder / "links").glob(f"{name}*.py")))
     return [path for path in paths if path.exists()]
 
 
 def tests_of(name: str) -> list[Path]:
-    """Return their tests."""
+    """Return their tests, and the one that all have in common."""
     folder = ROOT / "tests" / "integrations"
     paths = (folder / f"test_{name}.py", folder / "windows" / f"test_{name}_window.py")
+    paths = (*paths, folder / "test_one_line.py")
     return [*(path for path in paths if path.exists()), *sorted((folder / "links").glob(f"test_{name}_*.py"))]
 
 

@@ -250,7 +250,6 @@ CONVERSATIONS: Final = (
         turns=_alone(*[Ask("check", "a.py", outcome=UNAVAILABLE)] * 3, Ask("check", "a.py")),
         ending=Ending(
             result="recovered", executed=4, classes=(Class("ConnectionError", "RECOVERED", 3, 0),),
-            escalations=(Step("same", 3, "unhandled"),),
         ),
     ),
     Conversation(

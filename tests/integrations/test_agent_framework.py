@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from conftest import World
 
+STOPPED = "I have stopped: boom was tried 3 times without success."
 DIGESTS = [
     "[ValueError]: bad x=1 #{key} again (x2, 2 in a row; ",
     "[ValueError]: bad x=1 #{key} again (x3, 3 in a row; ESCALATED at 3",
@@ -116,8 +117,7 @@ def run(agent: Agent, message: object = "go", *, stream: bool = False, **options
 def digests(world: World) -> list[str]:
     """What the model must have read of a failure that recurs three times."""
     (key, *_) = world.classes_on_spans()
-    line = Boom.boom.__code__.co_firstlineno + 4
-    first = f"[ValueError] at boom ({__file__}:{line}): bad x=1 #{key[:4]}"
+    first = f"[ValueError] at boom (test_agent_framework.py): bad x=1 #{key[:4]}"
     return [first, *(text.format(key=key[:4]) for text in DIGESTS)]
 
 
@@ -142,10 +142,7 @@ def test_a_tool_that_fails_the_same_way_for_ever_stops_at_the_threshold(world: W
 
     assert (boom.executed, client.requests) == (3, 3)
     assert begin_with(client.read, digests(world)[:2])
-    assert result.text == (
-        f"run '{session.session_id}' halted: no escalation handler was given"
-        " (one error class keeps recurring (3 of 3): [ValueError] bad x=1)"
-    )
+    assert result.text == STOPPED
     results = [one.result for message in result.messages for one in message.contents if one.type == "function_result"]
     assert begin_with(results, digests(world))
     report = middleware.runs.report(session.session_id)
@@ -220,7 +217,7 @@ def test_a_human_who_denies_halts_the_run(world: World) -> None:
     (request,) = run(agent, session=session).user_input_requests
 
     denied = run(agent, Message("user", [request.to_function_approval_response(approved=False)]), session=session)
-    assert ("halted: a human said no (" in denied.text, boom.executed) == (True, 3)
+    assert (STOPPED in denied.text, boom.executed) == (True, 3)
 
     client.turns = ["hello"]
     assert run(agent, session=session).text == "hello"
@@ -278,7 +275,7 @@ def test_an_agent_in_a_tool_with_the_session_of_the_agent_around_it_is_part_of_i
     )
     session = outer.create_session()
 
-    assert "halted" in run(outer, session=session).text
+    assert STOPPED in run(outer, session=session).text
     assert (world.errors(), world.runs()) == ({"new": 1, "repeat": 2}, {"halted": 1})
 
 
@@ -313,7 +310,11 @@ def test_a_human_who_denies_in_another_process_halts_the_run(world: World) -> No
     answer = Message("user", [request.to_function_approval_response(approved=False)])
     denied = run(elsewhere, [Message("user", ["go"]), *asked.messages, answer])
 
-    assert ("halted: a human said no (" in denied.text, boom.executed, client.requests) == (True, 3, 3)
+    assert (
+        STOPPED in denied.text,
+        boom.executed,
+        client.requests,
+    ) == (True, 3, 3)
 
 
 @pytest.mark.duty("success")
@@ -383,7 +384,7 @@ def test_a_handler_that_raises_halts_the_run_and_is_counted(world: World, asynch
     middleware = CompactionMiddleware(on_escalation=ahandler if asynchronous else handler)
     result = run(Agent(Client(["boom"]), tools=Boom().tools, middleware=[middleware]))
 
-    assert "halted: the escalation handler failed: LookupError: nobody on duty (" in result.text
+    assert STOPPED in result.text
     assert world.internal_failures() == {"escalation_handler": 1}
 
 
@@ -507,4 +508,4 @@ def test_the_example_runs(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=True)
 
     assert "no such column: amount" in done.stdout
-    assert "halted: no escalation handler was given" in done.stdout
+    assert "I have stopped: " in done.stdout

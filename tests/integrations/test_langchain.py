@@ -35,10 +35,12 @@ from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from otel_errcompact.escalator.actions import FinalText
     from tests.integrations.conftest import World
 
 ROOT = Path(__file__).parents[2]
 DONE = AIMessage("done")
+STOPPED = "I have stopped: boom was tried 3 times without success."
 FRAMES = '  File "app/files.py", line 7, in save\n    stream.write(data)\n'
 
 
@@ -146,9 +148,7 @@ def test_a_loop_ends(world: World, way: Callable[..., dict[str, Any]]) -> None:
     assert "again (x3, 3 in a row; ESCALATED at 3: the run is stopped)" in third.content
     assert {message.status for message in (first, second, third)} == {"error"}
     assert "Traceback" not in str(result["messages"])
-    assert result["messages"][-1].content.startswith(
-        "run 't1' halted: no escalation handler was given (one error class"
-    )
+    assert result["messages"][-1].content == STOPPED
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.escalations() == {"halt": 1}
     assert world.runs() == {"halted": 1}
@@ -263,19 +263,15 @@ def test_a_human_lets_it_go_on(world: World, way: Callable[..., Any], handler: A
     assert world.runs() == {"unresolved": 1}
 
 
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        pytest.param(False, "run 't1' halted: a human said no", id="no"),
-        pytest.param({"action": "halt", "message": "leave it"}, "run 't1' halted: leave it", id="halt"),
-    ],
-)
-def test_a_human_halts_it(world: World, reply: Any, said: str) -> None:
-    """A human who says no ends the run."""
+@pytest.mark.parametrize("reply", [False, {"action": "halt", "message": "leave it"}], ids=["no", "halt"])
+@pytest.mark.parametrize("final_text", ["", "Please call us.", lambda escalation: f"{escalation.tool} is closed"])
+def test_a_human_halts_it(world: World, reply: Any, final_text: FinalText) -> None:
+    """A human who says no ends the run; what the end user reads is the application's."""
     tools = Tools()
-    compaction = CompactionMiddleware(on_escalation=pauses)
+    compaction = CompactionMiddleware(on_escalation=pauses, final_text=final_text)
     agent = create_agent(forever(), [tools.boom], middleware=[compaction], checkpointer=InMemorySaver())
     _, result = ask_and_resume(agent, reply)
+    said = "boom is closed" if callable(final_text) else final_text or STOPPED
     assert result["messages"][-1].content == said
     assert len(tools.executed) == 3
     assert world.escalations() == {"pause": 1, "halt": 1}
@@ -291,7 +287,7 @@ def test_a_human_wants_to_be_asked_again(world: World) -> None:
     _, later = ask_and_resume(agent, {"action": "pause"})
     assert later["__interrupt__"][0].value["question"] == "shall it go on?"
     result = agent.invoke(Command(resume=False), on("t1"))
-    assert result["messages"][-1].content == "run 't1' halted: a human said no"
+    assert result["messages"][-1].content == STOPPED
     assert len(tools.executed) == 3
     assert world.escalations() == {"pause": 1, "halt": 1}
 
@@ -305,7 +301,7 @@ def test_a_reply_that_nobody_understands(world: World) -> None:
     _, later = ask_and_resume(agent, 7)
     assert later["__interrupt__"][0].value["problem"].startswith("the answer to an escalation was 7; answer ")
     result = agent.invoke(Command(resume="halt"), on("t1"))
-    assert result["messages"][-1].content.startswith("run 't1' halted: ")
+    assert result["messages"][-1].content == STOPPED
     assert world.escalations() == {"pause": 1, "halt": 1}
 
 
@@ -313,7 +309,7 @@ def test_a_reply_that_nobody_understands(world: World) -> None:
     ("reply", "executions", "last"),
     [
         pytest.param("go on", ["boom", "boom", "boom", "works"], "done", id="continue"),
-        pytest.param(False, ["boom", "boom", "boom"], "run 't1' halted: a human said no", id="halt"),
+        pytest.param(False, ["boom", "boom", "boom"], STOPPED, id="halt"),
     ],
 )
 def test_another_process_takes_the_reply(world: World, reply: Any, executions: list[str], last: str) -> None:
@@ -368,9 +364,7 @@ def test_a_handler_that_raises(world: World) -> None:
 
     agent = create_agent(forever(), [Tools().boom], middleware=[CompactionMiddleware(on_escalation=broken)])
     result = agent.invoke(go(), on("t1"))
-    assert result["messages"][-1].content.startswith(
-        "run 't1' halted: the escalation handler failed: LookupError: no channel ("
-    )
+    assert result["messages"][-1].content == STOPPED
     assert world.internal_failures() == {"escalation_handler": 1}
     assert world.runs() == {"halted": 1}
 
@@ -587,7 +581,7 @@ def test_a_sub_agent_has_a_run_of_its_own(world: World, thread: str | None) -> N
     result = outer.invoke(go(), on(thread or "other"))
     said, failed = tool_messages(result)
     assert said.status == "success"
-    assert "halted: no escalation handler was given" in said.content
+    assert STOPPED in said.content
     assert failed.content.startswith("[ValueError] at boom (")
     assert world.errors() == {"new": 2, "repeat": 2}
     assert world.escalations() == {"halt": 1}
@@ -664,9 +658,7 @@ def test_a_loop_in_a_graph_ends(world: World, way: Callable[..., dict[str, Any]]
     tools = Tools()
     result = way(graph(CompactionMiddleware(agent="shop"), forever(), [tools.boom]), on("t1"))
     assert len(tools.executed) == 3
-    assert result["messages"][-1].content.startswith(
-        "run 't1' halted: no escalation handler was given (one error class"
-    )
+    assert result["messages"][-1].content == STOPPED
     assert "Traceback" not in str(result["messages"])
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.escalations() == {"halt": 1}
@@ -822,9 +814,9 @@ def test_the_example(tmp_path: Path) -> None:
     ends = [text.split()[0] for text in told]
     stopped = [*failed, *refused * 4]
     assert ends == [*stopped, *failed, *refused * 2, "42", *stopped, *stopped]
-    assert any(line.startswith("ai     run 'orders' halted: no escalation handler was given (") for line in lines)
+    assert any(line.startswith("ai     I have stopped: ") for line in lines)
     assert "a human is asked: it keeps failing: go on?" in lines
     assert "human  use amount_cents" in lines
     assert [line for line in lines if line.startswith("# Run")] == [
-        f"# Run orders: {result}" for result in ("halted", "unresolved", "halted", "halted")
+        f"# Run orders: {result}" for result in ("halted", "recovered", "halted", "halted")
     ]

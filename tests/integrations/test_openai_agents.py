@@ -111,6 +111,7 @@ def test_a_tool_that_fails_for_ever_stops_the_run(world: World, way: str, guarde
     assert [raw.splitlines()[-1] for raw in world.raw_errors()] == ["KeyError: 'coffee'"] * 3
     assert len(set(world.classes_on_spans())) == 1
     assert isinstance(stop.value, errcompact.RunHalted)
+    assert stop.value.final_text == "I have stopped: price was tried 3 times without success."
     assert compaction.runs.report(stop.value.escalation.run_id).result == "halted"
 
 
@@ -241,7 +242,7 @@ def test_an_approval_of_all_calls_is_not_the_answer_of_another_run(world: World)
 
 @pytest.mark.parametrize("guarded", [False, True], ids=["hooks alone", "guarded"])
 def test_what_the_handler_says_is_read_by_the_model(world: World, guarded: bool) -> None:
-    """With the digest that led to it, or, where the handler is asked only at the gate, with the next one."""
+    """With the digest that led to it, or, where a failure is only heard of in synchronous code, behind it."""
     shop = Shop()
     model = ScriptedModel([*asks_for(*["coffee"] * 4), done()])
     compaction = CompactionHooks(on_escalation=lambda escalation: errcompact.Continue("we sell tea"))
@@ -249,7 +250,8 @@ def test_what_the_handler_says_is_read_by_the_model(world: World, guarded: bool)
     run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
 
     told = [text.endswith("\nOPERATOR: we sell tea") for text in read_by(model)]
-    assert told == [False, False, True, False]
+    assert told == [False, False, guarded, False]
+    assert ({"role": "user", "content": "OPERATOR: we sell tea"} in model.calls[3].input) is not guarded
 
 
 def test_a_guarded_tool_is_not_guarded_again(world: World) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .conftest import World
 
+STOPPED = "I have stopped: boom was tried 3 times without success."
 EXAMPLE = Path(__file__).parents[2] / "examples" / "with_strands.py"
 
 
@@ -67,7 +68,7 @@ def results(agent: Agent) -> list[tuple[str, str]]:
     blocks = [
         block["toolResult"] for message in agent.messages for block in message["content"] if "toolResult" in block
     ]
-    return [(block["status"], re.sub(r" \(.+?:\d+\)", "", block["content"][0]["text"])) for block in blocks]
+    return [(block["status"], re.sub(r" \(\w+\.py\)", "", block["content"][0]["text"])) for block in blocks]
 
 
 def key(world: World) -> str:
@@ -92,7 +93,7 @@ def test_a_tool_that_fails_for_ever_stops_at_the_threshold(world: World) -> None
         ("error", f"[ValueError]: bad x=5 {key(world)} again (x3, 3 in a row; ESCALATED at 3: the run is stopped)"),
     ]
     assert result.stop_reason == "end_turn"
-    assert "halted: no escalation handler was given (" in str(result)
+    assert STOPPED in str(result)
     assert hooks.report(agent).result == "halted"
     assert (hooks.report(agent).agent, hooks.report(agent).occurrences) == ("shop", 3)
     assert world.errors() == {"new": 1, "repeat": 2}
@@ -173,7 +174,7 @@ def test_a_human_who_says_no_halts_the_run(world: World) -> None:
 
     assert tools.calls == [1, 3, 5]
     assert results(agent)[-1] == ("error", "a human said no")
-    assert "halted: a human said no (" in str(result)
+    assert STOPPED in str(result)
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.runs() == {"halted": 1}
 
@@ -189,7 +190,7 @@ async def test_an_asynchronous_handler_decides_and_the_next_invocation_starts_af
     tools, hooks = Tools(), CompactionHooks(on_escalation=on_escalation)
     agent = agent_of(hooks, failing(range(1, 99, 2)), tools.boom)
 
-    assert "halted: not today (" in str(await agent.invoke_async("go"))
+    assert STOPPED in str(await agent.invoke_async("go"))
     await agent.invoke_async("again")
 
     assert (told, tools.calls) == ([3, 3], [1, 3, 5, 7, 9, 11])
@@ -222,7 +223,7 @@ def test_an_agent_as_a_tool_has_a_run_of_its_own(world: World) -> None:
     assert str(outer("go")) == "done\n"
 
     assert tools.calls == [1, 3, 5]
-    assert "halted: no escalation handler was given" in results(outer)[0][1]
+    assert STOPPED in results(outer)[0][1]
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.runs() == {"halted": 1, "clean": 1}
 

@@ -17,7 +17,8 @@ from otel_errcompact.escalator.actions import Continue, Halt, Pause
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.escalator.thresholds import Thresholds
-from tests.ladder.model import Answer, Ended, Job, Kind, Limits, Model
+from tests.ladder.model import Answer, Began, Ended, Job, Kind, Limits, Model, by_turn
+from tests.ladder.words import list_unread, read_block, read_counts
 
 # The alphabet: few calls, of which some are identical, some of one operation, and one covers two others.
 
@@ -51,15 +52,17 @@ TOOLS: Final = (
 )
 
 PERMANENT: Final = Kind("permanent")
-TRANSIENT: Final = Kind("transient", transient=True)
+TRANSIENT: Final = Kind("transient", transient=True, unknown=True)
 REJECTED: Final = Kind("rejected", rejected=True)
-KINDS: Final = (PERMANENT, TRANSIENT, REJECTED)
+MISNAMED: Final = Kind("misnamed", misnamed=True)
+KINDS: Final = (PERMANENT, TRANSIENT, REJECTED, MISNAMED)
 NOT_FOUND: Final = "bash: foo: command not found"
 
 Outcome = Literal[
     "permanent",
     "transient",
     "rejected",
+    "misnamed",
     "success",
     "insisted",
     "honoured",
@@ -100,7 +103,7 @@ Word = Literal["turn", "resume", "rejoin", "helper", "restart"]
 Step = Begin | End | Whole | Word
 
 ENDS: Final[tuple[Outcome, ...]] = (
-    *("permanent", "permanent", "permanent", "permanent", "transient", "rejected", "rejected"),
+    *("permanent", "permanent", "permanent", "permanent", "transient", "rejected", "rejected", "misnamed", "misnamed"),
     *("success", "success", "insisted", "honoured", "honoured", "passed_on", "unread", "cancelled", "declined"),
 )
 ANSWERS: Final = st.sampled_from(["continue", "continue", "continue", "halt", "pause"])
@@ -309,10 +312,12 @@ class Player:
             error = KeyError("total")
         elif outcome == "transient":
             error = TimeoutError("timed out")
+        elif outcome == "misnamed":
+            error = FileNotFoundError(2, "No such file or directory", "totals.csv")
         elif outcome == "rejected":
             call.fail(NOT_FOUND, exit_code=127)
         swallowed = opened.context.run(call.__exit__, type(error) if error else None, error, None)
-        assert swallowed == (outcome in ("permanent", "transient"))
+        assert swallowed == (outcome in ("permanent", "transient", "misnamed"))
         honoured = refused and outcome in ("honoured", "passed_on")
         ended = self.ended(opened.tick, "refused" if honoured else outcome)
         reached = model.escalate(ended, answer) if ended.outcome in ("failure", "refused") else None
@@ -321,11 +326,13 @@ class Player:
         )
         assert self.asked == asked + expected_asked
         self.compare_call(call, ended, honoured=honoured)
+        if honoured:
+            self.compare_refusal(call.text, opened.tick)
 
     def ended(self, tick: int, outcome: Outcome | Literal["refused"]) -> Ended:
         if outcome in ("cancelled", "declined"):
             return self.model.end(tick, "ignored")
-        if outcome in ("permanent", "transient", "rejected"):
+        if outcome in ("permanent", "transient", "rejected", "misnamed"):
             return self.model.end(tick, "failure", next(kind for kind in KINDS if kind.name == outcome))
         return self.model.end(tick, "refused" if outcome == "refused" else "success")
 
@@ -344,8 +351,40 @@ class Player:
         assert call.failure.count == before.count(ended.kind)
         assert call.failure.streak == expected.streak
         assert _fields(counts) == {name: getattr(expected, name) for name in _fields(counts)}
+        if self.history.limits.mode != "observe":
+            known = {"count": call.failure.count, "streak": expected.streak} | _fields(expected)
+            self.compare_words(call.text, known, call.failure.escalation)
+
+    def compare_words(self, text: str, known: dict[str, int], escalation: Escalation | None = None) -> None:
+        """Each number that the agent reads is one that it would count itself."""
+        limits, read = self.history.limits, read_counts(text)
+        assert list_unread(text) == [], text
+        limit = read.pop("limit", 0)
+        if limit and escalation is None:  # one short of it
+            assert limit in {getattr(limits, name) for name in ("same", "rejected", "loop", "consecutive", "total")}
+            assert limit - 1 in {known[name] for name in ("same", "rejected", "loop", "consecutive", "total")}, text
+        elif limit and escalation is not None:
+            assert limit == escalation.limit, text
+        assert read.pop("loop halt", limits.loop_halt) == limits.loop_halt, text
+        assert read == {name: known[name] for name in read}, text
+
+    def compare_refusal(self, text: str, tick: int) -> None:
+        """A refusal names the executed failures of the call that began at `tick`, and which attempt it is."""
+        before, call = Model(self.model.limits, self.model.events[:tick]), self.model.events[tick]
+        assert isinstance(call, Began)
+        identical = before.identical(call.job, call.agent)
+        executed = by_turn(each for each in identical if each.kind)
+        self.compare_words(text, {"executed": executed, "attempt": by_turn(identical) + 1})
 
     def compare(self) -> None:
+        block = read_block(self.run.digest())
+        shorts = {
+            key[: len(short)]: kind for key, kind in self.keys.items() for short in block if key.startswith(short)
+        }
+        counted = {
+            short: (self.model.count(kind), max(1, self.model.longest_streak(kind))) for short, kind in shorts.items()
+        }
+        assert block == counted
         reported, expected = self.reported(), self.expected()
         different = {name: (reported[name], expected[name]) for name in expected if reported[name] != expected[name]}
         assert different == {}, f"{different} (library, model)"

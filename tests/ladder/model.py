@@ -26,6 +26,9 @@ Answer = Literal["continue", "halt", "pause", "unhandled"]
 StepName = Literal["same", "rejected", "loop", "loop_halt", "consecutive", "total"]
 Status = Literal["RECOVERED", "ACTIVE", "ESCALATED"]
 
+CHECKS: Final = frozenset({"pytest"})
+"""Operations that say nothing of one another."""
+
 EARLIER: Final = -1
 """Before the first tick."""
 
@@ -36,7 +39,14 @@ class Kind:
 
     name: str
     transient: bool = False
+    """Waiting may help: it is no part of a row and of a loop, and its streak calls for nothing before minutes."""
+
+    unknown: bool = False
+    """It may have taken effect, and then it may have changed what other calls need."""
+
     rejected: bool = False
+    misnamed: bool = False
+    """The call failed for what it named, so that what the tool does instead leaves nothing undone."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +155,10 @@ class Counts:
     loop: int
     consecutive: int
     total: int
+
+
+def is_transient(failure: Ended) -> bool:
+    return failure.kind is not None and failure.kind.transient
 
 
 def by_turn(failures: Iterable[Ended]) -> int:
@@ -283,8 +297,10 @@ class Model:
         return by_turn(self.live(kind, operation))
 
     def identical(self, job: Job, agent: str) -> list[Ended]:
-        """An agent's failures and refusals of this very call since anything of the agent's has succeeded."""
-        since = max([self.fresh_since(), *(success.at for success in self.successes() if success.agent == agent)])
+        """An agent's failures and refusals of this very call since any of its calls has, or may have, succeeded."""
+        open_ends = [failure for failure in self.failures() if failure.kind and failure.kind.unknown]
+        ends = [each.at for each in (*self.successes(), *open_ends) if each.agent == agent]
+        since = max([self.fresh_since(), *ends])
         return [
             event
             for event in self.events
@@ -293,6 +309,7 @@ class Model:
             and event.job.is_identical_to(job)
             and event.agent == agent
             and event.at > since
+            and not (event.kind and event.kind.transient)
         ]
 
     def loop(self, job: Job, agent: str = "") -> int:
@@ -300,13 +317,13 @@ class Model:
 
     def is_refused(self, job: Job, agent: str = "") -> bool:
         """Whether a call must not be executed now."""
-        permanent = [failure for failure in self.identical(job, agent) if failure.kind and not failure.kind.transient]
+        permanent = [failure for failure in self.identical(job, agent) if failure.kind]
         return self.limits.mode != "observe" and by_turn(permanent) >= self.limits.refuse
 
     def row(self) -> list[Ended]:
         """The failures since anything succeeded."""
         since = max([self.fresh_since(), *(success.began for success in self.successes())])
-        return [failure for failure in self.failures() if failure.at > since]
+        return [failure for failure in self.failures() if failure.at > since and not is_transient(failure)]
 
     def consecutive(self) -> int:
         return by_turn(self.row())
@@ -322,10 +339,10 @@ class Model:
         streak = self.streak(failure.kind, failure.job.operation)
         return Counts(
             streak=streak,
-            same=0 if failure.kind.rejected else streak,
+            same=0 if failure.kind.rejected or failure.kind.transient else streak,
             rejected=streak if failure.kind.rejected else 0,
-            loop=self.loop(failure.job, failure.agent),
-            consecutive=self.consecutive(),
+            loop=0 if failure.kind.transient else self.loop(failure.job, failure.agent),
+            consecutive=0 if failure.kind.transient else self.consecutive(),
             total=self.total(),
         )
 
@@ -380,13 +397,17 @@ class Model:
         if cause.kind is None:
             return loops
         live = self.live(cause.kind, cause.job.operation)
+        spent: tuple[StepName, int, int, list[Ended]] = ("total", self.total(), self.limits.total, self.budget())
+        if cause.kind.transient:
+            # The budget of a run halts it at a failure that stays, where it halts at all.
+            return [] if self.halts("total") else [spent]
         return [
             *loops,
             ("rejected", by_turn(live), self.limits.rejected, live)
             if cause.kind.rejected
             else ("same", by_turn(live), self.limits.same, live),
             ("consecutive", self.consecutive(), self.limits.consecutive, self.row()),
-            ("total", self.total(), self.limits.total, self.budget()),
+            spent,
         ]
 
     def has_stepped(self, step: StepName, counted: list[Ended]) -> bool:
@@ -466,13 +487,15 @@ class Model:
         return Model(self.limits, self.events[: at + 1])
 
     def blamed(self, escalated: Escalated) -> Kind | None:
-        """The class that escalated: for a refusal the one that the call failed with."""
+        """The class that escalated: for a refusal the one that the agent's call failed with."""
         if escalated.cause.kind is not None:
             return escalated.cause.kind
         failed = [
             failure.kind
             for failure in self.failures()
-            if failure.job.is_identical_to(escalated.cause.job) and failure.at < escalated.cause.at
+            if failure.job.is_identical_to(escalated.cause.job)
+            and failure.agent == escalated.cause.agent
+            and failure.at < escalated.cause.at
         ]
         return failed[-1]
 
@@ -494,6 +517,19 @@ class Model:
                 return False
         return True
 
+    def is_left(self, kind: Kind) -> bool:
+        """Whether nothing came in place of what failed."""
+        if self.is_resolved(kind):
+            return False
+        newest = max(failure.at for failure in self.failures() if failure.kind == kind)
+        if kind.rejected:
+            return not any(success.began > newest for success in self.successes())
+        if not kind.misnamed:
+            return True
+        open_names = {name.split()[0] for name in self.operations(kind) if self.unresolved(kind, name)}
+        instead = {success.job.operation.split()[0] for success in self.successes() if success.began > newest}
+        return not open_names <= instead - CHECKS
+
     def status(self, kind: Kind) -> Status:
         if self.is_resolved(kind):
             return "RECOVERED"
@@ -504,6 +540,6 @@ class Model:
             return "failed"
         if self.standing() != "carry_on":
             return "halted"
-        if not all(self.is_resolved(kind) for kind in self.kinds()):
+        if any(map(self.is_left, self.kinds())):
             return "unresolved"
         return "recovered" if self.kinds() else "clean"

@@ -112,7 +112,7 @@ def test_every_name_that_the_page_quotes_exists() -> None:
     ("page", "rotten"),
     [
         ("`engine/ledger.py` has `Ledger.observe`; `engine/gone.py` nothing.", ["engine/gone.py"]),
-        ("A file `otel_errcompact/extract/formats/<name>.py`, a folder `gone/<name>/`.", ["gone/*/"]),
+        ("A file `otel_errcompact/tools/<name>.py`, a folder `gone/<name>/`.", ["gone/*/"]),
         ("`_vanish` is nowhere, `decide` and `@compacted` somewhere.", ["_vanish"]),
         ("`Ledger.observe` (`engine/ledger.py`), `Ledger.vanish` (`engine/ledger.py`).", ["Ledger.vanish"]),
         ("`History` in\n`engine/ledger.py`, not `History` in `history/history.py`.", ["History"]),

@@ -115,8 +115,9 @@ import sys
 from contextlib import suppress
 
 import otel_errcompact as errcompact
-from opentelemetry import metrics, trace
+from opentelemetry import trace
 
+from otel_errcompact.installation.install import current_meter_provider
 from otel_errcompact.runtime.forks import FORKS_WAIT
 
 unheld = []
@@ -140,7 +141,7 @@ with errcompact.run(agent="worker") as run:
     with suppress(OSError), run.tool("write"):
         raise OSError(28, "No space left on device")
     run.report()
-for provider in (trace.get_tracer_provider(), metrics.get_meter_provider()):
+for provider in (trace.get_tracer_provider(), current_meter_provider()):
     provider.force_flush(2_000)
 print(unheld)
 '''

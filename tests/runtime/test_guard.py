@@ -6,7 +6,7 @@ import pytest
 
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted
-from otel_errcompact.runtime.guard import Guard
+from otel_errcompact.runtime.guard import MAX_LOGGED, Guard
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def test_faults_are_logged_at_most_once_a_minute(caplog: pytest.LogCaptureFixtur
             with guard.stage("observe"):
                 raise ValueError("ours")
     assert [record.getMessage() for record in caplog.records] == [
-        "internal failure in observe (1 so far); the application goes on",
-        "internal failure in observe (3 so far); the application goes on",
+        "internal failure in observe (1 so far); the application is not affected",
+        "internal failure in observe (3 so far); the application is not affected",
     ]
     assert all(record.exc_info for record in caplog.records)
 
@@ -76,6 +76,27 @@ def test_a_callback_of_the_user_is_counted_but_never_raised() -> None:
     assert dict(guard.failures) == {"escalation_handler": 1}
 
 
+def test_each_callback_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """By its name and its error, at most once a minute each, and beside a fault of ours that has just been logged."""
+    guard = Guard(clock=lambda: 0.0)
+    with caplog.at_level(logging.ERROR, logger="otel_errcompact"):
+        for what in ("", "handler shop.ask failed: no", "handler shop.ask failed: no", "handler shop.ask failed: yes"):
+            guard.record_failure("escalation_handler", ValueError("theirs"), fatal=False, what=what)
+    assert [record.getMessage() for record in caplog.records] == [
+        "internal failure in escalation_handler (1 so far); the application is not affected",
+        "handler shop.ask failed: no (2 so far); the application is not affected",
+        "handler shop.ask failed: yes (4 so far); the application is not affected",
+    ]
+
+
+def test_what_is_logged_is_remembered_within_bounds() -> None:
+    """An error whose text is another one each time takes no memory."""
+    guard = Guard(clock=lambda: 0.0)
+    for number in range(3 * MAX_LOGGED):
+        guard.record_failure("escalation_handler", ValueError("theirs"), fatal=False, what=f"failed: {number}")
+    assert len(guard._logged_at) <= MAX_LOGGED
+
+
 def test_a_halt_passes_the_guard(escalation: Escalation) -> None:
     """A halt was asked for: it passes, and is no fault."""
     guard = Guard()
@@ -102,6 +123,6 @@ def test_what_had_to_be_given_up_is_counted_and_logged_like_faults(caplog: pytes
     guard.record_loss("export_dropped", 1)
     assert guard.failures == {"export_dropped": 16}
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("WARNING", "export_dropped: 5 so far; the application goes on"),
-        ("WARNING", "export_dropped: 16 so far; the application goes on"),
+        ("WARNING", "export_dropped: 5 lost so far; the application is not affected"),
+        ("WARNING", "export_dropped: 16 lost so far; the application is not affected"),
     ]

@@ -135,7 +135,7 @@ def test_terminal_sessions_are_apart(ledger: Ledger) -> None:
     """What one terminal does says nothing of another."""
     with errcompact.run(ledger=ledger) as run:
         with run.tool("terminal", arguments={"session_id": "1", "input": "go"}) as call:
-            call.fail("Error: the terminal has no such program")
+            call.fail("Error: the disk of the terminal is full")
         with run.tool("terminal", arguments={"session_id": "2", "input": "go"}) as call:
             call.result = "ok"
     assert run.report().result == "unresolved"

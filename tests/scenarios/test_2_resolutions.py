@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 import otel_errcompact as errcompact
-from tests.scenarios.agents import FAILED_A, PASSED, bash, edit, steps
+from tests.scenarios.agents import FAILED_A, PASSED, attempt, bash, edit, raising, steps
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
@@ -33,14 +35,62 @@ def test_eight_failures_with_another_test_passing_between_ask(ledger: Ledger) ->
 
 
 def test_an_edit_of_another_file_recovers_nothing(ledger: Ledger) -> None:
-    """`edit(a.py)` fails while `edit(b.py)` works."""
+    """`edit(a.py)` fails while `edit(b.py)` works: its class stays open; but nothing was executed that is left."""
     with errcompact.run(ledger=ledger) as run:
         for number in range(3):
             edit(run, "src/a.py", f"a{number}", NOT_FOUND)
             edit(run, "src/b.py", f"b{number}")
             assert run.report().classes[0].status != "RECOVERED"
-    assert run.report().result == "unresolved"
+    assert run.report().result == "recovered"
     assert run.report().classes[0].streak == 3
+
+
+@pytest.mark.parametrize(
+    ("tool", "wrong", "right", "error"),
+    [
+        ("sql", {"query": "select * from order"}, {"query": "select * from orders"}, "no such table: order"),
+        (
+            "sql",
+            {"query": "select total orders of"},
+            {"query": "select total from orders"},
+            'near "of": syntax error',
+        ),
+        ("price", {"item": "coffe"}, {"item": "coffee"}, "unknown item coffe, did you mean coffee?"),
+        ("http_get", {"url": "https://shop.test/v1/user"}, {"url": "https://shop.test/v1/users"}, "404 Not Found"),
+        ("read_file", {"path": "src/app.py"}, {"path": "app.py"}, "No such file or directory: 'src/app.py'"),
+        ("lookup", {"customer": "12"}, {"customer": "21"}, "customer 12 does not exist"),
+    ],
+)
+def test_ordinary_correction_leaves_nothing(
+    ledger: Ledger, tool: str, wrong: dict[str, object], right: dict[str, object], error: str
+) -> None:
+    """A call named the wrong thing, and the next one the right thing."""
+    with errcompact.run(ledger=ledger) as run:
+        attempt(run, tool, wrong, raising(RuntimeError(error)))
+        assert run.report().result == "unresolved"
+        attempt(run, tool, right, lambda: "3 rows")
+        assert run.digest() == ""
+    assert run.report().result == "recovered"
+
+
+@pytest.mark.parametrize(
+    ("tool", "failing", "other", "error"),
+    [
+        ("refund", {"order": 7}, {"order": 8}, "the bank refused the refund"),
+        ("vacuum", {"table": "orders"}, {"table": "users"}, "the disk is full"),
+        ("send", {"to": "ann@shop.test"}, {"to": "bob@shop.test"}, "quota exceeded"),
+        ("order", {"item": "tea"}, {"item": "milk"}, "only 3 are in stock"),
+    ],
+)
+def test_what_failed_for_another_reason_is_left(
+    ledger: Ledger, tool: str, failing: dict[str, object], other: dict[str, object], error: str
+) -> None:
+    """The same tool has worked for something else, and this is still to do."""
+    with errcompact.run(ledger=ledger) as run:
+        attempt(run, tool, failing, raising(RuntimeError(error)))
+        attempt(run, tool, other, lambda: "done")
+        assert "#" in run.digest()
+    assert run.report().result == "unresolved"
 
 
 def test_a_wider_success_resolves_the_narrower_failure(ledger: Ledger) -> None:

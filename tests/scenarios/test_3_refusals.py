@@ -91,8 +91,8 @@ def test_any_success_lifts_a_refusal(ledger: Ledger) -> None:
 )
 def test_a_transient_failure_is_never_refused(ledger: Ledger, error: Exception) -> None:
     """Waiting may help, so that the call may be made again."""
-    with errcompact.run(ledger=ledger, thresholds=errcompact.Thresholds(loop=8, loop_halt=9)) as run:
-        for _ in range(4):
+    with errcompact.run(ledger=ledger) as run:
+        for _ in range(9):
             call = attempt(run, "fetch", {"url": "https://shop.example"}, raising(error))
             assert (call.refused, call.failed) == ("", True)
         assert not attempt(run, "fetch", {"url": "https://shop.example"}, lambda: "200").failed

@@ -125,8 +125,12 @@ def _live(reader: InMemoryMetricReader) -> None:
         ledger.observe("q", replace(raw, arguments="{}"))
     assert ledger.refuse("q", "db", "{}", agent="shop")
     ledger.succeed("r", "db")
+    ledger.repeat("r", "db")
     ledger.end("r")
     ledger.observe("s", raw)
+    ledger.observe(
+        "s", replace(raw, text="FAILED tests/test_cart.py::test_add - ValueError: bad id\n=== 1 failed in 0.1s ===")
+    )
     ledger.guard.failures["on_end"] += 1
     telemetry = ContextTelemetry(meter_provider=meters)
     telemetry(COMPACTION)

@@ -30,17 +30,19 @@ NAMES = {
     "AgentErrorClassNew",
     "AgentErrorNewInVersion",
     "AgentErrorBackAgain",
+    "AgentCallsRepeated",
     "AgentStreakNearThreshold",
     "AgentErrorShareHigh",
     "AgentErrorTelemetryFailing",
     "AgentTelemetrySilent",
 }
 
-OPTIONAL = {"AgentErrorBackAgain"}
+OPTIONAL = {"AgentErrorBackAgain", "AgentCallsRepeated"}
 
 METRICS = {
     "errcompact_errors_total",
     "errcompact_streak",
+    "errcompact_repeats_total",
     "errcompact_escalations_total",
     "errcompact_runs_total",
     "errcompact_context_tokens_total",

@@ -6,13 +6,8 @@ Tables of programs, the parser of command lines and the search for targets are m
 
 from __future__ import annotations
 
-from otel_errcompact.detector.operation.command_line import (
-    Invocation,
-    invocations_of,
-    last_command,
-    runs_commands,
-)
-from otel_errcompact.detector.operation.coverage import covers
+from otel_errcompact.detector.operation.command_line import Invocation, invocations_of, last_command, runs_commands
+from otel_errcompact.detector.operation.coverage import covers, leaves_behind
 from otel_errcompact.detector.operation.fingerprint import call_fingerprint
 from otel_errcompact.detector.operation.identity import operation_of
 
@@ -22,6 +17,7 @@ __all__ = [
     "covers",
     "invocations_of",
     "last_command",
+    "leaves_behind",
     "operation_of",
     "runs_commands",
 ]

@@ -14,6 +14,8 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from otel_errcompact.extract.command import Command
+
 MAX_COMMAND: Final = 4_096
 """Characters of a command line that are read."""
 
@@ -92,18 +94,20 @@ def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tup
     for found in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
         words = found.words or words
     words = _unwrap(words)
+    if not words or programs.row_of(words[0]) is programs.UNKNOWN:
+        return tuple(words)
     names = (" ".join(words[:number]) for number in (1, 2, 3))
-    carrier = next((name for name in names if name in programs.CARRIERS), "")
+    carrier = next((name for name in names if programs.row_of(name).carries), "")
     behind = carried_by(carrier, words[carrier.count(" ") + 1 :])
     return last_command("bash", behind) if behind else tuple(words)
 
 
 def carried_by(program: str, words: list[str]) -> str:
     """Return the command line that `ssh` and the like run elsewhere."""
-    options = programs.CARRIERS.get(program)
-    if options is None:
+    row = programs.row_of(program)
+    if not row.carries:
         return ""
-    behind = _skip_options(words, options)[1:]
+    behind = _skip_options(words, programs.words_of(row.values))[1:]
     return " ".join(behind[1:] if behind[:1] == ["--"] else behind)
 
 
@@ -208,14 +212,16 @@ def _parse_simple_command(words: list[str], nesting: int) -> Iterator[Invocation
     name, rest = _final_name(words[0]), words[1:]
     if name in programs.SHELLS and nesting < _MAX_NESTING and len(rest) > 1 and re.fullmatch(r"-[a-z]*c", rest[0]):
         yield from invocations_in(rest[1], nesting + 1)
-    elif _PYTHON.match(name):
-        yield _parse_script("python", rest, module_option="-m")
-    elif name in programs.INTERPRETERS or name in programs.SHELLS:
-        yield _parse_script(name, rest)
-    elif name in programs.WITH_SUBCOMMAND:
-        yield _parse_subcommand(name, rest)
-    elif name in programs.WITH_ONE_OF or name in programs.TASK_OPTIONS:
-        yield _parse_known_subcommand(name, rest)
+        return
+    if _PYTHON.match(name):
+        name = "python"
+    row = programs.row_of(name)
+    if row.interprets:
+        yield _parse_script(row, name, rest)
+    elif row.subcommands == programs.ANY_WORD:
+        yield _parse_subcommand(row, name, rest)
+    elif row.subcommands or row.tasks:
+        yield _parse_known_subcommand(row, name, rest)
     elif name:
         yield Invocation(name, rest)
 
@@ -226,13 +232,11 @@ def _unwrap(words: list[str]) -> list[str]:
         name = _final_name(words[0])
         if words[0] in programs.KEYWORDS or _ASSIGNMENT.match(words[0]):
             words = words[1:]
-        elif name == "command" and words[1:2] in (["-v"], ["-V"]):
-            break
-        elif name in programs.WRAPPERS:
-            words = _skip_options(words[1:], programs.WRAPPERS[name])
-            if name == "timeout":
-                words = words[1:]
-        elif f"{name} {''.join(words[1:2])}" in programs.LAUNCHERS:
+        elif words[0].startswith("$") and words[1:2] == ["="]:  # PowerShell's assignment
+            words = words[2:]
+        elif (row := programs.row_of(name)).wraps and programs.words_of(row.asks).isdisjoint(words[1:2]):
+            words = _skip_options(words[1:], programs.words_of(row.values))[row.skips :]
+        elif row is not programs.UNKNOWN and programs.row_of(f"{name} {''.join(words[1:2])}").wraps:
             words = _skip_options(words[2:], programs.LAUNCHER_OPTIONS)
         else:
             break
@@ -246,9 +250,9 @@ def _skip_options(words: list[str], with_value: frozenset[str]) -> list[str]:
     return words[at:]
 
 
-def _parse_script(name: str, words: list[str], module_option: str = "") -> Invocation:
+def _parse_script(row: Command, name: str, words: list[str]) -> Invocation:
     for at, (word, following) in enumerate(pairwise([*words, ""])):
-        if word == module_option:
+        if word and word == row.module_option:
             return Invocation(f"{name} {word} {following}", words[at + 2 :])
         # Code on the command line has no target: what it is about is unknown.
         if word in {"-c", "-e", "-"}:
@@ -256,43 +260,37 @@ def _parse_script(name: str, words: list[str], module_option: str = "") -> Invoc
         if not word.startswith("-"):
             script = _final_name(word)
             place = [word] if "/" in word.removeprefix("./") else []
-            if script == "manage.py":
+            if "." in script and programs.row_of(script).subcommands:
                 return Invocation(f"{name} {script} {following}", [*place, *words[at + 2 :]])
             return Invocation(f"{name} {script}", [*place, *words[at + 1 :]])
     return Invocation(name)
 
 
-def _parse_subcommand(name: str, words: list[str]) -> Invocation:
-    if name == "yarn" and words[:1] == ["workspace"]:
-        words = [f"--workspace={''.join(words[1:2])}", *words[2:]]
+def _parse_subcommand(row: Command, name: str, words: list[str]) -> Invocation:
+    if words and words[0] == row.scope:
+        words = [f"--{row.scope}={''.join(words[1:2])}", *words[2:]]
     found, rest, at = name, list[str](), 0
     while at < len(words):
         word = words[at]
         at += 1
         if word.startswith("-"):
             rest.append(word)
-            if at < len(words) and _takes_value(name, word, words[at]):
+            if at < len(words) and _takes_value(row, word, words[at]):
                 rest[-1] = f"{word}={words[at]}"
                 at += 1
         elif not _SUBCOMMAND.match(word):
             rest.append(word)
         else:
             found = f"{found} {word}"
-            if found not in programs.WITH_TWO_SUBCOMMANDS:
+            if not programs.row_of(found).subcommands:
                 break
     return Invocation(found, [*rest, *words[at:]])
 
 
-def _takes_value(name: str, option: str, following: str) -> bool:
+def _takes_value(row: Command, option: str, following: str) -> bool:
     if "=" in option or following.startswith("-"):
         return False
-    if option in programs.OPTIONS_WITH_VALUE or option in programs.SCOPING_LETTERS.get(name, programs.NONE):
-        return True
-    if (
-        option in programs.TEXT_LETTERS.get(name, programs.NONE)
-        or option in programs.SCOPING_OPTIONS
-        or option in programs.TEXT_OPTIONS
-    ):
+    if option in programs.WITH_VALUE or option in programs.words_of(f"{row.scopes} {row.texts}"):
         return True
     # The word after an unknown option is its value, unless it is a subcommand of many programs.
     return option.startswith("--") and not (
@@ -303,10 +301,9 @@ def _takes_value(name: str, option: str, following: str) -> bool:
     )
 
 
-def _parse_known_subcommand(name: str, words: list[str]) -> Invocation:
-    options = programs.TASK_OPTIONS.get(name, programs.NONE)
+def _parse_known_subcommand(row: Command, name: str, words: list[str]) -> Invocation:
+    options, known = programs.words_of(row.tasks), programs.words_of(row.subcommands)
     found, rest = name, list[str]()
-    known = programs.WITH_ONE_OF.get(name, programs.NONE)
     for word, following in pairwise([*words, ""]):
         option, has_value, value = word.partition("=")
         if option in options and (has_value or following):

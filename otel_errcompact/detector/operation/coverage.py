@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from otel_errcompact.detector.operation.checkers import CHECKERS
+from otel_errcompact.detector.operation.programs import row_of, words_of
 
 if TYPE_CHECKING:
-    from otel_errcompact.detector.operation.checkers import Checker
     from otel_errcompact.errors import Operation
+    from otel_errcompact.extract.command import Checker
 
 
 def covers(operation: Operation, other: Operation) -> bool:
@@ -18,8 +18,17 @@ def covers(operation: Operation, other: Operation) -> bool:
     )
 
 
+def leaves_behind(operation: Operation, other: Operation) -> bool:
+    """
+    Tell whether a success of `operation` may stand for one of `other`.
+
+    It may if the same tool or program has done something else instead. A check of one thing says nothing of another.
+    """
+    return operation.name == other.name and row_of(other.name.partition(" ")[2]).checks is None
+
+
 def _covers_targets(mine: tuple[str, ...], other: Operation) -> bool:
-    checker = CHECKERS.get(other.name.partition(" ")[2])
+    checker = row_of(other.name.partition(" ")[2]).checks
     if checker is None or any(target.endswith("/") and target not in other.targets for target in mine):
         return False
     paths = [target for target in mine if not target.endswith("/")]
@@ -29,7 +38,7 @@ def _covers_targets(mine: tuple[str, ...], other: Operation) -> bool:
         if target in inside:
             continue
         if target.startswith("-"):
-            if target.partition(" ")[0] not in checker.narrowing | checker.narrowing_flags:
+            if target.partition(" ")[0] not in words_of(f"{checker.narrowing} {checker.narrowing_flags}"):
                 return False
         elif target.endswith("/") or not _lies_within(target, paths, inside, checker):
             return False

@@ -18,7 +18,7 @@ from otel_errcompact.detector.operation.command_line import (
 )
 from otel_errcompact.detector.operation.fingerprint import parse_arguments
 from otel_errcompact.detector.operation.program_targets import targets_of
-from otel_errcompact.detector.operation.programs import AUXILIARY
+from otel_errcompact.detector.operation.programs import row_of
 from otel_errcompact.detector.operation.sql import is_sql, tables_in
 from otel_errcompact.detector.operation.targets import MAX_TARGET, bound_targets, clean_target, folder_target
 from otel_errcompact.errors import Operation
@@ -42,12 +42,8 @@ def operation_of(tool: str, arguments: str | Mapping[str, object] | None, *, tar
     """
     Return the operation that resolves a failure of this call.
 
-    The program and its subcommand belong to it, so that listing files does not resolve a failing test.
-
-    Args:
-        tool: The tool's name.
-        arguments: The call's arguments: as JSON, as a mapping, or as the command line itself.
-        target: The target, where the caller knows it better than the arguments.
+    The program and its subcommand belong to it, so that listing files does not resolve a failing test. The arguments
+    are JSON, a mapping, or the command line itself; `target` is known better by the caller.
     """
     if type(tool) is not str:
         tool = str(tool) if isinstance(tool, str) else type(tool).__name__  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -105,7 +101,7 @@ def _identify_command(tool: str, command: str | Sequence[object], arguments: Map
     if not runs:
         return Operation(tool, bound_targets([*targets, *folder_target(folder)]))
     if len(runs) > 1:
-        runs = [run for run in runs if run.program not in AUXILIARY] or runs
+        runs = [run for run in runs if not row_of(run.program).helps] or runs
     own, folder, wide = targets_of(runs[0], folder)
     targets += [*own, *folder_target(folder)]
     # The success of several programs is none of one of them alone.

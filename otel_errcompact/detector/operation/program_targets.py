@@ -5,25 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_errcompact.detector.operation import programs
-from otel_errcompact.detector.operation.checkers import CHECKERS
 from otel_errcompact.detector.operation.sql import tables_in
 from otel_errcompact.detector.operation.targets import MAX_TARGET, MAX_TARGETS, clean_target, join_folders
 
 if TYPE_CHECKING:
-    from otel_errcompact.detector.operation.checkers import Checker
     from otel_errcompact.detector.operation.command_line import Invocation
+    from otel_errcompact.extract.command import Checker
 
 
 def targets_of(run: Invocation, folder: str) -> tuple[list[str], str, bool]:  # noqa: C901 - one loop over the words
     """Return the targets, the folder, and whether all of it is covered."""
-    checker = CHECKERS.get(run.program)
+    checker = programs.row_of(run.program).checks
     if checker is not None:
         return _targets_of_checker(checker, run, folder)
     found: list[str] = []
     folders = [folder, *run.folders]
-    name = run.program.partition(" ")[0]
-    scoping, texts = programs.SCOPING_LETTERS.get(name, programs.NONE), programs.TEXT_LETTERS.get(name, programs.NONE)
-    skip_script = name in programs.WITH_SCRIPT and "-e" not in run.words
+    row = programs.row_of(run.program.partition(" ")[0])
+    scoping, texts = programs.words_of(row.scopes), programs.words_of(row.texts)
+    skip_script = row.takes_script and "-e" not in run.words
     words = iter(run.words)
     after_option = False
     for word in words:
@@ -33,7 +32,7 @@ def targets_of(run: Invocation, folder: str) -> tuple[list[str], str, bool]:  # 
             if option in texts or option in programs.TEXT_OPTIONS:
                 if not has_value:
                     next(words, "")
-            elif option in programs.FOLDER_OPTIONS and name not in programs.WITH_SCRIPT:
+            elif option in programs.FOLDER_OPTIONS and not row.takes_script:
                 folders.append(value if has_value else next(words, ""))
             elif option in scoping or option in programs.SCOPING_OPTIONS or (word.startswith("-D") and has_value):
                 value = value if has_value else next(words, "")
@@ -61,22 +60,24 @@ def _targets_in_word(word: str) -> list[str]:
 def _targets_of_checker(checker: Checker, run: Invocation, folder: str) -> tuple[list[str], str, bool]:
     found: list[str] = []
     words = iter(run.words)
+    with_value = programs.words_of(checker.with_value)
+    harmless = programs.words_of(checker.harmless) | with_value | {"--"}
     wide, given = True, False
     for word in words:
         if word.startswith("-") and len(word) > 1:
             option, has_value, value = word.partition("=")
-            if word == "--" or word in checker.harmless or option in checker.harmless or option in checker.with_value:
-                if not has_value and option in checker.with_value:
+            if word in harmless or option in harmless:
+                if not has_value and option in with_value:
                     next(words, "")
                 continue
             # An unknown option is a target, since it may leave things out.
             wide = False
-            if option in checker.narrowing:
+            if option in programs.words_of(checker.narrowing):
                 value = value if has_value else next(words, "")
                 found.append(f"{option} {value}"[:MAX_TARGET])
             else:
                 found.append(word[:MAX_TARGET])
-        elif word in checker.everything:
+        elif word in programs.words_of(checker.everything):
             given = True
         else:
             given = True

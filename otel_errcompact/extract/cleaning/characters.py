@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from otel_errcompact.extract.cleaning.colours import mark_changes
 from otel_errcompact.extract.cleaning.console import strip_console
 from otel_errcompact.extract.statements import indentation
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -21,7 +22,7 @@ MAX_LINES: Final = 1_000
 _CUT: Final = lazy_pattern(
     r"\W{0,12}[0-9][0-9,.]{0,12} ?[kK]?(?:characters|chars|lines|bytes|tokens) (?:(?:were )?(?:truncated"
     r"|omitted|elided|hidden|removed"
-    r"|skipped|cut)\b|not looked at)"
+    r"|skipped|cut)\b|not looked at)|\W{0,12}truncated lines [0-9]"
 )
 _FRAGMENT: Final = lazy_pattern(
     r"(?m)^(\W{0,12}[0-9][0-9,.]{0,12} ?[kK]?(?:characters|chars|bytes|tokens) (?:truncated|omitted|elided|cut)\b"
@@ -29,7 +30,10 @@ _FRAGMENT: Final = lazy_pattern(
 )
 """A cut between two characters, and the end of a word behind it; that of a path still ends with a whole name."""
 
-_ANSI: Final = lazy_pattern(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,99}(?:\x07|\x1b\\)?|[@-Z\\-_])?")
+_ANSI: Final = lazy_pattern(
+    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,99}(?:\x07|\x1b\\)?"
+    r"|[(-/][\"%&]?[0-?A-Z]|#[3-68]|%[@G]|[@-Z\\-_78=>])?"
+)
 _CONTROL: Final = (*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F)
 _CONTROL_BYTES: Final = bytes(_CONTROL)
 _CONTROL_CHARACTERS: Final = dict.fromkeys([*_CONTROL, *range(0x80, 0xA0), 0xFEFF])
@@ -37,16 +41,9 @@ _CONTROL_CHARACTERS: Final = dict.fromkeys([*_CONTROL, *range(0x80, 0xA0), 0xFEF
 
 def clean(text: str) -> str:
     """Return `text` bounded, without control characters and ends of cut words."""
-    text = strip_console(_bound(text))
-    if "\x1b" in text:
-        text = _ANSI.sub("", text)
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if " truncated" in text or " omitted" in text:
-        text = _FRAGMENT.sub(r"\1", text)
-    if text.isascii():  # Bytes are translated five times as fast.
-        return text.encode("ascii").translate(None, _CONTROL_BYTES).decode("ascii")
-    return text.translate(_CONTROL_CHARACTERS)
+    for _, strip in CLEANING:
+        text = strip(text)
+    return text
 
 
 def is_cut(line: str) -> bool:
@@ -79,3 +76,32 @@ def _bound(text: str) -> str:
     head = head[: head.rfind("\n")] if "\n" in head else head
     tail = tail[tail.find("\n") + 1 :]
     return f"{head}\n    ... {len(text) - len(head) - len(tail)} {LEFT_OUT}\n{tail}"
+
+
+def _strip_colours(text: str) -> str:
+    return _ANSI.sub("", mark_changes(text)) if "\x1b" in text else text
+
+
+def _unify_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _strip_fragments(text: str) -> str:
+    return _FRAGMENT.sub(r"\1", text) if " truncated" in text or " omitted" in text else text
+
+
+def _strip_control(text: str) -> str:
+    if text.isascii():  # Bytes are translated five times as fast.
+        return text.encode("ascii").translate(None, _CONTROL_BYTES).decode("ascii")
+    return text.translate(_CONTROL_CHARACTERS)
+
+
+CLEANING: Final = (
+    ("middle of a very long text", _bound),
+    ("records of a console", strip_console),
+    ("colours", _strip_colours),
+    ("carriage returns", _unify_ends),
+    ("ends of cut words", _strip_fragments),
+    ("control characters", _strip_control),
+)
+"""The steps of `clean` in their order, each with the name of what it takes off."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from otel_errcompact.extract.cleaning.literals import Call, NotRead, read_literal
+from otel_errcompact.extract.payload.values import is_list, is_object
 from otel_errcompact.extract.statements import is_exception_name
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -101,13 +102,13 @@ def _open_value(value: object, depth: int) -> Opened | None:
         return Opened(value)
     if isinstance(value, Call):
         return _open_call(value, depth)
-    if _is_list(value):
+    if is_list(value):
         return _join_blocks(value, depth)
-    return _open_object(value, depth) if _is_object(value) else None
+    return _open_object(value, depth) if is_object(value) else None
 
 
 def _open_call(call: Call, depth: int) -> Opened | None:
-    """Open the call that prints an object; an exception becomes `Type: message`."""
+    # Open the call that prints an object; an exception becomes `Type: message`.
     if not call.positional:
         return _open_object(call.fields, depth)
     only = call.positional[0] if len(call.positional) == 1 and not call.fields else None
@@ -121,7 +122,7 @@ def _open_call(call: Call, depth: int) -> Opened | None:
 
 def _open_object(value: Mapping[str, Any], depth: int) -> Opened | None:
     result = value.get("result")
-    if "jsonrpc" in value and _is_object(result):
+    if "jsonrpc" in value and is_object(result):
         return _open_object(result, depth + 1)
     content = value.get("content")
     if content is not None and _is_about(value, {"content", "id"}):
@@ -135,26 +136,18 @@ def _open_content(content: object, depth: int) -> Opened | None:
     return None if content == "" else _open_value(content, depth + 1)
 
 
-def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    return isinstance(value, dict)
-
-
-def _is_list(value: object) -> TypeGuard[list[Any]]:
-    return isinstance(value, list)
-
-
 def _is_about(fields: Iterable[str], besides: Iterable[str]) -> bool:
     return all(name in besides or _normal(name) in _ABOUT for name in fields)
 
 
 def _normal(name: str) -> str:
-    """Unify the spellings of a field: `exit_code`, `exitCode`, `exit-code`."""
+    # Unify the spellings of a field: `exit_code`, `exitCode`, `exit-code`.
     return name.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def _join_blocks(blocks: list[Any], depth: int) -> Opened | None:
     fields = [block.fields if isinstance(block, Call) else block for block in blocks]
-    if not all(_is_object(block) and isinstance(block.get("type"), str) for block in fields):
+    if not all(is_object(block) and isinstance(block.get("type"), str) for block in fields):
         return None
     texts = [_open_object(block, depth + 1) for block in fields if block["type"] != "image"]
     said = [opened.text for opened in texts if opened is not None]
@@ -178,7 +171,7 @@ def _join_streams(fields: Mapping[str, Any]) -> Opened | None:
 def _list_exit_codes(fields: Mapping[str, Any]) -> Iterator[int]:
     of_command = not fields.keys().isdisjoint(_OF_COMMANDS)
     metadata = fields.get("metadata")
-    inner = {_normal(name): value for name, value in metadata.items()} if _is_object(metadata) else {}
+    inner = {_normal(name): value for name, value in metadata.items()} if is_object(metadata) else {}
     for source in (fields, inner):
         for name in _STATUSES:
             value = source.get(name)

@@ -200,7 +200,7 @@ def _read_label(label: str, value: str) -> _Frame | None:
 
 
 def _is_sentence_of_failure(line: str) -> bool:
-    """Tell whether a line states a failure without its cause: `ERROR task failed`."""
+    # Tell whether a line states a failure without its cause: `ERROR task failed`.
     first = _FIRST_WORD.match(line)
     is_likely = len(line) < _MAX_SENTENCE and first is not None and first[1].lower() in _FIRST_WORDS
     words = _WORD.findall(line.lower()) if is_likely else ()

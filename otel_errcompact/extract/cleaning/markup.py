@@ -1,4 +1,4 @@
-"""Strip tags of harnesses and fences of Markdown."""
+"""Strip tags of harnesses, fences of Markdown, and lines drawn to the left of a block."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ _REMINDER: Final = lazy_pattern(r"\n?<(?P<name>system-reminder|environment_detai
 _FENCE: Final = lazy_pattern(r"(?m)^ {0,3}(?P<mark>`{3,5}|~{3,5})[\w+-]{0,30}$")
 _DENIES: Final = lazy_pattern(r"(?i)\W{0,4}(?:no|not|never)\b")
 _STATUS: Final = lazy_pattern(r"-?[0-9]{1,9}$")
+_CORNER: Final = "\u2577\n"
+_BLOCK: Final = lazy_pattern(r"(?m)^\u2577\n(?:\u2502[^\n]*(?:\n|\Z))+")
+_MARGIN: Final = lazy_pattern(r"(?m)^\u2502 ?")
 
 
 def strip_tags(text: str) -> Opened | None:
@@ -78,3 +81,10 @@ def _says_nothing(text: str, *, introducing: bool = False) -> bool:
 def _introduces(line: str) -> bool:
     is_short = line.endswith(":") or line.count(" ") < _MAX_WORDS
     return is_short and not is_telling(line) and not _DENIES.match(line)
+
+
+def strip_margins(text: str) -> str:
+    """Return `text` without the margins of its blocks; the corners stay, since they part a block from other output."""
+    if _CORNER not in text:
+        return text
+    return _BLOCK.sub(lambda block: _MARGIN.sub("", block[0]), text)

@@ -60,7 +60,7 @@ def split_parts(body: str) -> Sequence[Part]:
 
 
 def _split_hooks(body: str) -> Sequence[Part]:
-    """Return the outputs of the hooks that failed or passed, without what the runner says of each."""
+    # Return the outputs of the hooks that failed or passed, without what the runner says of each.
     parts: list[Part] = []
     lines: list[str] = []
     for line in map(str.rstrip, body.split("\n")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.cleaning.parts import gather_tasks
 from otel_errcompact.extract.cleaning.records import CLOCK, DATE, strip_records
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -51,7 +52,7 @@ _SERVICES: Final = (
     _form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES + 1),
 )
 _MARKS: Final = (
-    _form(rf"\[(?:{_TASK}|pod/[\w./-]{{1,200}})\]", is_task=True),
+    _form(rf"\[(?:{_TASK}|{_TASKS}(?:-[a-z0-9]{{1,20}}){{0,4}}|pod/[\w./-]{{1,200}})\]", is_task=True),
     _form(rf"\[(?!{_LEVEL}\])[\w@./: #-]{{1,60}}\]", MIN_LINES, same=True),
 )
 _LABELS: Final = (
@@ -67,7 +68,7 @@ _NUMBERS: Final = (_form(r"[0-9]{3,8}:?", MIN_LINES, same=True),)
 _STEPS: Final = (_form(r"#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}"),)
 _QUOTES: Final = (_form(">", MIN_LINES, same=True),)
 
-_WITHOUT: Final = lazy_pattern(r"$|\S{1,60} exited with code |    \.\.\. ")
+_WITHOUT: Final = lazy_pattern(r"$|\S{1,60} exited with code |    \.\.\. |Finished in [0-9]")
 """Lines that have no prefix among others that have one."""
 
 _BY_FIRST: Final = {
@@ -116,8 +117,12 @@ def _find_forms(head: str) -> tuple[_Form, ...]:
 def _strip_prefix(form: _Form, lines: list[str]) -> list[str] | None:
     kept: list[str] = []
     prefixes: list[str] = []
-    for line in lines:
+    behind: list[str] = []
+    for number, line in enumerate(lines):
         found = form.pattern.match(line)
+        if found is None and is_cut(line):  # what follows may be of another program
+            behind = [line, *(_strip_prefix(form, lines[number + 1 :]) or lines[number + 1 :])]
+            break
         if found is None and not _WITHOUT.match(line):
             return None
         if found is not None:
@@ -126,4 +131,5 @@ def _strip_prefix(form: _Form, lines: list[str]) -> list[str] | None:
     several = len(set(prefixes)) > 1
     if len(prefixes) < form.lines or (form.same and several) or not any(kept):
         return None
-    return gather_tasks(prefixes, kept) if several and form.is_task and len(prefixes) == len(kept) else kept
+    are_parts = several and form.is_task and len(prefixes) == len(kept)
+    return [*(gather_tasks(prefixes, kept) if are_parts else kept), *behind]

@@ -194,7 +194,6 @@ def _read_head(line: str) -> _Head | None:
 
 
 def _is_logger(name: str, sign: str) -> bool:
-    """Tell whether the name before a message is a logger, no program."""
     return sign != ":" or not (is_exception_name(name) or name.lower() in _PROGRAMS or _FILE.search(name))
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.cleaning.answers import answer_of
 from otel_errcompact.extract.cleaning.characters import clean, dedent, strip_blanks
 from otel_errcompact.extract.cleaning.envelope import Opened, open_envelope
 from otel_errcompact.extract.cleaning.framing import strip_framing
 from otel_errcompact.extract.cleaning.layout import fold_document
-from otel_errcompact.extract.cleaning.margins import strip_margins
-from otel_errcompact.extract.cleaning.markup import strip_fence, strip_tags
+from otel_errcompact.extract.cleaning.markup import strip_fence, strip_margins, strip_tags
 from otel_errcompact.extract.cleaning.prefixes import strip_prefixes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 MAX_LAYERS: Final = 12
 """Layers that are taken off: a result of MCP in a fence in a log of a runner has three."""
@@ -23,35 +25,62 @@ def unwrap(source: str) -> Opened:
 
     Whatever is looked for in an output is looked for behind this: who wraps it differs from harness to harness.
     """
-    opened = open_envelope(source)  # before the source is bounded
-    text, status = (source, None) if opened is None else opened
-    text = strip_blanks(clean(text))
-    is_looked_at = opened is None and text == source
-    for _ in range(MAX_LAYERS):
-        opened = _peel(text, is_looked_at=is_looked_at)
-        if opened is None:
+    text, status = source, None
+    for _, opened in peel(source):
+        text, status = opened.text, status or opened.exit_code
+    return Opened(text, status)
+
+
+def peel(source: str) -> Iterator[tuple[str, Opened]]:
+    """Yield each layer that comes off, and what is left."""
+    text, layer = source, _peel(source, _STRIPS[:1])  # an envelope is opened before the source is bounded
+    for _ in range(MAX_LAYERS + 1):
+        if layer is not None:
+            yield layer
+            text = layer[1].text
+        text = strip_blanks(clean(text))
+        yield CHARACTERS, Opened(text)
+        layer = _peel(text, _STRIPS[1:] if layer is None and text == source else _STRIPS)
+        if layer is None:
             break
-        text, status = strip_blanks(clean(opened.text)), status or opened.exit_code
-        is_looked_at = False
-    return Opened(fold_document(text), status)
+    yield "indentation of JSON", Opened(fold_document(text))
 
 
-def _peel(text: str, *, is_looked_at: bool) -> Opened | None:
-    """
-    Return a text without its outermost layer, nothing if it has none.
+def _peel(text: str, strips: Sequence[tuple[str, Callable[[str], Opened | None]]]) -> tuple[str, Opened] | None:
+    for name, strip in strips:
+        opened = strip(text)
+        if opened is not None:
+            return name, opened
+    return None
 
-    Args:
-        text: The text.
-        is_looked_at: Whether it is known to be no envelope.
-    """
-    opened = (None if is_looked_at else open_envelope(text)) or strip_tags(text) or strip_fence(text)
-    if opened is not None:
-        return opened
-    body = strip_margins(dedent(strip_prefixes(text)))
-    if body != text:
-        return Opened(body)
-    opened = strip_framing(text)
-    if opened is not None:
-        return opened
-    body = answer_of(text)
+
+def _strip_starts(text: str) -> Opened | None:
+    body = text
+    for _, strip in STARTS:
+        body = strip(body)
+    return _open(text, body)
+
+
+def _strip_progress(text: str) -> Opened | None:
+    return _open(text, answer_of(text))
+
+
+def _open(text: str, body: str) -> Opened | None:
     return Opened(body) if body != text else None
+
+
+CHARACTERS: Final = "characters"
+LINES: Final = "starts of lines"
+
+STARTS: Final = (("prefixes of lines", strip_prefixes), ("indentation", dedent), ("margins", strip_margins))
+"""What comes off the beginnings of lines, together."""
+
+_STRIPS: Final[tuple[tuple[str, Callable[[str], Opened | None]], ...]] = (
+    ("envelope", open_envelope),
+    ("tags of a harness", strip_tags),
+    ("fence of Markdown", strip_fence),
+    (LINES, _strip_starts),
+    ("frame of a harness", strip_framing),
+    ("progress before an answer", _strip_progress),
+)
+"""The layers, each with what takes it off; the first one that is found comes off."""

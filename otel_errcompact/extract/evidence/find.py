@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.errors import Evidence
+from otel_errcompact.errors import Evidence, Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.forms import Lines, form
 from otel_errcompact.extract.statements import compile_words, indentation
-from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.extract.table import names_of
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from otel_errcompact.errors import Facts
 
 MAX_EVIDENCE: Final = 64
 """Lines of evidence."""
@@ -33,20 +32,20 @@ _MAX_ALIKE: Final = 3
 _NEAR: Final = 2
 """Lines before and behind the cause that are near to it."""
 
-_WORD: Final = lazy_pattern(r"\w+")
+_WORD: Final = form(r"\w+")
 _BETWEEN_WORDS: Final = {
     code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_\n")
 }  # fmt: skip
-_END_OF_PIECE: Final = lazy_pattern(r"(?<=[.;,!?}\])]) +")
-_NUMBER: Final = lazy_pattern(r"[0-9][0-9a-f]*")
-_VALUE: Final = lazy_pattern(r"['\"`\u2018\u201c][^\s'\"`][^'\"`\n]{0,200}['\"`\u2019\u201d]|[0-9]")
-_PLACE: Final = lazy_pattern(
-    r"[.:/](?:(?<=[\w)]\.)[A-Za-z]\w{0,8}(?::[0-9]|\(|\"?,? line [0-9])|(?<=\w:)[0-9]{1,7}(?![\w.])"
+_END_OF_PIECE: Final = form(r"(?<=[.;,!?}\])]) +")
+_NUMBER: Final = form(r"[0-9][0-9a-f]*")
+_VALUE: Final = form(r"['\"`\u2018\u201c][^\s'\"`][^'\"`\n]{0,200}['\"`\u2019\u201d]|[0-9]")
+_PLACE: Final = form(
+    r"[.:/](?:(?<=[\w)]\.)[A-Za-z]\w{0,8}(?::[0-9]|\(|\"?,? line [0-9])|(?<=\w:){number}(?![\w.])"
     r"|(?<=[\w.-]/)[\w.-]+\.\w)|[0-9](?<=\bline [0-9])"
 )
 """A place; it begins with what few characters are, so that the engine passes over words."""
 
-_PAIR: Final = lazy_pattern(r"[:=](?:(?<=\w.)|(?<=\w[\"'].))(?:(?<==)|(?<=:) )\S")
+_PAIR: Final = form(r"[:=](?:(?<=\w.)|(?<=\w[\"'].))(?:(?<==)|(?<=:) )\S")
 _COMPARED: Final = frozenset((
     "expect", "expected", "expects", "expecting", "got", "actual", "actually", "received", "want", "wanted", "found",
     "allowed", "requires", "required", "needs", "available", "conflict", "conflicts", "conflicting", "left", "right",
@@ -57,29 +56,29 @@ _PHRASES_COMPARED: Final = compile_words((
     "should (?:be|have)", "must (?:be|have|not)", "instead of", "valid values", "one of", "but (?:is|was|has|have)",
     "did you mean", "caused by", "due to",
 ))  # fmt: skip
-_PACKAGE: Final = lazy_pattern(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
-_END_OF_PACKAGE: Final = lazy_pattern(r"\.[A-Z]")
+_PACKAGE: Final = form(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
+_END_OF_PACKAGE: Final = form(r"\.[A-Z]")
 
-_NUMBERED: Final = lazy_pattern(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}|\t)")
-_LISTED: Final = lazy_pattern(r"\n\s{0,8}[0-9]{1,6}(?:[|:\u2502]| {2,}|\t)")
+_NUMBERED: Final = form(r"\s{0,8}(?P<number>{number})(?:[|:\u2502]| {2,}|\t)")
+_LISTED: Final = form(r"\n\s{0,8}{number}(?:[|:\u2502]| {2,}|\t)")
 """The beginning of each line with a number; behind a line feed, which is searched for at the speed of C."""
 
 _MIN_LISTED: Final = 4
 """Lines with one number after the other that are a listing of a file."""
 
-_TAG: Final = lazy_pattern(r"</?[A-Za-z][^<>\n]{0,600}>")
+_TAG: Final = form(r"</?[A-Za-z][^<>\n]{0,600}>")
 _CLOSING: Final = "</"
 _CUT: Final = ("...", "\u2026")
-_CUT_WORD: Final = lazy_pattern(r"\w{1,60}(?:\.\.\.|\u2026)$")
+_CUT_WORD: Final = form(r"\w{1,60}(?:\.\.\.|\u2026)$")
 """A word that a tool has cut: nobody can tell whether it was said already."""
 
-_STYLE: Final = lazy_pattern(
+_STYLE: Final = form(
     r"\b(?:margin|padding|border|color|background|display|font|width|height|flex|align|overflow|text-\w{1,20})"
     r"[a-z-]{0,20}: ?[^;{}<>\n]{1,80};"
 )
 _MIN_STYLES: Final = 2
-_ADVICE: Final = lazy_pattern(r"\W{0,3}please\b.{0,160}\b(?:re)?try\b", re.IGNORECASE)
-_LABELLED: Final = lazy_pattern(
+_ADVICE: Final = form(r"\W{0,3}please\b.{0,160}\b(?:re)?try\b", re.IGNORECASE)
+_LABELLED: Final = form(
     r"\W{0,3}(?:(?:[\w-]{0,30}[-_ ])?(?:request|trace|span|correlation|ray|session|event|transaction)[-_ ]?id"
     r"|cf-ray|content-(?:type|length)|date|timestamp|user-agent|etag|cache-control)[\"']?: "
     r"|\W{0,3}[\w-]{1,60}[\"']?: ?[\[{(]$|node\.js v[0-9]|plugins: [\w-]{1,60}-[0-9]"
@@ -88,13 +87,11 @@ _LABELLED: Final = lazy_pattern(
 )
 """What tells one answer from another, and no failure: ids, times, versions; a label whose values stand below."""
 
-_FRAME: Final = lazy_pattern(
-    r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)|[^\s:]{1,400}:[0-9]{1,7}: \w{0,60}Warning: "
-)
+_FRAME: Final = form(r"\s*(?:\| )?(?:File {quoted}, line [0-9]|at \S)|{path}:{number}: \w{0,60}Warning: ")
 _SIGNS_OF_FRAMES: Final = ('File "', "at ", "Warning: ")
 """Strings of which each line that shows where something happened has one."""
 
-_NUMBER_OF: Final = lazy_pattern(
+_NUMBER_OF: Final = form(
     r"(?:[a-z_\])](?:: | ?= ?)|[~^<>=!][=>]? ?v?"
     r"|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
 )
@@ -112,21 +109,12 @@ _COMMON: Final = frozenset((
 _LEAST_BESIDE_FORMAT: Final = 3
 """The weight of evidence beside the facts of a format that knows its texts."""
 
+_NOTHING_FOUND: Final = form(
+    r"(?i)\W{0,4}(?:found )?(?:0|no) (?:issues?|errors?|problems?|violations?|findings?)(?: found)?[.!]?$"
+)
+_HEAVY: Final = 9
 _LEAST_BESIDE_WHOLE: Final = 6
-_WHOLE: Final = frozenset({
-    "http", "ipython", "pytest", "python", "rich", "testrunners", "jest", "mocha", "unittest", "phpunit", "gotest",
-    "cargotest", "junit", "exunit", "rspec",
-})  # fmt: skip
-"""Formats that read all of their texts: lines that they leave out are mostly noise, or logged by tests that passed."""
-
-_OF_LOGS: Final = frozenset({"gotest"})
-"""Formats that tell themselves what a failed test has logged: any other line is that of a test that passed."""
-
-_WEIGHT: Final = {
-    Kind.OTHER: 1,
-    Kind.WARNING: 2,
-    Kind.TELLING: 3,
-}
+_WEIGHT: Final = {Kind.OTHER: 1, Kind.WARNING: 2, Kind.TELLING: 3}
 
 
 class _Line(NamedTuple):
@@ -146,14 +134,12 @@ class _Fresh(NamedTuple):
     words: set[str]
 
 
-def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
+def find_evidence(lines: Lines, facts: Facts) -> tuple[Evidence, ...]:
     """
     Return the lines that `facts` do not hold, in their order.
 
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
-    if facts.format in _OF_LOGS:
-        return ()
     least = _least_of(facts)
     looked_at = _bound(lines)
     text = "\n".join(looked_at)
@@ -184,10 +170,16 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
         if seen < _MAX_ALIKE:
             found.append(weighed)
             said |= words
-    return tuple(_with_counts(_heaviest(found), alike))
+    return (*_with_counts(_heaviest(found), alike), *_find_nothing_found(looked_at))
 
 
-def _find_fresh(lines: Sequence[str], known: frozenset[str]) -> list[_Fresh]:
+def _find_nothing_found(lines: Lines) -> Iterator[Evidence]:
+    # Where a linter failed that has found nothing, that is what its user asks next.
+    said = [line.strip() for line in lines if line.strip()]
+    yield from (Evidence(line, _HEAVY) for line in said[-_NEAR:] if _NOTHING_FOUND.match(line))
+
+
+def _find_fresh(lines: Lines, known: frozenset[str]) -> list[_Fresh]:
     pieces: list[tuple[int, str]] = []
     for number, line in enumerate(lines):
         piece = line.strip()
@@ -216,7 +208,7 @@ def _strip_around(text: str) -> str:
 
 
 def _least_of(facts: Facts) -> int:
-    if facts.format in _WHOLE or _is_echo(facts):
+    if facts.format in names_of("reads_all") or _is_echo(facts):
         return _LEAST_BESIDE_WHOLE
     return _LEAST_BESIDE_FORMAT
 
@@ -226,13 +218,13 @@ def _is_echo(facts: Facts) -> bool:
     return facts.format == "harness" and any(line.startswith("> ") for line in facts.details)
 
 
-def _bound(lines: Sequence[str]) -> Sequence[str]:
+def _bound(lines: Lines) -> Lines:
     if len(lines) <= 2 * MAX_LOOKED_AT:
         return lines
     return [*lines[:MAX_LOOKED_AT], *lines[-MAX_LOOKED_AT:]]
 
 
-def _blank_sources(lines: Sequence[str]) -> Sequence[str]:
+def _blank_sources(lines: Lines) -> Lines:
     # A line below a frame and deeper than it is its source, which stands at the place that the frame names.
     kept: list[str] = []
     depth = -1
@@ -252,7 +244,7 @@ def _blank_sources(lines: Sequence[str]) -> Sequence[str]:
     return kept
 
 
-def _blank_listings(lines: Sequence[str]) -> Sequence[str]:
+def _blank_listings(lines: Lines) -> Lines:
     # An excerpt of a file, as editors of agents show it around an edit, can be read again at its place.
     kept = list(lines)
     run: list[int] = []
@@ -308,13 +300,12 @@ def _split(line: str) -> Iterator[str]:
 
 
 def _list_words(text: str) -> list[set[str]]:
-    """Return the words of each line."""
     if text.isascii():  # Words are split three times as fast as a pattern finds them.
         return [set(line.split()) for line in text.translate(_BETWEEN_WORDS).split("\n")]
     return [set(_WORD.findall(line)) for line in text.split("\n")]
 
 
-def _find_nearness(lines: Sequence[str], cause: str) -> dict[int, int]:
+def _find_nearness(lines: Lines, cause: str) -> dict[int, int]:
     head = cause[:40]
     at = next((number for number, line in enumerate(lines) if head and head in line), -1)
     if at < 0:

@@ -29,9 +29,7 @@ REPEATED: Final = lazy_pattern(r"(?:npm (?:error|ERR!)|#[0-9]{1,4} [0-9]{1,6}\.[
 """What an installer and a builder of images put before the output of a program."""
 
 BANNER: Final = lazy_pattern(r"([-=*#_~+\u2500-\u257f\u2581-\u2588])\1{2,}")
-
 SOURCE: Final = lazy_pattern(r"(?:(?:[>\u2192*] ?)?[0-9]{1,6} ?[|\u2502\u2503](?: |$)|\^|~{2,})")
-
 FRAME: Final = _any_of(
     rf"at .{{1,300}}(?:\([^()]*\)|:{_NUMBER}(?::{_NUMBER})?\)?)$",
     r"at \[?(?:native|internal|eval|<anonymous>)\b",
@@ -117,6 +115,7 @@ EXITED: Final = _any_of(
     r".{0,200}\b(?:failed|exited|died)\b.{0,60}\((?:exit|code|status|rc)[ :=]{0,2}(?:code|status)? ?-?[0-9]{1,6}\)$",
 )
 WORDS_OF_STATUS: Final = ("code", "status", "zero", "rc ", "rc:", "rc=", "(rc", "exit")
+SEVERITY: Final = lazy_pattern(r"\A\W{0,3}(?:error|fatal): (?=\S)")
 TRAILER: Final = _any_of(
     r"\W{0,3}(?:error|fatal|failed): ?(?:exiting|aborting|stopping) due to\b",
     rf"(?:\W|error: ){{0,3}}{_SUBJECT}(?: run| step| has| was| is)? (?:failed|failure|aborted|cancel(?:led|ed)"
@@ -128,7 +127,7 @@ TRAILER: Final = _any_of(
     r"(?:an?|some|one or more|there (?:was|were)(?: an?)?) (?:fatal |unexpected )?errors?(?: (?:has|have))?"
     r"(?: (?:occurred|happened|found|encountered))?[.!]?$",
     r"[^:]{0,80}\b(?:errors?|problems?|issues?|failures?) (?:(?:was|were|has been|have been|has|have) )?"
-    r"(?:encountered|found|detected|occurred|reported)[.!]?$",
+    r"(?:encountered|found|detected|occurred|reported|emitted|raised|logged)[.!]?$",
     r"g?make(?:\[[0-9]{1,4}\])?: \*\*\* .{0,300}error [0-9]|elifecycle|ninja: build stopped",
     r"could not compile .{1,200} due to|collect2: error: ld returned|\S{1,60} ?: error: linker command failed",
     r"\W{0,4}(?:found |total:? )?[0-9]{1,7} (?:errors?|failures?|problems?|issues?|warnings?|failed)\b[^:]{0,80}$",
@@ -149,6 +148,7 @@ BOILERPLATE: Final = _any_of(
     r"(?:can be found|(?:is|are|was|were) (?:saved|written|available|stored))",
     r"if you (?:believe|think)\b|please (?:report|file|open|submit|contact|include)\b",
     r"this is (?:probably|likely|most likely) not a problem with|copyright\b|thank you\b|https?://\S+$",
+    r"showing last frame\b",
     r"this command with --force|to accept an incorrect|to fix this,? you (?:could|can)\b"
     r"|[0-9]\. (?:loosen the range|remove package versions)|the conflict is caused by:|hook id: \S+$"
     r"|call log:?$|total time:? [0-9]|node_modules/[\w@./-]{1,200}$",

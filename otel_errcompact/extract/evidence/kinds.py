@@ -85,8 +85,13 @@ def _is_success(lowered: str) -> bool:
     return has_any(lowered, forms.WORDS_OF_SUCCESS) and forms.SUCCESS.match(lowered) is not None
 
 
+def is_closing(lowered: str) -> bool:
+    """Tell whether a line in small letters only says that something failed."""
+    return forms.TRAILER.match(forms.SEVERITY.sub("", lowered)) is not None
+
+
 def _is_trailer(lowered: str) -> bool:
-    if forms.TRAILER.match(lowered):
+    if is_closing(lowered):
         return True
     return has_any(lowered, forms.WORDS_OF_STATUS) and forms.EXITED.match(lowered) is not None
 

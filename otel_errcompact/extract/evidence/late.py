@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
 class LateEvidence(Sequence[Evidence]):
     """
-    Evidence that is gathered at the first look, and then equal to its tuple.
+    Evidence that is gathered at the first look, equal to its tuple.
 
-    Args:
-        gather: Returns the evidence, an equal one each time.
+    Gathering again gives an equal one.
     """
 
     __slots__ = ("_gather", "_gathered")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.findings.places import Place, find_place, names_file
 from otel_errcompact.extract.findings.wording import Wording, read_wording
+from otel_errcompact.extract.forms import Lines, form
 from otel_errcompact.extract.statements import strip_timestamp
 from otel_errcompact.runtime.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_FINDINGS: Final = 1_000
 """Findings of one text that are looked at."""
@@ -22,23 +20,21 @@ _MAX_LINE: Final = 1_000
 _AHEAD: Final = 8
 """Lines behind a place in which its message is looked for, and lines that continue one."""
 
-_ROW: Final = lazy_pattern(
-    r"\s{0,12}(?P<before>(?:[\u2716\u00d7\u2717\u26a0\u2139!] {1,4})?(?:[A-Z]{1,5}[0-9]{2,5} {1,4})?)"
-    r"(?:L:? {0,5}|[Ll]ine {1,3}|\[)?(?P<line>[0-9]{1,7})"
-    r"(?P<column>(?: {0,3}[:,|] {0,3}(?:P: {0,5}|[Cc]ol(?:umn)? {0,3})?)[0-9]{1,7})?"
+_ROW: Final = form(
+    r"\s{0,12}(?P<before>(?:[\u2716\u00d7\u2717\u26a0\u2139!] {1,4})?(?:[A-Z]{1,5}[0-9]{2,5} {1,4})?)(?:L:? {0,5}"
+    r"|[Ll]ine {1,3}|\[)?{line}(?P<column>(?: {0,3}[:,|] {0,3}(?:P: {0,5}|[Cc]ol(?:umn)? {0,3})?){number})?"
     r"(?P<between>\]?[:|] {0,6}| {1,2}[|\u2502-] {1,6}| {1,16}|\t)(?P<said>\S.*)"
 )
-_HEADING: Final = lazy_pattern(
-    r"(?:[^\w./\\@-]{1,6}|-{2,}+ ?)?(?:(?:FILE|File|file|Line|Linting|Checking|Error in|In|in) ?:? +)?"
-    r"\[?(?P<file>(?:[A-Za-z]:[\\/])?[^\s:\[\]|,;]{1,300})\]?"
-    r"(?: (?:FAIL|FAILED|ERROR|--? [0-9]{1,6} .{1,30}|\([^()]{1,40}\)|[0-9]{1,6} (?:errors?|problems?|issues?)))?:?"
-    r"[ \u2500-]*$"
+_HEADING: Final = form(
+    r"(?:[^\w./\\@-]{1,6}|-{2,}+ ?)?(?:(?:FILE|File|file|Line|Linting|Checking|Error in|In|in) ?:? +)?\[?(?P<file>"
+    r"(?:[A-Za-z]:[\\/])?[^\s:\[\]|,;]{1,300})\]?(?: (?:FAIL|FAILED|ERROR|--? {number} .{1,30}|\([^()]{1,40}\)"
+    r"|{number} (?:errors?|problems?|issues?)))?:?[ \u2500-]*$"
 )
-_SOURCE: Final = lazy_pattern(r"\s*(?:>\s*)?[0-9]{1,7}\s{0,3}[|\u2502\u2506\t:]|\s*[|\u2502]")
-_EXCERPT: Final = lazy_pattern(r"\s{0,12}(?:>\s*)?L?(?P<line>[0-9]{1,7}) ?[|\u2502:]")
-_CARETS: Final = lazy_pattern(r"[\s|\u2502]*[\^~][\s^~-]*")
-_PREPOSITION: Final = lazy_pattern(r" ?(?:,? (?:in|at|on|from)|[(\[:]|->)$")
-_ARROW: Final = lazy_pattern(
+_SOURCE: Final = form(r"\s*(?:>\s*)?{number}\s{0,3}[|\u2502\u2506\t:]|\s*[|\u2502]")
+_EXCERPT: Final = form(r"\s{0,12}(?:>\s*)?L?{line} ?[|\u2502:]")
+_CARETS: Final = form(r"[\s|\u2502]*[\^~][\s^~-]*")
+_PREPOSITION: Final = form(r" ?(?:,? (?:in|at|on|from)|[(\[:]|->)$")
+_ARROW: Final = form(
     r"[\s|]*(?:[-=]{1,3}>|[\u2500-\u259f\u2570-]{1,6}[>\[]?|[(@,-]{1,3}\[?|:::|at|on|in|In|Location:?|File:?|Path:?|Source:?)?"
     r"[\s\[(:]*$"
 )
@@ -47,8 +43,8 @@ _TITLES: Final = frozenset({"", "In", "in", "File", "at"})
 """What stands before a place whose message is below it."""
 
 _STACK: Final = lazy_pattern(r"\s*(?:at|from|by|#[0-9]{1,4}|called) |.*\b0x[0-9a-f]{4,}")
-_NEAR: Final = lazy_pattern(r"[.,;)]?(?:,? near [\"'].{0,200})?\.?$")
-_PASSED: Final = lazy_pattern(r"\s*(?:PASSED|PASS|ok|OK|passed|\u2713|\u2714)\b")
+_NEAR: Final = form(r"[.,;)]?(?:,? near [\"'].{0,200})?\.?$")
+_PASSED: Final = form(r"\s*(?:PASSED|PASS|ok|OK|passed|\u2713|\u2714)\b")
 
 
 class Finding(NamedTuple):
@@ -59,7 +55,7 @@ class Finding(NamedTuple):
     source: str = ""
 
 
-def read_findings(lines: Sequence[str]) -> list[Finding]:
+def read_findings(lines: Lines) -> list[Finding]:
     """Return the findings of a text in its order."""
     found = _Listing(lines)
     number = 0
@@ -71,7 +67,7 @@ def read_findings(lines: Sequence[str]) -> list[Finding]:
 class _Listing:
     """The lines of a text while they are read."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Lines) -> None:
         self.findings: list[Finding] = []
         self._lines = lines
         self._heading = ""

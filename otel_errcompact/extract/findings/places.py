@@ -31,6 +31,12 @@ _WITHOUT_EXTENSION: Final = lazy_pattern(
 )
 
 
+_WITHOUT_LINES: Final = frozenset(
+    split_names("zip, gz, tgz, tar, 7z, png, jpg, jpeg, gif, webp, webm, mp4, pdf, jar, whl, exe, dll, so")
+)
+"""Endings of what has no lines: archives, pictures, programs."""
+
+
 class Place(NamedTuple):
     """A place in a line, with the text before and behind it."""
 
@@ -63,7 +69,8 @@ def is_file(name: str) -> bool:
         return False
     extension = _EXTENSION.search(name)
     if extension is not None:
-        return "/" in name or "\\" in name or name.rpartition(".")[2].lower() not in _DOMAINS
+        ending = name.rpartition(".")[2].lower()
+        return ending not in _WITHOUT_LINES and ("/" in name or "\\" in name or ending not in _DOMAINS)
     return "/" in name[1:] or _WITHOUT_EXTENSION.match(name) is not None
 
 

@@ -69,11 +69,9 @@ class Wording(NamedTuple):
 
 def read_wording(said: str, *, is_row: bool = False) -> Wording:
     """
-    Return what is said beside a place.
+    Return what is said before or behind a place.
 
-    Args:
-        said: The text before or behind the place.
-        is_row: Whether it stands in a row of a table, where a severity needs no mark behind it.
+    In a row of a table (`is_row`) a severity needs no mark behind it.
     """
     severity = code = ""
     rest = said.rstrip()

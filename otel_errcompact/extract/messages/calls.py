@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TYPES: Final = frozenset({UNKNOWN_TOOL, INVALID_ARGUMENTS})
 """Types of calls that no tool could take; no code of anyone's has failed there."""
 
-MAX_BARE: Final = 300
+_MAX_BARE: Final = 300
 """Characters of a text that may be nothing but the words of a parser."""
 
 _MAX_HEAD: Final = 400
@@ -115,12 +115,9 @@ _AUTOGEN: Final = "The argument must be in JSON format"
 
 def read_call(message: str) -> Reading | None:
     """
-    Return the reading of a message about a call that no tool could take, or nothing.
+    Return the reading of a message about a call that no tool could take.
 
     Who reports it makes no difference to the key: the name of the tool, or what the parser of the arguments missed.
-
-    Args:
-        message: The text, from its first character on.
     """
     head = message[:_MAX_HEAD]
     if not _may_be_about_call(head):
@@ -130,23 +127,19 @@ def read_call(message: str) -> Reading | None:
 
 def cause_of_call(text: str, tool: str, arguments: str) -> str:
     """
-    Return in words what was wrong with a call, where only the call itself shows it; else nothing.
+    Return what was wrong with a call that alone shows it.
 
     A loop that hands on `str(error)` answers with the bare words of the parser, or with the key that it looked up: no
-    more than `MAX_BARE` characters.
-
-    Args:
-        text: The answer.
-        tool: The name that was called.
-        arguments: The arguments as the model wrote them.
+    more than `_MAX_BARE` characters.
     """
+    if not tool or len(text) > _MAX_BARE:
+        return ""
     if text.rstrip()[-1:] in "'\"),":
         found = _KEY_ERROR.match(text)
         if found is not None and found["tool"] == tool:
             return f"unknown tool '{tool}'"
-    if not arguments or not any(sign in text for sign in _BARE):
-        return ""
-    return f"bad JSON arguments: {text}" if _PARSER.search(text) and not _is_json(arguments) else ""
+    is_of_parser = arguments and any(sign in text for sign in _BARE) and _PARSER.search(text)
+    return f"bad JSON arguments: {text}" if is_of_parser and not _is_json(arguments) else ""
 
 
 def _may_be_about_call(head: str) -> bool:
@@ -175,7 +168,7 @@ def _read_arguments(message: str) -> Reading | None:
     if about["listed"]:
         return _read_listed(message)
     first, *rest = _lines(message)
-    field = _FIELD.search(message, about.start(), about.end() + MAX_BARE)
+    field = _FIELD.search(message, about.start(), about.end() + _MAX_BARE)
     if field is not None:
         broken = Violation(field["missing"] or field["extra"], field[0], "missing" if field["missing"] else "extra")
         return Reading(clip(first), f"{VALIDATION}: {key_of((broken,))}", tuple(rest), VALIDATION)
@@ -191,7 +184,6 @@ def _read_arguments(message: str) -> Reading | None:
 
 
 def _read_listed(message: str) -> Reading | None:
-    """Read a validation error of pydantic about the arguments as a whole."""
     found = _INVALID_JSON.search(message, 0, _MAX_TEXT) if "json_invalid" in message else None
     if found is None or not any(sign in message for sign in _OF_A_CALL):
         return None

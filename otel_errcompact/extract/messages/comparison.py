@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from otel_errcompact.extract.clipping import CUT, clip
-from otel_errcompact.runtime.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from otel_errcompact.extract.forms import Lines, form
 
 MAX_CHANGED: Final = 3
 """Changed lines of either value that are told in the cause."""
@@ -20,8 +17,8 @@ MAX_LINES: Final = 400
 MAX_VALUE: Final = 120
 """Characters of either value in the cause."""
 
-_LEGEND: Final = lazy_pattern(
-    r"[+-] (?:actual|expected|received|snapshot):?(?: +[+-] ?(?:[0-9]{1,7}|actual|expected))?$", re.IGNORECASE
+_LEGEND: Final = form(
+    r"[+-] (?:actual|expected|received|snapshot):?(?: +[+-] ?(?:{number}|actual|expected))?$", re.IGNORECASE
 )
 _UNEQUAL: Final = (" !== ", " != ")
 
@@ -39,13 +36,11 @@ class Changes(NamedTuple):
         return f"{claim}: {said}" if said else claim
 
 
-def read_changes(lines: Sequence[str], *, expected: str) -> Changes:
+def read_changes(lines: Lines, *, expected: str) -> Changes:
     """
     Return the changed lines of a printed difference.
 
-    Args:
-        lines: The difference, in which changed lines begin with `+` or `-`.
-        expected: Which of these two signs stands before the lines of the expected value.
+    They begin with `+` or `-`: `expected` is the sign of the expected value.
     """
     found: dict[str, list[str]] = {"+": [], "-": []}
     for line in lines[:MAX_LINES]:
@@ -60,10 +55,10 @@ def read_changes(lines: Sequence[str], *, expected: str) -> Changes:
 
 
 def _is_legend(line: str) -> bool:
-    """Tell whether a line says what the signs mean: `+ actual - expected`, `- Expected  - 2`."""
+    # Tell whether a line says what the signs mean: `+ actual - expected`, `- Expected - 2`.
     return _LEGEND.match(line) is not None
 
 
-def _value(lines: Sequence[str]) -> str:
+def _value(lines: Lines) -> str:
     left = f", {CUT}" if len(lines) > MAX_CHANGED else ""
     return clip(", ".join(lines[:MAX_CHANGED]), MAX_VALUE) + left

@@ -40,9 +40,8 @@ def read_page(page: str) -> tuple[str, tuple[str, ...]]:
     """
     Return what an error page says.
 
-    Returns:
-        The title or else the first heading, and the sentences and further headings that tell of a failure; without any,
-        the first sentence there is. What repeats the title is left out, also where a sentence begins with it.
+    The title or else the first heading, and the sentences and further headings that tell of a failure; without any, the
+    first sentence there is. What repeats the title is left out, also where a sentence begins with it.
     """
     blocks = dict.fromkeys(_visible(page))
     headings = [text for tag, text in blocks if tag in _HEADING]
@@ -54,12 +53,12 @@ def read_page(page: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _is_said(text: str, title: str) -> bool:
-    """Tell whether all words of `text` stand in the title already, or are those of a label."""
+    # Tell whether all words of `text` stand in the title already, or are those of a label.
     return set(_words(text)) <= {*_words(title), "error", "code", "http", "status"}
 
 
 def _strip_lead(sentence: str, title: str) -> str:
-    """Take off the part of a sentence before a colon that says no more than the title does."""
+    # Take off the part of a sentence before a colon that says no more than the title does.
     lead, colon, rest = sentence.partition(": ")
     said = {word for word in _words(title) if word.isalpha()}
     return rest if colon and said and len(said & set(_words(lead))) >= min(len(said), _WORDS_OF_REASON) else sentence
@@ -70,7 +69,6 @@ def _words(text: str) -> list[str]:
 
 
 def _visible(page: str) -> Iterator[tuple[str, str]]:
-    """Yield the page's blocks of text, each with the tag it stands in."""
     tag, parts = "", [""]
     hidden = ""
     for number, chunk in enumerate(page.split("<", MAX_TAGS)):

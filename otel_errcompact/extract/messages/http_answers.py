@@ -6,16 +6,19 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.errors import NOWHERE, Facts
+from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.forms import Found, form
 from otel_errcompact.extract.messages.html import page_start, read_page
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.payload.documents import read_form, read_outline, read_xml
-from otel_errcompact.extract.payload.embedded import find_body
-from otel_errcompact.extract.payload.error import VALIDATION
+from otel_errcompact.extract.payload.embedded import Embedded, find_body
+from otel_errcompact.extract.payload.error import VALIDATION, Body
+from otel_errcompact.extract.payload.literals import parse
 from otel_errcompact.extract.payload.logs import read_log
-from otel_errcompact.extract.payload.roles import is_retry, plain_name
+from otel_errcompact.extract.payload.roles import CODES, MESSAGES, STATUSES, holds_errors, is_retry, plain_name
+from otel_errcompact.extract.payload.values import fields_of, is_list, is_object
 from otel_errcompact.extract.payload.walk import read_body
 from otel_errcompact.extract.reading import Reading
 from otel_errcompact.extract.recognition import facts_of_output
@@ -27,37 +30,25 @@ from otel_errcompact.runtime.strings import has_any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from otel_errcompact.errors import Location
-    from otel_errcompact.extract.payload.embedded import Embedded
-    from otel_errcompact.extract.payload.error import Body
     from otel_errcompact.extract.text import Text
 
-_HEAD: Final = lazy_pattern(r"HTTP/[0-9](?:\.[0-9])? (?P<status>[1-5][0-9]{2})(?: (?P<reason>[^\n]{0,99}))?(?=\n|\Z)")
-
-_STATUS: Final = lazy_pattern(
+_HEAD: Final = form(r"HTTP/[0-9](?:\.[0-9])? (?P<status>[1-5][0-9]{2})(?: (?P<reason>[^\n]{0,99}))?(?=\n|\Z)")
+_STATUS: Final = form(
     r"(?i)(?:\bHTTP(?:/[0-9.]{1,3})?(?: error| status(?: code)?)?:? ?|\bstatus(?: code)?\W{1,3})"
-    r"(?P<told>[45][0-9]{2})\b"
-    r"|(?:\b(?:code|error|returned|responded with|response)(?: code)?\W{1,3}|^)"
+    r"(?P<stated>[45][0-9]{2})\b|(?:\b(?:code|error|returned|responded with|response)(?: code)?\W{1,3}|^)"
     r"(?P<status>[45][0-9]{2})\b(?! (?-i:[a-z0-9]))"
 )
 
 _STARTS_OF_STATUS: Final = ("4", "5")
 """One of them stands in each line that names a status of a failure."""
 
-_TITLE_STATUS: Final = lazy_pattern(r"\b[45][0-9]{2}\b")
-
+_TITLE_STATUS: Final = form(r"\b[45][0-9]{2}\b")
 _TOLD_BY_CLIENT: Final = "\nError code: "
-
 _ANSWER_IN_TRACE: Final = "\n< HTTP/"
-
 _OF_TRACE: Final = ("* ", "> ", ">", "{ ", "} ")
-
-_REQUEST: Final = lazy_pattern(r"(?:\A|\n)> (?P<method>[A-Z]{3,7}) (?P<path>/\S{0,500}) HTTP/")
-
+_REQUEST: Final = form(r"(?:\A|\n)> (?P<method>[A-Z]{3,7}) (?P<path>/\S{0,500}) HTTP/")
 _MAX_HEADERS: Final = 60
-
 _MAX_PREFIX: Final = 400
-
 _MAX_SENTENCES: Final = 3
 
 
@@ -134,7 +125,7 @@ def _tells_of_exception(text: Text, first: str) -> bool:
 
 def _status_in(line: str) -> str:
     found = _STATUS.search(line) if has_any(line, _STARTS_OF_STATUS) else None
-    return found["told"] or found["status"] if found else ""
+    return found["stated"] or found["status"] if found else ""
 
 
 def _facts_of_page(content: str, status: str) -> Facts | None:
@@ -160,21 +151,14 @@ def _strip_status(title: str, status: str) -> str:
 
 def _facts_of_body(content: str, status: str, *, prefix: str = "", reported: str = "") -> Facts | None:
     found = find_body(content) if "{" in content else None
-    if found is None or not _is_all_there_is(found):
+    if found is None or not _is_all_there_is(found, content):
         return None
     status = status or found.body.status
     prefix = prefix or found.before.strip().rstrip("-:. ") or (f"HTTP {status}" if status else "")
     return _facts_of(found.body, status, prefix, reported=reported)
 
 
-def _facts_of(
-    body: Body,
-    status: str,
-    prefix: str,
-    *,
-    reported: str = "",
-    location: Location = NOWHERE,
-) -> Facts:
+def _facts_of(body: Body, status: str, prefix: str, *, reported: str = "", location: Location = NOWHERE) -> Facts:
     reading = Reading(clip(body.message)) if body.violations else read_message(body.message or body.code)
     stated = VALIDATION if body.is_validation else reading.type
     key = body.key or reading.key
@@ -193,11 +177,25 @@ def _facts_of(
     )
 
 
-def _is_all_there_is(found: Embedded) -> bool:
-    return "\n" not in found.before.strip() and ("\n" not in found.before or not found.after.strip())
+def _is_all_there_is(found: Embedded, content: str) -> bool:
+    if "\n" in found.before.strip() or ("\n" in found.before and found.after.strip()):
+        return False
+    value = parse(content, max(content.find("{"), 0)).value
+    # Rows of data have texts and names too: an object that only lists objects says of none that it failed.
+    return not is_object(value) or any(
+        said and (holds_errors(name) or name in _STATING or is_object(said) or _lists_words(said))
+        for name, (_, said) in fields_of(value).items()
+    )
 
 
-def _facts_of_head(head: re.Match[str], content: str) -> Facts:
+def _lists_words(said: object) -> bool:
+    return is_list(said) and all(not is_object(item) or fields_of(item).keys() <= _STATING for item in said)
+
+
+_STATING: Final = frozenset({*MESSAGES, *CODES, *STATUSES} - {"name"})
+
+
+def _facts_of_head(head: Found, content: str) -> Facts:
     line = f"HTTP {head['status']} {head['reason'] or ''}".rstrip()
     reading = read_message(content)
     return Facts(
@@ -216,9 +214,7 @@ def _facts_of_line(content: str, status: str) -> Facts | None:
 
 # --- logs and documents ----------------------------------------------------------------------------------------------
 
-_ERROR_IN_XML: Final = lazy_pattern(
-    r"<[\w:]{0,40}(?:[Ee]rror|[Ff]ault|[Ee]xception|failure|testcase|problem)[\w:]{0,40}[\s>]"
-)
+_ERROR_IN_XML: Final = form(r"<[\w:]{0,40}(?:[Ee]rror|[Ff]ault|[Ee]xception|failure|testcase|problem)[\w:]{0,40}[\s>]")
 
 
 def _facts_of_log(content: str) -> Facts | None:
@@ -275,7 +271,7 @@ _NAMED: Final = _STATED | {"code", "status", "type", "reason", "title", "statusc
 
 # --- clients ---------------------------------------------------------------------------------------------------------
 
-_CURL: Final = lazy_pattern(r"\ncurl: \((?P<code>[0-9]{1,3})\) (?P<message>[^\n]{1,1000})")
+_CURL: Final = form(r"\ncurl: \((?P<code>[0-9]{1,3})\) (?P<message>[^\n]{1,1000})")
 
 _CURL_ERRORS: Final = {
     "1": "UnsupportedProtocol",
@@ -298,25 +294,22 @@ _CURL_ERRORS: Final = {
 }
 """What curl's exit codes mean, as its manual lists them."""
 
-_WGET: Final = lazy_pattern(
-    r"\n(?:[0-9-]{10} [0-9:]{8} ERROR (?P<status>[45][0-9]{2}): (?P<reason>[^\n]{1,300})"
-    r"|wget: (?P<message>[^\n]{1,500})"
-    r"|(?:Connecting to|Resolving) [^\n]{1,300}?\.\.\. failed: (?P<failed>[^\n]{1,300}))"
+_WGET: Final = form(
+    r"\n(?:[0-9-]{10} [0-9:]{8} ERROR (?P<status>[45][0-9]{2}): (?P<reason>[^\n]{1,300})|wget: "
+    r"(?P<message>[^\n]{1,500})|(?:Connecting to|Resolving) [^\n]{1,300}?\.\.\. failed: (?P<failed>[^\n]{1,300}))"
 )
 
-_OF_LIBRARY: Final = lazy_pattern(
+_OF_LIBRARY: Final = form(
     r"\n(?:([45][0-9]{2}) (?:Client|Server) Error: |(?:Client|Server) error '([45][0-9]{2}) )[^\n]{1,1000}"
 )
 """What requests and httpx say, also behind other lines."""
 
-_WGET_URL: Final = lazy_pattern(r"--[0-9-]{10} [0-9:]{8}--  (?P<url>\S{1,2000})")
-
-_AWS: Final = lazy_pattern(
+_WGET_URL: Final = form(r"--[0-9-]{10} [0-9:]{8}--  (?P<url>\S{1,2000})")
+_AWS: Final = form(
     r"[\n ]An error occurred \((?P<code>[\w.]{1,100})\) when calling the (?P<operation>\w{1,100}) operation"
     r"(?: \([^)\n]{1,100}\))?: ?(?P<message>[^\n]{0,2000})"
 )
-
-_ADVICE: Final = ("For more information check: ", "https://", "http://")
+_ADVICE: Final = ("For more information check: ", "Try ", "https://", "http://")
 
 
 def _read_client(body: str) -> Facts | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.forms import Lines, form
 from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.grpc import read_status
 from otel_errcompact.extract.messages.html import page_start, read_page
@@ -15,10 +16,6 @@ from otel_errcompact.extract.payload.error import VALIDATION
 from otel_errcompact.extract.payload.validation import read_validation
 from otel_errcompact.extract.reading import NO_MESSAGE, Reading
 from otel_errcompact.extract.statements import GENERIC_TYPES, is_log_record, last_statement
-from otel_errcompact.runtime.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_LINES: Final = 200
 """Lines of one message that are looked at from either end."""
@@ -29,30 +26,22 @@ _MAX_REASON: Final = 8
 _QUOTES: Final = '"""'
 _QUOTE_MARKS: Final = ('"', "'")
 _RECURSION: Final = "maximum recursion depth exceeded"
-_COMMAND: Final = lazy_pattern(
+_COMMAND: Final = form(
     r"Command (?:'(?P<quoted>.{1,2000})'|(?P<listed>\[.{1,2000}\])) "
     r"(?P<outcome>returned non-zero exit status -?[0-9]+|died with .{1,80}|timed out after .{1,40})\.?",
     re.DOTALL,
 )
-_ARGUMENT: Final = lazy_pattern(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
+_ARGUMENT: Final = form(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "cmd", "powershell", "pwsh"})
-_PLAIN_WORD: Final = lazy_pattern(r"[A-Za-z][A-Za-z_:-]*$")
-_QUERY: Final = lazy_pattern(
+_PLAIN_WORD: Final = form(r"[A-Za-z][A-Za-z_:-]*$")
+_QUERY: Final = form(
     r"\n\[SQL: (?P<sql>[^\x00]{0,20000}?)(?:\](?=\n|$)|$)(?:\n\[parameters: (?P<parameters>[^\n]{1,2000})\])?"
 )
-_SUGGESTION: Final = lazy_pattern(r"\. ((?:Did you (?:mean|forget)|Or did you).{1,300}\?)$")
+_SUGGESTION: Final = form(r"\. ((?:Did you (?:mean|forget)|Or did you).{1,300}\?)$")
 
 
 def read_message(message: str) -> Reading:
-    """
-    Return what `message` comes down to.
-
-    Args:
-        message: The message, of any length and number of lines.
-
-    Returns:
-        A reading whose cause is never empty.
-    """
+    """Return what a message comes down to; its cause is never empty."""
     message = message.strip()
     stated = read_call(message) or read_validation(message)
     if stated is not None:
@@ -68,7 +57,7 @@ def read_message(message: str) -> Reading:
     )
 
 
-def command_key(command: str | Sequence[str]) -> str:
+def command_key(command: str | Lines) -> str:
     """
     Return what counts of a command line: the program, its sub-command and the names of its options, but no values.
     """
@@ -85,7 +74,7 @@ def command_key(command: str | Sequence[str]) -> str:
 
 
 def _read_plain(message: str) -> Reading:
-    """Read a single line without anything inside it."""
+    # Read a single line without anything inside it.
     if message.startswith("Command "):
         return _read_command(message)
     if message.startswith(_RECURSION):
@@ -97,13 +86,12 @@ def _read_plain(message: str) -> Reading:
 
 
 def _strip_suggestion(message: str) -> Reading:
-    """Take off the suggestion that a printed traceback adds to a message, and keep it as a detail."""
     found = _SUGGESTION.search(message)
     return Reading(message[: found.start()], "", (found[1],)) if found else Reading(message)
 
 
 def _read_command(message: str) -> Reading:
-    """Read the message of a `CalledProcessError` or `TimeoutExpired`."""
+    # Read the message of a `CalledProcessError` or `TimeoutExpired`.
     found = _COMMAND.match(message)
     if found is None:
         return Reading(clip(message))
@@ -114,7 +102,7 @@ def _read_command(message: str) -> Reading:
 
 
 def _read_query(message: str) -> Reading | None:
-    """Read a message to which SQLAlchemy has added the statement, its parameters and a link."""
+    # Read a message to which SQLAlchemy has added the statement, its parameters and a link.
     found = _QUERY.search(message)
     if found is None:
         return None
@@ -126,13 +114,12 @@ def _read_query(message: str) -> Reading | None:
 
 
 def _read_status(message: str) -> Reading | None:
-    """Read a message that prints the status of a gRPC call."""
     status = read_status(message)
     return Reading(str(status)) if status is not None else None
 
 
 def _read_page(message: str) -> Reading | None:
-    """Read a message that holds an HTML page."""
+    # Read a message that holds an HTML page.
     start = page_start(message) if "</" in message else -1
     if start < 0:
         return None
@@ -142,7 +129,7 @@ def _read_page(message: str) -> Reading | None:
 
 
 def _read_body(message: str) -> Reading | None:
-    """Read a message that holds the body of an HTTP response."""
+    # Read a message that holds the body of an HTTP response.
     found = find_body(message) if "{" in message else None
     if found is None:
         return None
@@ -161,7 +148,7 @@ def _read_body(message: str) -> Reading | None:
 
 
 def _prefix(text: str) -> str:
-    """Return what stands before a body, without the punctuation that leads to it."""
+    # Return what stands before a body, without the punctuation that leads to it.
     return text.strip().rstrip("-:").rstrip()
 
 
@@ -170,8 +157,8 @@ def _join_lines(before: str, middle: str, after: str) -> str:
     return f"{text} {after}" if len(after) > 1 else text
 
 
-def _read_lines(lines: Sequence[str]) -> Reading:
-    """Read several lines: the first one is the cause; a later one that states an error by itself counts for the key."""
+def _read_lines(lines: Lines) -> Reading:
+    # Read several lines: the first one is the cause; a later one that states an error by itself counts for the key.
     kept = _telling_part(lines)
     if not kept:
         return Reading(NO_MESSAGE)
@@ -182,19 +169,19 @@ def _read_lines(lines: Sequence[str]) -> Reading:
     # Where a long line is cut depends on the length of its values, so that the key takes all of it.
     shown = clip(first)
     plain = _read_command(first) if first.startswith("Command ") else Reading(shown, first if shown != first else "")
-    last = last_statement(rest, besides=first) or _first_telling(rest, besides=first)
+    last = last_statement(rest, known=first) or _first_reason(rest, known=first)
     if last:
         return Reading(plain.cause, f"{plain.key or plain.cause} | {clip(last)}", (last, *rest))
     return Reading(plain.cause, plain.key, tuple(rest))
 
 
-def _first_telling(lines: Sequence[str], *, besides: str) -> str:
+def _first_reason(lines: Lines, *, known: str) -> str:
     near = (line for line in lines[:_MAX_REASON] if kind_of(line) is Kind.TELLING)
-    return next((line for line in near if besides not in line), "")
+    return next((line for line in near if known not in line), "")
 
 
-def _telling_part(lines: Sequence[str]) -> list[str]:
-    """Return the lines that say something, up to the first log record that some other code wrote behind the message."""
+def _telling_part(lines: Lines) -> list[str]:
+    # Return the lines that say something, up to the first log record that some other code wrote behind the message.
     looked_at = lines if len(lines) <= 2 * MAX_LINES else (*lines[:MAX_LINES], *lines[-MAX_LINES:])
     kept: list[str] = []
     for line in looked_at:

@@ -37,9 +37,7 @@ def read_beside(values: Mapping[str, tuple[str, Any]], used: Container[str]) -> 
     """
     Return what stands beside the words of an error.
 
-    Args:
-        values: Names and values of its fields by their plain names.
-        used: The plain names of the fields that its words are in.
+    Names are plain; those in `used` are the fields that its words are in.
     """
     retry: list[str] = []
     context: list[str] = []
@@ -105,7 +103,7 @@ def _is_empty(value: str) -> bool:
 
 @cache
 def _phrases() -> frozenset[str]:
-    """Return what statuses of HTTP say, in small letters."""
+    # Return what statuses of HTTP say, in small letters.
     with FORKS_WAIT:
         from http import HTTPStatus
     return frozenset(status.phrase.lower() for status in HTTPStatus)

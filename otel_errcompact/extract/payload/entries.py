@@ -96,11 +96,7 @@ def read_fields(fields: Mapping[str, Any], *, sure: bool, path: str = "", depth:
     """
     Read errors of the form `{"field": ["what is wrong"]}`.
 
-    Args:
-        fields: An object of which each name is a field.
-        sure: Whether it stands where errors do; else all must be sentences.
-        path: The path of the object.
-        depth: In how many others it stands.
+    Where an object stands among errors (`sure`) its texts count; else all must be sentences.
     """
     if depth > MAX_DEPTH or not fields or _states_itself(fields, is_field=depth > 0):
         return ()

@@ -30,30 +30,12 @@ _TIMES: Final = frozenset({
 })  # fmt: skip
 _MESSAGES: Final = ("msg", "message", "event", "m", "mt", "renderedmessage", "text", "log", "body")
 _REASONS: Final = (
-    "err",
-    "error",
-    "exception",
-    "x",
-    "excinfo",
-    "reason",
-    "cause",
-    "errorverbose",
-    "thrown",
-    "throwable",
-    "exc",
-)
+    "err", "error", "exception", "x", "excinfo", "reason", "cause", "errorverbose", "thrown", "throwable", "exc",
+)  # fmt: skip
 _STACKS: Final = (
-    "stack",
-    "stacktrace",
-    "stacktraces",
-    "excinfo",
-    "exception",
-    "x",
-    "traceback",
-    "backtrace",
-    "errorverbose",
+    "stack", "stacktrace", "stacktraces", "excinfo", "exception", "x", "traceback", "backtrace", "errorverbose",
     "extendedstacktrace",
-)
+)  # fmt: skip
 _CALLERS: Final = ("caller", "source", "file", "src", "location", "filename", "pathname")
 _PLACE: Final = lazy_pattern(r"(?P<file>[^\s:()]{1,300}\.\w{1,8}):(?P<line>[0-9]{1,9})")
 

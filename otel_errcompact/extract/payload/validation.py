@@ -76,11 +76,8 @@ def read_validation(message: str, *, whole: bool = False) -> Reading | None:
     """
     Return the reading of a validation error, or nothing.
 
-    The text is read for the live exception too, so that both lead to one key.
-
-    Args:
-        message: The text.
-        whole: Whether it must be a validation error from its first character on.
+    The text is read for the live exception too, so that both lead to one key. If `whole`, it must be one from its first
+    character on.
     """
     if not has_any(message, _TELLING):
         return None
@@ -175,7 +172,7 @@ def _dot(path: str) -> str:
 
 
 def _by_pattern(pattern: re.Pattern[str], sign: str = "") -> Callable[[str], Reading | None]:
-    """Return a reader of texts that hold `sign`, which a pattern that begins anywhere looks for at each character."""
+    # Return a reader of texts that hold `sign`, which a pattern that begins anywhere looks for at each character.
 
     def read(message: str) -> Reading | None:
         if sign not in message:

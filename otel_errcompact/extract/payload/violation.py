@@ -154,9 +154,7 @@ def describe(message: str, violations: Sequence[Violation]) -> tuple[str, tuple[
     """
     Return violations as a cause in one line, and further lines.
 
-    Args:
-        message: What is stated of all of them; empty if nothing is.
-        violations: At least one.
+    The message is what is stated of all of them.
     """
     lines = list(dict.fromkeys(str(violation) for violation in violations if not _is_said(violation, message)))
     if not message and len(violations) == 1:

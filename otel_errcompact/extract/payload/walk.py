@@ -34,14 +34,7 @@ def read_body(value: object) -> Body | None:
 
 
 def _read(value: object, depth: int, *, sure: bool = False) -> Error | None:
-    """
-    Read a value.
-
-    Args:
-        value: The decoded value.
-        depth: In how many others it stands.
-        sure: Whether it stands where errors do, so that it need not state one in full.
-    """
+    # Where errors stand (`sure`), a value need not state one in full.
     if depth > MAX_DEPTH:
         return None
     if is_list(value):

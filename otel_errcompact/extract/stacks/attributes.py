@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.extract.forms import form
 from otel_errcompact.runtime.foreign import attribute_of, bases_of, module_of, string_of
-from otel_errcompact.runtime.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_ATTRIBUTES: Final = 12
 """Lines that tell the values of one exception."""
@@ -48,9 +45,7 @@ _VALUES: Final = frozenset({"datetime", "decimal", "uuid", "pathlib", "ipaddress
 """Modules whose instances are values, as numbers and texts are."""
 
 _STATUSES: Final = ("status_code", "status")
-
-_RETRYING: Final = lazy_pattern(r"(?i)(?:retry-after(?:-ms)?|(?:x-)?rate-?limit-[\w-]{1,60}|x-should-retry)$")
-
+_RETRYING: Final = form(r"(?i)(?:retry-after(?:-ms)?|(?:x-)?rate-?limit-[\w-]{1,60}|x-should-retry)$")
 _DICT: Final[Any] = BaseException.__dict__["__dict__"]
 
 
@@ -150,7 +145,6 @@ def _near(text: str | bytes, position: int) -> str:
 
 
 def _answers(exception: BaseException) -> Iterator[str]:
-    """Yield what a server said of the request, and of repeating it."""
     response = attribute_of(exception, "response")
     if isinstance(response, Mapping):
         yield from _answer_fields(cast("Mapping[object, object]", response))

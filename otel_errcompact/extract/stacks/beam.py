@@ -13,39 +13,27 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-
 HEADER: Final = lazy_pattern(
     r"(?:\S.{0,200} (?:\[Yn\]|failed to connect:) )?"
     r"(?P<indent> *)\*\* \((?P<type>[A-Za-z][^)\n]{0,200})\)(?: (?P<message>.*))?$"
 )
-
 _MODULE: Final = r"(?::[a-z]\w{0,60}|[A-Z][\w.]{0,200})"
-
 _FRAME: Final = lazy_pattern(
     r" *(?:\((?P<app>[a-z][a-z0-9_]{0,60})(?: [0-9][^)\s]{0,40})?\) )?"
     r"(?:(?P<file>[^\s:()\"']{1,300}\.(?:exs?|erl|[a-z]?eex|[xy]rl)|nofile|iex):(?P<line>[0-9]{1,9}): "
     r"(?P<function>\S.*)"
     rf"|(?P<call>{_MODULE}\.[^\s(]{{1,200}})\(.*\)$|(?P<bare>{_MODULE}\.[^\s(]{{1,200}}/[0-9]{{1,3}})$)"
 )
-
 _ANONYMOUS: Final = lazy_pattern(
     r"anonymous fn/[0-9]{1,3} in |-fun-[0-9]{1,4}-|\"-(?P<of>[^/\"]{1,200})/[0-9]{1,3}-[^\"]{0,100}\""
 )
-
 _NOT_FUNCTIONS: Final = ("(file)", "(module)", "(test)")
-
 _RAISED: Final = lazy_pattern(r"an exception was raised:$")
-
 _EXIT_FROM: Final = " from #PID<"
-
 _PLACED: Final = lazy_pattern(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: (?P<message>[^\n]+)")
-
 _COMPILING: Final = frozenset({"CompileError", "SyntaxError", "TokenMissingError", "MismatchedDelimiterError"})
-
 _NUMBER: Final = lazy_pattern(r"# (?P<number>[0-9]{1,3})$")
-
 _HEADINGS: Final = ("The following arguments were given to ", "Attempted function clauses ")
-
 _OF_OTP: Final = frozenset(
     {
         "erts", "kernel", "stdlib", "elixir", "ex_unit", "mix", "iex", "logger", "eex", "compiler", "sasl", "ssl",
@@ -53,7 +41,6 @@ _OF_OTP: Final = frozenset(
         "syntax_tools", "parsetools", "hex", "rebar",
     }
 )  # fmt: skip
-
 _OF_PACKAGES: Final = (
     "phoenix", "ecto", "plug", "ash", "spark", "reactor", "splode", "oban", "absinthe", "telemetry", "opentelemetry",
     "nimble_", "cowboy", "cowlib", "ranch", "bandit", "thousand_island", "websock", "postgrex", "myxql", "tds",
@@ -63,9 +50,7 @@ _OF_PACKAGES: Final = (
     "timex", "tzdata", "sentry", "credo", "ex_doc", "excoveralls", "castore", "mime", "dataloader", "commanded",
     "eventstore", "nx", "exla", "req_",
 )  # fmt: skip
-
 _EXACT_PACKAGES: Final = frozenset({"req", "ex_machina", "pow", "lazy_html", "fine"})
-
 _MAX_QUOTED: Final = 100
 
 
@@ -92,11 +77,9 @@ class _Raised:
 
 def chain_of(lines: Sequence[str], stack: Iterable[str] = ()) -> tuple[Failure, ...]:
     """
-    Return the exception that `lines` begin with and those that caused it, outermost first.
+    Return the exception in `lines`, outermost first, and its causes.
 
-    Args:
-        lines: The exception as Elixir prints it, with the exceptions inside it further to the right.
-        stack: The outermost exception's stack, where it is printed apart.
+    Elixir prints exceptions inside it further to the right. The outermost one's stack may be printed apart.
     """
     raised: list[_Raised] = []
     for line in lines:
@@ -121,7 +104,7 @@ def _type(name: str) -> str:
 
 
 def _read_line(raised: list[_Raised], line: str) -> None:
-    """Add a line to the exception it belongs to: the innermost one that stands further to the left than a frame."""
+    # Add a line to the exception it belongs to: the innermost one that stands further to the left than a frame.
     printed = _stack_line(line)
     if printed is not None:
         indent = indentation(line)
@@ -132,7 +115,7 @@ def _read_line(raised: list[_Raised], line: str) -> None:
 
 
 def _join_messages(raised: Sequence[_Raised]) -> Iterator[Failure]:
-    """Yield the failures; an exit that only passes on what was raised elsewhere says nothing of its own."""
+    # Yield the failures; an exit that only passes on what was raised elsewhere says nothing of its own.
     kept: list[_Raised] = []
     for one in raised:
         if one.type == "EXIT" and _RAISED.search(one.lines[0]):
@@ -155,9 +138,7 @@ def _failure(raised: _Raised) -> Failure:
 
 
 def _telling(lines: Sequence[str]) -> Iterator[str]:
-    """
-    Yield the lines of a message up to a document that it quotes; arguments that were printed below a number say so.
-    """
+    # Yield the lines of a message up to a document that it quotes; arguments that were printed below a number say so.
     number = ""
     for line in lines:
         if line.startswith("<") and len(line) > _MAX_QUOTED:

@@ -40,7 +40,7 @@ def callers_of(traceback: TracebackType | None) -> tuple[FrameType, ...]:
 
 
 def _is_running(called: FrameType) -> bool:
-    """Tell whether a frame is on the stack of this thread: only then its callers are where they called it."""
+    # Tell whether a frame is on the stack of this thread: only then its callers are where they called it.
     frame = inspect.currentframe()
     while frame is not None and frame is not called:
         frame = frame.f_back

@@ -5,39 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.errors import NOWHERE, Facts
+from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.forms import form
 from otel_errcompact.extract.messages.calls import TYPES as CALLS
 from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.message import read_message
-from otel_errcompact.extract.reading import NO_MESSAGE
-from otel_errcompact.extract.stacks.frames import library_place
+from otel_errcompact.extract.reading import NO_MESSAGE, Reading
+from otel_errcompact.extract.stacks.frames import Frame, library_place
 from otel_errcompact.extract.stacks.groups import Child, facts_of_group
 from otel_errcompact.extract.stacks.places import Places
-from otel_errcompact.extract.stacks.recursion import MAX_CYCLE
+from otel_errcompact.extract.stacks.recursion import MAX_CYCLE, Recursion
 from otel_errcompact.extract.stacks.wrappers import extras_of, write_wrappers
-from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from otel_errcompact.errors import Location
-    from otel_errcompact.extract.reading import Reading
     from otel_errcompact.extract.stacks.failure import Failure
-    from otel_errcompact.extract.stacks.frames import Frame
-    from otel_errcompact.extract.stacks.recursion import Recursion
 
 MAX_WRAPPERS: Final = 16
-
-_PRIVATE_MODULE: Final = lazy_pattern(r"\b_\w{1,100}\.")
+_PRIVATE_MODULE: Final = form(r"\b_\w{1,100}\.")
 
 _RAISE: Final = ("raise ", "throw ", ".format(", "% ", ")")
 """How a source line begins that says no more than type and message do."""
 
 _ASSERT: Final = "assert "
-
 _OVERFLOW: Final = "RecursionError"
-
 _NO_ROOTS: Final = frozenset({"CancelledError", "GeneratorExit"})
 
 
@@ -51,18 +44,8 @@ def printed_source(frame: Frame) -> str:
     return frame.source
 
 
-def facts_of(
-    chain: Sequence[Failure],
-    *,
-    source_of: Callable[[Frame], str] = printed_source,
-) -> Facts:
-    """
-    Return the facts of a chain.
-
-    Args:
-        chain: The exceptions, outermost first; at least one.
-        source_of: Tells the source line of a frame.
-    """
+def facts_of(chain: Sequence[Failure], *, source_of: Callable[[Frame], str] = printed_source) -> Facts:
+    """Return the facts of a chain, the outermost exception first."""
     chain = _to_root(chain)
     root = chain[-1]
     if root.children:
@@ -94,7 +77,7 @@ def facts_of(
 
 
 def _read_refused_call(chain: Sequence[Failure]) -> Reading | None:
-    """Return the reading of a wrapper that states what its root only implies: the parsed text was that of arguments."""
+    # Return the reading of a wrapper that states what its root only implies: the parsed text was that of arguments.
     if len(chain) == 1 or "(char " not in chain[-1].message:
         return None
     stated = (read_call(f"{wrapper.message}: {chain[-1].message}") for wrapper in reversed(chain[:-1]))
@@ -126,11 +109,7 @@ def _to_root(chain: Sequence[Failure]) -> Sequence[Failure]:
 
 
 def _frames_of(chain: Sequence[Failure]) -> tuple[Frame | None, Frame | None]:
-    """
-    Return the frame that is shown and the one that counts for the key.
-
-    They are of the root cause, else of the exception nearest to it that has an own one; without any, the innermost.
-    """
+    # They are of the root cause, else of the exception nearest to it that has an own one; without any, the innermost.
     for failure in reversed(chain):
         if failure.own is not None:
             return failure.shown or failure.own, failure.own

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from otel_errcompact.runtime.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from otel_errcompact.extract.forms import Lines, form
 
 MAX_NAMED: Final = 12
 """Members whose values are named; further ones are counted."""
@@ -17,18 +14,14 @@ _MAX_VALUE: Final = 80
 _MIN_WORDS: Final = 3
 _MAX_DIFFERING: Final = 2
 
-_VALUE: Final = lazy_pattern(r"[^\s'\"`,;()\[\]{}<>=]+")
+_VALUE: Final = form(r"[^\s'\"`,;()\[\]{}<>=]+")
 
 
-def fold(causes: Sequence[str]) -> str:
+def fold(causes: Lines) -> str:
     """
-    Write how causes of one class differ from the first: `same for r3, r4`.
+    Write how causes differ from the first: `same for r3, r4`.
 
-    Args:
-        causes: The causes, which have one template; the first one is shown elsewhere.
-
-    Returns:
-        A few words; `x 3` where they are equal, empty for a single cause.
+    `x 3` where they are equal, empty for a single cause.
     """
     if len(causes) == 1:
         return ""
@@ -62,7 +55,7 @@ def _is_no_name(token: str) -> bool:
     return bare.isdecimal() or (bare.isalpha() and bare.islower())
 
 
-def _difference(first: Sequence[str], other: Sequence[str]) -> str:
+def _difference(first: Lines, other: Lines) -> str:
     if len(first) != len(other):
         return ""
     found = "/".join(value.strip(".:") for value, known in zip(other, first, strict=True) if value != known)

@@ -62,11 +62,10 @@ class Frame(NamedTuple):
 
 def is_own(file: str, function: str = "") -> bool:
     """
-    Tell whether code is the user's own: not installed, not the standard library, not generated, not telemetry.
+    Tell whether code is the user's own, on this machine or another.
 
-    Args:
-        file: The file as a traceback names it; of this machine or of any other.
-        function: The function, which tells a script on a command line from methods that a library generated.
+    It is if it is neither installed nor of the standard library, of telemetry or generated: the function tells a script
+    on a command line from methods that a library generated.
     """
     own = _own_files.get(file)
     if own is None:

@@ -21,29 +21,18 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 RACE: Final = "WARNING: DATA RACE"
-
 CUT_OFF: Final = "the panic's message is cut off"
-
 _STARTS: Final = lazy_pattern(r"\n(?P<kind>panic|fatal error): (?P<message>[^\n]*)")
-
 _AGAIN: Final = "\tpanic: "
-
 _SIGNAL: Final = "[signal "
-
 _OVERFLOW: Final = "stack overflow"
-
 _RECOVERED: Final = (" [recovered, repanicked]", " [recovered]")
-
 _GOROUTINE: Final = lazy_pattern(
     r"\ngoroutine [0-9]{1,12} (?:[a-z]{1,4}=[^ \n]{1,30} ){0,4}\[(?P<state>[^\]\n]{1,80})\]:(?=\n)"
 )
-
 _PLACE: Final = lazy_pattern(r"[\t ]+(?P<file>[^\n]{1,500}?\.(?:go|s|c)):(?P<line>[0-9]{1,9})(?: |$)")
-
 _CREATED: Final = "created by "
-
 _IN_GOROUTINE: Final = " in goroutine "
-
 _FOREIGN: Final = lazy_pattern(
     r"[/\\]pkg[/\\]mod[/\\]|[/\\]vendor[/\\]|@v[0-9]|(?:^|[/\\])_(?:testmain|cgo_gotypes)\.go$"
     # The standard library, wherever Go is installed; below a GOPATH the first folder is a host's name.
@@ -51,12 +40,10 @@ _FOREIGN: Final = lazy_pattern(
     # The same where paths were trimmed.
     r"|^(?:runtime|testing|internal|reflect|sync|syscall|net|time|os|io|log|context|encoding|database)/"
 )
-
 _ACCESS: Final = lazy_pattern(
     r"\n(?P<access>(?:Previous )?(?:(?:atomic )?(?:read|write)|Read|Write|Atomic read|Atomic write))"
     r" at 0x[0-9a-f]{1,16} by (?P<by>[^\n:]{1,100}):"
 )
-
 _MAX_FRAMES: Final = 200
 
 _MAX_PRINTED: Final = 100
@@ -81,11 +68,9 @@ def read(text: Text) -> Facts | None:
 
 def chain_of(text: str, roots: tuple[str, ...] = ()) -> tuple[Failure, ...]:
     """
-    Return the panic that `text` begins with, the last re-panic first; empty if it does not begin with one.
+    Return the panic that `text` begins with, the last re-panic first.
 
-    Args:
-        text: A line feed, the line with the panic, and what follows it.
-        roots: The configured folders of own code.
+    Before it stands a line feed. Empty if the text does not begin with one.
     """
     found = _STARTS.match(text)
     if found is None:
@@ -102,12 +87,7 @@ def chain_of(text: str, roots: tuple[str, ...] = ()) -> tuple[Failure, ...]:
 
 
 def frames_of(dump: str) -> list[Frame]:
-    """
-    Return the frames of the first goroutine in `dump`, innermost first.
-
-    Args:
-        dump: What follows the line that names the goroutine; a blank line ends it.
-    """
+    """Return the frames of the first goroutine in `dump`, innermost first."""
     end = dump.find("\n\n")
     return list(_frames(dump[: end if end >= 0 else len(dump)].strip("\n").split("\n", 2 * _MAX_FRAMES)))
 
@@ -153,7 +133,7 @@ def _first(found: Iterator[re.Match[str]], count: int) -> Iterator[re.Match[str]
 
 
 def _facts_of_panic(text: str, roots: tuple[str, ...]) -> Facts:
-    """Return the facts of a panic, with the states of goroutines that wait where all of them do."""
+    # Return the facts of a panic, with the states of goroutines that wait where all of them do.
     facts = facts_of(chain_of(text, roots))
     if "all goroutines are asleep" not in facts.cause:
         return facts
@@ -161,7 +141,6 @@ def _facts_of_panic(text: str, roots: tuple[str, ...]) -> Facts:
 
 
 def _waiting(text: str) -> Iterator[str]:
-    """Yield what each goroutine waits for, and where."""
     counts: dict[str, int] = {}
     for found in _first(_GOROUTINE.finditer(text), 50):
         frame = first_own(frames_of(text[found.end() :]))
@@ -172,7 +151,7 @@ def _waiting(text: str) -> Iterator[str]:
 
 
 def _facts_of_dump(text: str) -> Facts | None:
-    """Return the facts of a dump whose first lines are cut off, if it is the dump of a panic."""
+    # Return the facts of a dump whose first lines are cut off, if it is the dump of a panic.
     found = _GOROUTINE.match(text)
     stack = frames_of(text[found.end() :]) if found is not None else []
     if not any(frame.function in {"panic", "runtime.throw", "runtime.fatal"} for frame in stack):
@@ -181,7 +160,7 @@ def _facts_of_dump(text: str) -> Facts | None:
 
 
 def _messages(head: str) -> list[str]:
-    """Return the messages of a panic and of those that deferred functions raised after it; some have several lines."""
+    # Return the messages of a panic and of those that deferred functions raised after it; some have several lines.
     messages: list[str] = []
     for line in head.split("\n", _MAX_HEAD)[:_MAX_HEAD]:
         if not line and messages:
@@ -207,9 +186,7 @@ def _failure(kind: str, message: str, stack: Sequence[Frame], roots: tuple[str, 
 
 
 def _stacks(stack: Sequence[Frame], count: int) -> list[Sequence[Frame]]:
-    """
-    Return the stack of each of `count` panics, the first panic's first: what stands below the last call of `panic`.
-    """
+    # Return the stack of each of `count` panics, the first panic's first: what stands below the last call of `panic`.
     starts = [number + 1 for number, frame in enumerate(stack) if frame.function == "panic"]
     lowest = [stack[start:] for start in reversed(starts)]
     stacks = [*lowest[: count - 1], stack] if count > 1 else [lowest[0] if lowest else stack]
@@ -217,7 +194,7 @@ def _stacks(stack: Sequence[Frame], count: int) -> list[Sequence[Frame]]:
 
 
 def _frames(lines: Sequence[str]) -> Iterator[Frame]:
-    """Yield the frames in `lines`, each of which takes two."""
+    # Yield the frames in `lines`, each of which takes two.
     function = ""
     for line in lines:
         found = _PLACE.match(line) if function else None
@@ -229,7 +206,7 @@ def _frames(lines: Sequence[str]) -> Iterator[Frame]:
 
 
 def _function(call: str) -> str:
-    """Return the function of a printed call, without the folders of its package and without arguments."""
+    # Return the function of a printed call, without the folders of its package and without arguments.
     if call.startswith(_CREATED):
         call = call.removeprefix(_CREATED).partition(_IN_GOROUTINE)[0]
     elif call.endswith(")"):

@@ -26,7 +26,6 @@ MAX_NAMED: Final = 4
 """Types that the head of a group names besides the first one."""
 
 MAX_WRAPPERS: Final = 16
-
 _END: Final = ".: "
 
 _MAX_FURTHER: Final = 3
@@ -52,11 +51,7 @@ def facts_of_group(
     """
     Return the facts of a group, or of its only distinct failure.
 
-    Args:
-        chain: The exceptions around the group, outermost first, and the group itself as the last one.
-        children: Its exceptions.
-        frame: The place of the group.
-        wrappers: The types of the exceptions around it.
+    The group is the last of the chain, with the exceptions around it before it and their types as `wrappers`.
     """
     classes = _classes_of(children)
     group = chain[-1]

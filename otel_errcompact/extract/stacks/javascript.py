@@ -22,15 +22,10 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 ASSERTION: Final = "AssertionError"
-
 CUT_OFF: Final = "the stack is cut off before its first line"
-
 MODULE_NOT_FOUND: Final = "MODULE_NOT_FOUND"
-
 _MAX_MESSAGE_LINES: Final = 80
-
 _MAX_CHAINS: Final = 50
-
 _MAX_PROPERTIES: Final = 4
 
 _MAX_BEFORE_TYPE: Final = 400
@@ -42,29 +37,22 @@ _UNNAMED_WITHIN: Final = 8
 _HEADER: Final = lazy_pattern(
     r"(?<![\w$.'`/-])(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?(?:: |:?\]?(?: \{)?$)"
 )
-
 _UNNAMED: Final = lazy_pattern(
     r"(?:Uncaught |Unhandled |error: |Caused by: |\(in promise\) ){0,4}"
     r"(?P<type>error|[A-Z][\w$]{1,60}): (?P<message>.*)"
 )
-
 _SYSTEM: Final = lazy_pattern(r"(?:[a-z]{2,12} (?:[^\s:]{1,200} )?)?(?P<code>E[A-Z][A-Z0-9]{2,14})(?=:| |$)")
 
 _OF_NODE: Final = "ERR_"
 """What codes of Node's own errors begin with; their messages say as much."""
 
 _MISSING: Final = lazy_pattern(r"Cannot find (?:module|package) ['\"][^'\"]{1,500}['\"]")
-
 _IMPORTER: Final = lazy_pattern(r" (?:imported from|from) ['\"]?(?P<file>[^'\"\n]{1,1000}?\.\w{1,5})['\"]?\.?$")
-
 _COMPILED: Final = lazy_pattern(
     r"(?P<file>[^\s:]{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7} - error (?P<code>TS[0-9]{1,6}): (?P<message>.{1,500})"
 )
-
 _REJECTION: Final = "UnhandledPromiseRejection"
-
 _REASON: Final = 'The promise rejected with the reason "'
-
 _PROPERTY: Final = lazy_pattern(r"\s*(?P<name>[\w$]{1,60}): (?P<value>[^\s{\[].{0,300}|[{\[].{0,300}[}\]]),?$")
 
 _UNTOLD: Final = frozenset(
@@ -80,19 +68,12 @@ _INNER: Final = frozenset({"data", "body", "detail", "reason"})
 """Properties of an error's own objects, as of the response it is about, that tell why it failed."""
 
 _EMPTY: Final = ("undefined", "null", "<ref", "[Object", "[Function", "[Array", "{}", "[]")
-
 _NUMBERED: Final = lazy_pattern(r" *[0-9]{1,7} \| ?")
-
 _PLACE_ABOVE: Final = lazy_pattern(r"(?P<file>\S.{0,1000}):(?P<line>[0-9]{1,7})$")
-
 _THROWN: Final = "(Use `node --trace-uncaught"
-
 _NO_MEMORY: Final = lazy_pattern(r"(?m)^FATAL ERROR: (?P<message>.{0,300}heap out of memory)")
-
 _BUN: Final = lazy_pattern(r"(?m)^Bun v[0-9]")
-
 _QUOTED_STACK: Final = lazy_pattern(r'"stack": ?"(?P<stack>(?:[^"\\]|\\.){1,20000})')
-
 _QUOTED_FRAME: Final = "\\n    at "
 
 
@@ -106,7 +87,7 @@ def read(text: Text) -> Facts | None:
 
 
 def _unquoted(text: Text) -> str:
-    """Resolve the escapes of a stack that stands in a string of a log record; the body of a response is left alone."""
+    # Resolve the escapes of a stack that stands in a string of a log record; the body of a response is left alone.
     if text.body[:1] not in ("{", "["):
         return text.body.replace("\\n", "\n")
     found = None if '"status' in text.body else _QUOTED_STACK.search(text.body)
@@ -144,7 +125,7 @@ def chains_of(lines: Sequence[str], roots: tuple[str, ...] = ()) -> list[tuple[F
 
 
 def _header_above(lines: Sequence[str], number: int, start: int) -> int | None:
-    """Return the line that states the error whose first frame is line `number`, or whose properties begin there."""
+    # Return the line that states the error whose first frame is line `number`, or whose properties begin there.
     line = lines[number]
     if line.endswith("] {") and line.lstrip()[:1] == "[":
         return number if _read_header(line) else None
@@ -178,7 +159,7 @@ class _Stated(NamedTuple):
 
 
 def _read_header(line: str) -> _Stated | None:
-    """Return what a line states, whatever a log has put before it."""
+    # Return what a line states, whatever a log has put before it.
     if line.lstrip()[:3] == "at " or (":" not in line and "Err" not in line):
         return None
     found = next((found for found in _HEADER.finditer(line, 0, _MAX_BEFORE_TYPE) if _is_name(found["type"])), None)
@@ -190,13 +171,13 @@ def _is_name(name: str) -> bool:
 
 
 def _unnamed(line: str) -> _Stated | None:
-    """Return what a line right above a stack states of an error whose name does not look like one."""
+    # Return what a line right above a stack states of an error whose name does not look like one.
     found = _UNNAMED.match(line.strip())
     return _Stated(found["type"], "", found["message"]) if found else None
 
 
 def _error(lines: Sequence[str], header: int, depth: int, roots: tuple[str, ...]) -> _Read:
-    """Read the error that line `header` states, its stack, its properties, and its causes."""
+    # Read the error that line `header` states, its stack, its properties, and its causes.
     stated = _read_header(lines[header]) or _unnamed(lines[header])
     if stated is None:  # a cause that is no error: a text, a number
         return _Read((Failure("Error", lines[header].partition("]: ")[2].strip(" '\",")),), header + 1)
@@ -298,7 +279,7 @@ class _Excerpt(NamedTuple):
 
 
 def _excerpt_above(lines: Sequence[str], header: int) -> _Excerpt | None:
-    """Return what Node prints before an error: a place, a line of code, a mark below it."""
+    # Return what Node prints before an error: a place, a line of code, a mark below it.
     above = [line for line in lines[max(0, header - 4) : header] if line.strip()][-3:]
     found = _PLACE_ABOVE.match(above[0]) if above and _is_mark(above[-1]) else None
     if found is None:
@@ -308,7 +289,7 @@ def _excerpt_above(lines: Sequence[str], header: int) -> _Excerpt | None:
 
 
 def _excerpt_of(message: list[str], frames: Sequence[Frame]) -> _Excerpt | None:
-    """Take what Deno prints between message and stack off the message."""
+    # Take what Deno prints between message and stack off the message.
     if not frames or not message[2:] or not _is_mark(message[-1]):
         return None
     message.pop()
@@ -316,7 +297,7 @@ def _excerpt_of(message: list[str], frames: Sequence[Frame]) -> _Excerpt | None:
 
 
 def _excerpt_before(lines: Sequence[str], header: int, frames: Sequence[Frame]) -> _Excerpt | None:
-    """Return the last line of the numbered code that Bun prints before an error."""
+    # Return the last line of the numbered code that Bun prints before an error.
     above = lines[max(0, header - 2) : header]
     found = _NUMBERED.match(above[0]) if frames and above and _is_mark(above[-1]) else None
     return _Excerpt(above[0][found.end() :].strip()) if found else None
@@ -328,12 +309,7 @@ def _is_mark(line: str) -> bool:
 
 
 def _failure(
-    kind: str,
-    code: str,
-    message: list[str],
-    frames: Sequence[Frame],
-    properties: _Properties,
-    own: Frame | None,
+    kind: str, code: str, message: list[str], frames: Sequence[Frame], properties: _Properties, own: Frame | None
 ) -> Failure:
     fields = dict(properties.fields)
     text = _message(message, fields)
@@ -363,7 +339,7 @@ def _failure(
 
 
 def _message(lines: list[str], fields: dict[str, str]) -> str:
-    """Return a message; what Bun prints below it as the error's fields goes to `fields`."""
+    # Return a message; what Bun prints below it as the error's fields goes to `fields`.
     kept = lines[:1]
     for line in lines[1:]:
         found = _PROPERTY.match(line) if line[:1] == " " and line.rstrip(",").endswith('"') else None
@@ -410,9 +386,7 @@ def split_importer(message: str) -> tuple[str, Frame | None]:
 
 
 def _assertion(kind: str, message: str) -> str:
-    """
-    Return the message of a failed comparison in one line, with both values; that of a rejection without its preamble.
-    """
+    # Return the message of a failed comparison in one line, with both values; that of a rejection without its preamble.
     if kind == ASSERTION:
         return asserted(message)
     if kind.startswith("PrismaClient"):
@@ -426,9 +400,7 @@ def asserted(message: str, difference: Sequence[str] = ()) -> str:
     """
     Return the claim of a comparison with both values.
 
-    Args:
-        message: The message; Node's own holds a difference.
-        difference: The difference that a test runner prints below it, as Mocha does.
+    Node's own message holds a difference; a test runner, as Mocha, prints it below.
     """
     claim, _, rest = message.partition("\n")
     if not rest and not (claim.endswith(":") and difference):
@@ -468,7 +440,7 @@ def _placed(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str, roots:
 
 
 def _read_thrown(lines: Sequence[str]) -> Facts | None:
-    """Read what Node prints where something was thrown that is no error."""
+    # Read what Node prints where something was thrown that is no error.
     end = next((number for number, line in enumerate(lines) if line.startswith(_THROWN)), 0)
     mark = next((number for number in range(end - 1, 1, -1) if _is_mark(lines[number])), 0)
     found = _PLACE_ABOVE.match(lines[mark - 2]) if mark else None
@@ -480,7 +452,7 @@ def _read_thrown(lines: Sequence[str]) -> Facts | None:
 
 
 def _read_without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
-    """Read an error that stands without frames: memory is used up, or Bun could not load a module."""
+    # Read an error that stands without frames: memory is used up, or Bun could not load a module.
     exhausted = _NO_MEMORY.search(text.body)
     if exhausted is not None:
         return Facts(type="OutOfMemory", cause=exhausted["message"])

@@ -80,7 +80,7 @@ def plain_file(file: str) -> str:
 
 
 def _function(called: str) -> str:
-    """Return the name of a function without what V8 says of its receiver where that is no name of the user's."""
+    # Return the name of a function without what V8 says of its receiver where that is no name of the user's.
     name = called.partition(" [as ")[0]
     owner = _OWNER.match(name)
     name = name[owner.end() :] if owner else name

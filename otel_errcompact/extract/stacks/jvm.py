@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.forms import Found, Lines, form
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.recursion import recursion_of
@@ -12,9 +13,7 @@ from otel_errcompact.extract.statements import indentation, is_exception_name
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Sequence
-
 
 CUT_OFF: Final = "the stack is cut off before its first line"
 
@@ -42,44 +41,24 @@ _LIBRARIES: Final = (
 """Packages that nearly everybody only depends on."""
 
 _GENERATED: Final = ("$$Enhancer", "$$FastClass", "$$SpringCGLIB", "$$Lambda", "$Proxy", "$ByteBuddy$")
-
 _FOREIGN: Final = _RUNTIME + _LIBRARIES
-
 _SILENT: Final = ("kotlinx.", "reactor.")
-
-_FRAME: Final = lazy_pattern(
-    r"at (?P<class>[^\s():][^():\n]{0,500})\.(?P<method>[^():.\n]{1,200})"
-    r"\((?:Native Method|Unknown Source|<generated>|(?P<file>[\w$@+. -]{1,200}))(?::(?P<line>[0-9]{1,7}))?\)"
-    r"(?P<jar> ~?\[[^\]\n]{1,200}\])?$"
+_FRAME: Final = form(
+    r"at (?P<class>[^\s():][^():\n]{0,500})\.(?P<method>[^():.\n]{1,200})\((?:Native Method|Unknown Source"
+    r"|<generated>|(?P<file>[\w$@+. -]{1,200}))(?::{line})?\)(?P<jar> ~?\[[^\]\n]{1,200}\])?$"
 )
-
 _NAME: Final = r"(?P<type>[A-Za-z_$][\w$]{0,200}(?:\.[\w$]{1,200}){0,30})"
-
 _HEADER: Final = lazy_pattern(
     r'(?P<kind>Exception in thread "[^"\n]{0,200}" |Caused by: |Suppressed: |Wrapped by: |Uncaught Kotlin exception: |)'
     rf"{_NAME}(?::[ ]?(?P<message>.*))?$"
 )
-
-_LAUNCHER: Final = lazy_pattern(
-    r"Error: (?P<message>(?:Could not find or load|LinkageError occurred while loading) main .*)"
-)
-
-_IN_RECORD: Final = lazy_pattern(
-    r"(?:^|[\s:(])(?P<type>(?:[a-z_]\w{0,100}\.){1,30}[A-Z][\w$]{0,200})(?:: (?P<message>.*))?$"
-)
-
+_LAUNCHER: Final = form(r"Error: (?P<message>(?:Could not find or load|LinkageError occurred while loading) main .*)")
+_IN_RECORD: Final = form(r"(?:^|[\s:(])(?P<type>(?:[a-z_]\w{0,100}\.){1,30}[A-Z][\w$]{0,200})(?:: (?P<message>.*))?$")
 _EXPLICIT: Final = (
-    "Caused by: ",
-    "Suppressed: ",
-    "Wrapped by: ",
-    "Exception in thread ",
-    "Error: ",
-    "Uncaught Kotlin ",
-)
-
+    "Caused by: ", "Suppressed: ", "Wrapped by: ", "Exception in thread ", "Error: ", "Uncaught Kotlin ",
+)  # fmt: skip
 _THROWABLE: Final = ("Exception", "Error", "Throwable")
-
-_UNQUALIFIED: Final = lazy_pattern(
+_UNQUALIFIED: Final = form(
     r"(?:java\.(?:[a-z]\w{0,40}\.){1,6}|(?:org\.opentest4j|org\.junit|junit\.framework)\.)(?=[A-Z]\w{0,200}$)"
 )
 
@@ -89,12 +68,11 @@ _MAX_SUPPRESSED: Final = 12
 _MAX_LOOSE: Final = 40
 """Lines before the first frame among which the line with type and message is looked for."""
 
-_LAMBDA: Final = lazy_pattern(
+_LAMBDA: Final = form(
     r"lambda\$(?P<java>\w{1,100})\$[0-9]+$|\$anonfun\$(?P<scala>[a-zA-Z]\w{0,100})\$[0-9]+$"
     r"|(?P<outer>[a-zA-Z]\w{0,100})(?:\$lambda|\$\$anonfun|\$mc[A-Z]{1,4}\$sp)[\w$]{0,60}$"
 )
-
-_ANONYMOUS: Final = lazy_pattern(r"(?:\$\$anon(?:fun)?|\$[0-9]{1,6}|\$package)(?![A-Za-z])|\$\$?$")
+_ANONYMOUS: Final = form(r"(?:\$\$anon(?:fun)?|\${number}|\$package)(?![A-Za-z])|\$\$?$")
 
 
 def chains_of(lines: Iterable[str]) -> list[tuple[Failure, ...]]:
@@ -111,7 +89,7 @@ def chains_of(lines: Iterable[str]) -> list[tuple[Failure, ...]]:
 
 
 def _is_certain(block: _Block) -> bool:
-    """Tell whether an exception is one of the JVM: it has frames, or at least the package of its class."""
+    # Tell whether an exception is one of the JVM: it has frames, or at least the package of its class.
     return bool(block.type) and (block.innermost is not None or "." in block.type)
 
 
@@ -137,7 +115,7 @@ class _Block:
     stack: list[Frame] = field(default_factory=list[Frame])
     """All own frames of a stack that overflowed."""
 
-    def add(self, found: re.Match[str]) -> None:
+    def add(self, found: Found) -> None:
         """Take a frame into account, from the innermost outwards."""
         overflow = self.type.endswith("StackOverflowError")
         if self.own is not None and not overflow:
@@ -155,7 +133,6 @@ class _Block:
 
 
 def _blocks(lines: Iterable[str]) -> list[_Block]:
-    """Read the exceptions of a text one after the other."""
     blocks: list[_Block] = []
     loose: list[str] = []
     for line in lines:
@@ -179,7 +156,7 @@ def _blocks(lines: Iterable[str]) -> list[_Block]:
     return blocks
 
 
-def _add(blocks: list[_Block], loose: Sequence[str], found: re.Match[str]) -> None:
+def _add(blocks: list[_Block], loose: Lines, found: Found) -> None:
     opened = bool(blocks) and blocks[-1].innermost is None
     if loose and not opened:
         header = _implicit(loose[-_MAX_LOOSE:])
@@ -200,7 +177,7 @@ def _explicit(line: str, indent: int) -> _Block | None:
     return _Block(type="Error", message=launcher["message"]) if launcher is not None else None
 
 
-def _implicit(lines: Sequence[str]) -> _Block | None:
+def _implicit(lines: Lines) -> _Block | None:
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
         found = _HEADER.match(line.lstrip())
@@ -223,7 +200,7 @@ def _is_own(name: str, jar: str | None) -> bool:
     return not any(part in name for part in _GENERATED)
 
 
-def _frame(name: str, found: re.Match[str]) -> Frame:
+def _frame(name: str, found: Found) -> Frame:
     file = found["file"] or ""
     line = found["line"]
     return Frame(file, int(line) if line and file else None, function_of(name, found["method"], file))
@@ -231,12 +208,9 @@ def _frame(name: str, found: re.Match[str]) -> Frame:
 
 def function_of(name: str, method: str, file: str = "") -> str:
     """
-    Return a method as a person would name it: without package, lambda numbers and anonymous classes.
+    Return a method without package, lambda numbers and anonymous classes.
 
-    Args:
-        name: The class, with its package.
-        method: The method as the stack prints it.
-        file: The source file, which tells Clojure's functions.
+    The source file tells Clojure's functions.
     """
     if file.endswith((".clj", ".cljc")):
         namespace, _, function = name.partition("$")
@@ -252,7 +226,7 @@ def function_of(name: str, method: str, file: str = "") -> str:
 
 
 def _failures(blocks: Sequence[_Block]) -> tuple[Failure, ...]:
-    """Turn the exceptions of one chain into failures; suppressed ones belong to the exception before them."""
+    # Turn the exceptions of one chain into failures; suppressed ones belong to the exception before them.
     blocks = [block for block in blocks if block.type] or blocks
     chain: list[Failure] = []
     suppressed_at = -1
@@ -288,6 +262,6 @@ def _failure(block: _Block) -> Failure:
 
 
 def _short(name: str) -> str:
-    """Return a class without its package where that says nothing."""
+    # Return a class without its package where that says nothing.
     found = _UNQUALIFIED.match(name)
     return name[found.end() :] if found is not None else name

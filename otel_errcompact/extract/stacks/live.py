@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
 
-
 MAX_MESSAGE: Final = 2_000
 """Characters of a message that is taken as it is; a longer one is cleaned and cut like other text."""
 
@@ -47,12 +46,8 @@ def read_chain(
     """
     Return the chain of a live exception, outermost first.
 
-    Chains of two occurrences of one failure with equal messages are equal.
-
-    Args:
-        exception: The exception.
-        messages: What exceptions were printed as before, by their `id`; their own code is not run again.
-        roots: The folders of the user's own code.
+    Chains of two occurrences of one failure with equal messages are equal. Of exceptions that were printed before,
+    their own code is not run again: `messages` holds what was printed by their `id`.
     """
     seen = _Seen({id(exception)})
     seen.roots = roots
@@ -100,7 +95,7 @@ def _steps(traceback: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Failure, ...]:
-    """Follow causes and contexts as Python prints them: each exception once, wherever it was `seen` first."""
+    # Follow causes and contexts as Python prints them: each exception once, wherever it was `seen` first.
     frames: set[int] = set()
     following = _following(exception, seen, frames)
     failure = _read(exception, seen, depth)
@@ -125,7 +120,7 @@ def _link(failure: Failure, exception: BaseException, following: BaseException |
 
 
 def _following(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseException | None:
-    """Return the cause of `exception`, or the exception during whose handling it was raised."""
+    # Return the cause of `exception`, or the exception during whose handling it was raised.
     following = exception.__cause__
     if following is None or id(following) in seen:
         following = context_of(exception, frames)
@@ -183,7 +178,7 @@ def _name(kind: type[BaseException]) -> str:
 
 
 def _frames(traceback: TracebackType | None, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | None]:
-    """Return the innermost own frame and the innermost frame, the same object where they are one."""
+    # Return the innermost own frame and the innermost frame, the same object where they are one.
     if traceback is None:
         return None, None
     last = traceback
@@ -205,7 +200,7 @@ def _inside_out(traceback: TracebackType | None) -> Iterator[Frame]:
 
 
 def _show_in(failure: Failure, exception: BaseException, directory: str) -> Failure:
-    """Return a failure that is shown in the working directory, where its place lies outside and a caller within."""
+    # Return a failure that is shown in the working directory, where its place lies outside and a caller within.
     if not directory or failure.own is None or is_within(failure.own.file, (directory,)):
         return failure
     calls = _inside_out(exception.__traceback__)
@@ -243,7 +238,7 @@ def _message(exception: BaseException, seen: _Seen) -> str:
 
 
 def _find_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
-    """Return the failure at the place that could not be compiled; code without a file lies where it was handed over."""
+    # Return the failure at the place that could not be compiled; code without a file lies where it was handed over.
     head, _, notes = failure.message.partition("\n")
     message = string_of(error.msg)
     place = Frame(string_of(error.filename or "<string>"), error.lineno, "", string_of(error.text or "").strip())
@@ -265,7 +260,7 @@ def _children(children: object, seen: _Seen, depth: int) -> tuple[tuple[Failure,
 
 
 def _extra(exception: BaseException, message: str) -> str:
-    """Return what the exception carries beyond its message: a response's body, or a command's standard error."""
+    # Return what the exception carries beyond its message: a response's body, or a command's standard error.
     response = attribute_of(exception, "response")
     if response is not None:
         return "" if "{" in message else _body_of(response)

@@ -19,10 +19,9 @@ _MAX_OTHERS: Final = 8
 
 def facts_of_stacks(chains: Sequence[Sequence[Failure]]) -> Facts:
     """
-    Return the facts of the last of several chains; the others become a line each.
+    Return the facts of the last chain, with the others as lines.
 
-    Args:
-        chains: The chains in the order of the output, each outermost first; at least one.
+    Each chain has the outermost exception first.
     """
     facts = facts_of(chains[-1])
     if len(chains) == 1:

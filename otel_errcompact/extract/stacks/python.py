@@ -17,46 +17,31 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-
 HEADER: Final = "Traceback (most recent call last):"
-
 CUT_OFF: Final = "the traceback is cut off before its last line"
-
 FATAL: Final = "Fatal Python error"
-
 _CRASH: Final = lazy_pattern(rf"\n(?:[.FEsxX]{{1,300}})?{FATAL}: (?P<reason>[^\n]{{1,300}})")
-
 _CRASH_FRAME: Final = lazy_pattern(r'\n  File "([^"\n]{1,1000})", line ([0-9]{1,9}) in ([^\n]{1,300})')
-
 GROUP: Final = "Exception Group "
 
 # All patterns begin with a line feed, which is searched for at the speed of C; an anchor is tried at each character.
 _HEADER: Final = lazy_pattern(r"\n(?:Exception Group )?Traceback \(most recent call last\):")
-
 _CHAINED: Final = lazy_pattern(
     r"\n(The above exception was the direct cause of the following exception"
     r"|During handling of the above exception, another exception occurred):[ ]*(?=\n|\Z)"
 )
-
 _FRAME_FORM: Final = (
     r' *File "(?P<file>[^"\n]{1,1000})", line (?P<line>[0-9]{1,9})(?:, in (?P<function>[^\n]{1,300}))?(?=\n|\Z)'
     r'(?:\n(?! *File ")[ ]+(?![ ^~])(?P<source>[^\n]*))?'
 )
-
 _FRAME: Final = lazy_pattern(rf"\n{_FRAME_FORM}")
-
 _FRAME_OR_COUNT: Final = lazy_pattern(
     rf"\n(?:{_FRAME_FORM}| *\[Previous line repeated (?P<count>[0-9]{{1,9}}) more times?\](?=\n|\Z))"
 )
-
 _FINAL: Final = lazy_pattern(r"\n(?P<type>[A-Za-z_][\w.<>]{0,300})(?::[ ]?(?P<message>[^\n]*))?(?=\n|\Z)")
-
 _DIVIDER: Final = lazy_pattern(r"( *(?:\+-)?)\+-{4,} (?:[0-9]+|\.\.\.) -{4,}$")
-
 _CLOSING: Final = lazy_pattern(r"( *)\+-{4,}$")
-
 _MARGIN: Final = lazy_pattern(r"( *)(?:\|(?: |$)|\+ (?=Exception Group ))")
-
 _CHILDREN: Final = lazy_pattern(r"\n\x00([0-9]{1,6})(?=\n|\Z)")
 
 
@@ -86,11 +71,7 @@ def chains_of(body: str, cut_type: str, cut_message: str, roots: tuple[str, ...]
     """
     Return all chains in `body`, each outermost first.
 
-    Args:
-        body: The text.
-        cut_type: The type to assume where the last traceback is cut before its last line.
-        cut_message: The message to assume there.
-        roots: The configured folders of own code.
+    Where the last traceback is cut before its last line, `cut_type` and `cut_message` are assumed.
     """
     source = _Source(roots, cut_type, cut_message)
     if GROUP + HEADER not in body:
@@ -109,7 +90,6 @@ class _Source(NamedTuple):
 def _flat_chains(
     body: str, children: Sequence[tuple[tuple[Failure, ...], ...]], source: _Source
 ) -> list[tuple[Failure, ...]]:
-    """Return the chains of a text whose groups have been taken out."""
     chains: list[list[Failure]] = []
     segments = _segments(body)
     for number, (link, segment) in enumerate(segments):
@@ -124,11 +104,7 @@ def _flat_chains(
 
 
 def _segments(body: str) -> list[tuple[str, str]]:
-    """
-    Split a text into the parts of one exception each, with the words that link it to the one before.
-
-    Each part begins with a line feed.
-    """
+    # Each part begins with a line feed.
     body = f"\n{body}"
     if "above exception" not in body:
         return [("", part) for part in _split_at_headers(body)]
@@ -141,7 +117,7 @@ def _segments(body: str) -> list[tuple[str, str]]:
 
 
 def _split_at_headers(piece: str) -> list[str]:
-    """Split at the tracebacks' first lines; a traceback whose first line is cut off begins with its first frame."""
+    # Split at the tracebacks' first lines; a traceback whose first line is cut off begins with its first frame.
     starts = [found.start() for found in _HEADER.finditer(piece)]
     before = _FRAME.search(piece, 0, starts[0] if starts else len(piece))
     if before is not None:
@@ -156,7 +132,7 @@ def _last_paragraph(piece: str) -> str:
 def _failure(
     segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]], roots: tuple[str, ...]
 ) -> Failure | None:
-    """Read one exception: its frames, the line with type and message, and the lines that belong to the message."""
+    # Read one exception: its frames, the line with type and message, and the lines that belong to the message.
     final = _FINAL.search(segment)
     if final is None or ('\n  File "' in segment and HEADER not in segment and not is_exception_name(final["type"])):
         return None
@@ -191,7 +167,7 @@ def _find_caller(stack: str, own: Frame, roots: tuple[str, ...]) -> Frame | None
 
 
 def _completed(failure: Failure | None, segment: str, source: _Source) -> Failure | None:
-    """Return the last failure of a text, completed by what its source says of it where the text is cut off."""
+    # Return the last failure of a text, completed by what its source says of it where the text is cut off.
     roots, cut_type, cut_message = source
     bare_type = cut_type.rpartition(".")[2]
     if failure is not None:
@@ -205,9 +181,7 @@ def _completed(failure: Failure | None, segment: str, source: _Source) -> Failur
 
 
 def _frames(stack: str, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | None, str]:
-    """
-    Return the innermost own frame, the innermost frame, and the line that could not be compiled if that is neither.
-    """
+    # Return the innermost own frame, the innermost frame, and the line that could not be compiled if that is neither.
     frames = _iterate_frames(stack)
     innermost = next(frames, None)
     if innermost is None:
@@ -228,7 +202,7 @@ def _frames(stack: str, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | N
 
 
 def _iterate_frames(stack: str) -> Iterator[Frame]:
-    """Yield frames from the innermost outwards, of which mostly the first few are looked at."""
+    # Yield frames from the innermost outwards, of which mostly the first few are looked at.
     end = len(stack)
     while end > 0:
         end = stack.rfind("\n", 0, max(0, stack.rfind('File "', 0, end)))
@@ -243,7 +217,7 @@ def _frame(found: Sequence[str]) -> Frame:
 
 
 def _repeated(stack: str) -> Iterator[tuple[Frame, int]]:
-    """Yield all frames of a stack; those that Python has printed as a count, with it."""
+    # Yield all frames of a stack; those that Python has printed as a count, with it.
     frame: Frame | None = None
     for found in _FRAME_OR_COUNT.finditer(stack):
         if found["count"] is None:
@@ -266,7 +240,6 @@ class _Block:
 
 
 def _blocks(lines: Iterable[str]) -> _Block:
-    """Sort lines by the margin they stand at."""
     root = _Block(level=-1)
     stack = [root]
     for line in lines:
@@ -285,7 +258,6 @@ def _blocks(lines: Iterable[str]) -> _Block:
 
 
 def _child(parent: _Block, level: int) -> _Block:
-    """Open the block of a child, the first one behind the mark for its group."""
     mark = f"\x00{len(parent.groups) - 1}"
     if not parent.groups or parent.lines[-1:] != [mark]:
         parent.lines.append(f"\x00{len(parent.groups)}")
@@ -297,7 +269,7 @@ def _child(parent: _Block, level: int) -> _Block:
 
 
 def _block_chains(block: _Block, source: _Source, depth: int = 0) -> list[tuple[Failure, ...]]:
-    """Return the chains of a block, with those of its children in their places."""
+    # Return the chains of a block, with those of its children in their places.
     if depth > MAX_DEPTH:
         return []
     children = [

@@ -14,7 +14,6 @@ MAX_CYCLE: Final = 6
 """Functions of a cycle that are named."""
 
 _MIN_TURNS: Final = 2
-
 _Name = tuple[str, str]
 
 
@@ -40,10 +39,8 @@ def recursion_of(
     """
     Return the recursion of a stack: of own functions, else of a library.
 
-    Args:
-        stack: The frames, outermost first, each with how often in a row it stands there.
-        is_own: Tells whether a frame is the user's own code.
-        is_cut: Whether frames may be missing, so that no count would be true.
+    Frames come outermost first, each with how often in a row it stands there. Where frames may be missing (`is_cut`),
+    no count would be true.
     """
     found = _choose(list(stack), is_own)
     return found._replace(turns=0) if is_cut and found is not None else found

@@ -50,14 +50,7 @@ def is_within(file: str, roots: tuple[str, ...]) -> bool:
 
 
 def choose_own(frames: Iterable[Frame], is_own: Callable[[Frame], bool], roots: tuple[str, ...]) -> Frame | None:
-    """
-    Return the innermost own frame below a root, else the innermost own one.
-
-    Args:
-        frames: The frames, innermost first.
-        is_own: Tells whether a frame is the user's own code by its path.
-        roots: The configured roots; empty where there are none.
-    """
+    """Return the innermost own frame, below a root if one is there."""
     outside: Frame | None = None
     for frame in frames:
         if is_own(frame):

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     import re
 
 _FOREIGN: Final = ("/gems/", "/usr/lib/ruby", "<internal:", "vendor/", "/lib/ruby/", "/rubygems", "(eval", "/bin/")
-
 PLACE: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,400}|<internal:[^>\n]{1,300}>):(?P<line>[0-9]{1,7})"
-
 _FRAME: Final = lazy_pattern(rf"(?:from |# |[0-9]{{1,5}}: from )?{PLACE}(?::in [`'](?P<function>[^'\n]{{1,300}})')?$")
 
 
@@ -35,7 +33,6 @@ def matched_frame(found: re.Match[str]) -> Frame:
 
 
 def _function(name: str) -> str:
-    """Return the method that a block, a rescue clause or the like belongs to."""
     if name.startswith("<"):
         return ""
     name = name.rpartition(" in ")[2]

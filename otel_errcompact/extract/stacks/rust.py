@@ -12,48 +12,31 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
 PANICKED: Final = " panicked at "
-
 _PANIC: Final = lazy_pattern(
     r"\n *thread '(?P<thread>[^'\n]{1,300})'(?: \([0-9]{1,12}\))? panicked at "
     r"(?:'(?P<message>[^\n]{0,2000})', )?"
     r"(?P<file>[^\s:][^\n:]{0,300}(?::[\\/][^\n:]{0,300})?):(?P<line>[0-9]{1,9}):[0-9]{1,9}:?(?=\n|\Z)"
 )
-
 _MULTILINE: Final = lazy_pattern(r"\n *thread '(?P<thread>[^'\n]{1,300})'(?: \([0-9]{1,12}\))? panicked at '")
-
 _OLD_END: Final = lazy_pattern(r"', (?P<file>[^\s:'][^\n:']{0,300}):(?P<line>[0-9]{1,9}):[0-9]{1,9}(?=\n|\Z)")
-
 _RETURNED: Final = lazy_pattern(r"\nError: (?P<message>[^\n]+)")
-
 _DEBUG: Final = lazy_pattern(r"(?P<name>[A-Z]\w{0,100})(?: \{ .+ \}|\(.+\))$")
-
 _CAUSED_BY: Final = "\n\nCaused by:\n"
-
 _NUMBERED: Final = lazy_pattern(r" *[0-9]{1,3}: ")
-
 _PLACE: Final = lazy_pattern(r"\n\nLocation:\n *(?P<file>[^\n:]{1,300}):(?P<line>[0-9]{1,9})")
-
 _STACK: Final = lazy_pattern(r"\n(?:stack backtrace|Stack backtrace):(?=\n)")
-
 _AT: Final = lazy_pattern(r" {6,40}at (?P<file>[^\n]{1,500}?):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?$")
-
 _CALL: Final = lazy_pattern(r" {1,6}[0-9]{1,6}: +(?:0x[0-9a-f]{1,16} - )?(?P<function>\S.*)")
-
 _HASH: Final = lazy_pattern(r"::h[0-9a-f]{16}$|\[[0-9a-f]{8,16}\]|(?:::\{\{closure\}\}|::\{closure#[0-9]{1,4}\}){1,8}$")
-
 _FOREIGN: Final = lazy_pattern(
     r"^/rustc/|[/\\]\.?cargo[/\\](?:registry|git)[/\\]|[/\\]rustlib[/\\]|[/\\]\.rustup[/\\]"
     r"|^/usr/src/|[/\\]csu[/\\]|^library[/\\]"
 )
-
 _ENDS: Final = (
     "stack backtrace:", "note: run with", "note: Some details", "note: test did not", "failures:", "error: ",
 )  # fmt: skip
-
 _MAX_LINES: Final = 12
-
 _MAX_PANICS: Final = 50
 
 _MAX_SIDES: Final = 300
@@ -97,7 +80,6 @@ def failure_of_main(text: str) -> Failure | None:
 
 
 def _causes(text: str) -> Iterator[str]:
-    """Yield the causes of an error, outermost first."""
     end = text.find("\n\n")
     for line in text[: end if end >= 0 else len(text)].split("\n", _MAX_LINES)[:_MAX_LINES]:
         number = _NUMBERED.match(line)
@@ -105,7 +87,6 @@ def _causes(text: str) -> Iterator[str]:
 
 
 def _place(text: str) -> Frame | None:
-    """Return the place that eyre prints apart from the stack."""
     found = _PLACE.search(text)
     return (
         Frame(found["file"], int(found["line"])) if found is not None and not _FOREIGN.search(found["file"]) else None
@@ -113,7 +94,7 @@ def _place(text: str) -> Frame | None:
 
 
 def _panic(text: str) -> Panic | None:
-    """Read the panic that `text` begins with, in the form of any version of Rust."""
+    # Read the panic that `text` begins with, in the form of any version of Rust.
     found = _PANIC.match(text)
     if found is not None:
         message = found["message"] if found["message"] is not None else _message(text[found.end() :])
@@ -126,9 +107,7 @@ def _panic(text: str) -> Panic | None:
 
 
 def _panic_at(thread: str, message: str, file: str, line: int, text: str) -> Panic:
-    """
-    Return a panic; where the code that panicked is not the user's, the innermost own frame of the stack is its place.
-    """
+    # Return a panic; where the code that panicked is not the user's, the innermost own frame of the stack is its place.
     own = _find_own_frame(text)
     printed = Frame(file, line)
     if _FOREIGN.search(file):
@@ -140,7 +119,6 @@ def _panic_at(thread: str, message: str, file: str, line: int, text: str) -> Pan
 
 
 def _message(text: str) -> str:
-    """Return the lines of a message that follow the place, with the values of a failed comparison in the same line."""
     lines: list[str] = []
     for line in text.split("\n", _MAX_LINES)[1:_MAX_LINES]:
         if line.startswith(_ENDS) or (not line.strip() and lines):
@@ -150,7 +128,7 @@ def _message(text: str) -> str:
 
 
 def _compared(lines: Sequence[str]) -> str:
-    """Return the lines of a failed `assert_eq!` as one: `assertion `left == right` failed (left: 3, right: 4)`."""
+    # Return the lines of a failed `assert_eq!` as one: `assertion `left == right` failed (left: 3, right: 4)`.
     sides = [line for line in lines if line.startswith(("left: ", "right: "))]
     if len(sides) < len(("left", "right")) or sum(map(len, sides)) > _MAX_SIDES:
         return "\n".join(lines)
@@ -159,7 +137,7 @@ def _compared(lines: Sequence[str]) -> str:
 
 
 def _find_own_frame(text: str) -> Frame | None:
-    """Return the innermost frame of the user's own code in the stack that `text` holds."""
+    # Return the innermost frame of the user's own code in the stack that `text` holds.
     start = _STACK.search(text)
     if start is None:
         return None

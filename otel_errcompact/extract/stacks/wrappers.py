@@ -35,13 +35,8 @@ def write_wrappers(chain: Sequence[Failure], cause: str, frame: Frame | None, pl
     """
     Write the wrappers of a root cause, the innermost first.
 
-    A wrapper that only repeats what it wraps is named in the line of the next one that says more.
-
-    Args:
-        chain: The exceptions, outermost first, the root cause last.
-        cause: The message of the root cause, which no wrapper repeats.
-        frame: The place that is shown for the chain.
-        places: Names places.
+    A wrapper that only repeats what it wraps is named in the line of the next one that says more; none repeats the
+    message of the root cause.
     """
     wrappers = drop_quotes(chain)[:-1][::-1]
     left_out = len(wrappers) - MAX_SHOWN

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.findings.places import Place, find_place
+from otel_errcompact.extract.forms import Lines, form, place_of
 from otel_errcompact.extract.members import Member
 from otel_errcompact.extract.statements import indentation, is_telling, statement_of, strip_timestamp
 from otel_errcompact.runtime.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ASSERTION: Final = "AssertionError"
 FAILED: Final = "TestFailure"
@@ -28,63 +26,53 @@ _MAX_OTHERS: Final = 6
 _FRAME: Final = lazy_pattern(
     r"\s*(?:(?:at|from|in|by) |[\u203a#@\u25b6] ?|-> ?|\(in test file |Failed at |(?:test|tests|spec|package)[/:])"
 )
-_EXCERPT: Final = lazy_pattern(
-    r"\s*(?P<mark>[>\u2771\u25b6]?)\s*[0-9]{1,7} ?[|:\u2502\u2506] ?(?P<code>.*)"
-    r"|\s*[>\u2771] [0-9]{1,7} (?P<marked>\S.*)"
+_EXCERPT: Final = form(
+    r"\s*(?P<mark>[>\u2771\u25b6]?)\s*{number} ?[|:\u2502\u2506] ?(?P<code>.*)|\s*[>\u2771] {number} (?P<marked>\S.*)"
 )
-_CARETS: Final = lazy_pattern(r"[\s|\u2502:]*[\^~\u2501\u2500-]*[\^~][\s^~-]*$")
-_VALUE: Final = lazy_pattern(
-    r"(?i)\s*(?P<label>expected|actual|received|got|but (?:got|was)|obtained|found|wanted?|evaluated|expression"
-    r"|left|right"
-    r"|which(?: is)?|passed in|with expansion|values?|result|output|exit code|returned|difference|diff)"
-    r"(?=(?: (?:value|result|was|object|string|is))?(?: ?[:=<(]| {2,}|$))(?P<rest>.{0,300})$"
+_CARETS: Final = form(r"[\s|\u2502:]*[\^~\u2501\u2500-]*[\^~][\s^~-]*$")
+_VALUE: Final = form(
+    r"(?i)\s*(?P<label>expected|actual|received|got|but (?:got|was)|obtained|found|wanted?|evaluated|expression|left"
+    r"|right|which(?: is)?|passed in|with expansion|values?|result|output|exit code|returned|difference|diff)(?=(?: "
+    r"(?:value|result|was|object|string|is))?(?: ?[:=<(]| {2,}|$))(?P<rest>.{0,300})$"
 )
-_TITLE: Final = lazy_pattern(
+_TITLE: Final = form(
     r"\s*(?:Message|Stack(?:trace)?|Error Message|Stack Trace|Failures?|Errors?|Error|Difference|logic|Logs?|Output"
     r"|Error thrown in test|Differences?)(?: \([^)]{1,60}\))?:$"
 )
-_CHANGED: Final = lazy_pattern(r"\s*(?:[-+]|--|\+\+)(?![-+]) *\S")
-_COUNTED_DIFF: Final = lazy_pattern(r"\s*[-+] (?:Expected|Received|expected|actual|Actual) {1,2}[-+] ?[0-9]{1,5}$")
-_RULE: Final = lazy_pattern(r"[\s=_*.\u2500-\u257f-]{4,}$")
-_END: Final = lazy_pattern(
+_CHANGED: Final = form(r"\s*(?:[-+]|--|\+\+)(?![-+]) *\S")
+_COUNTED_DIFF: Final = form(r"\s*[-+] (?:Expected|Received|expected|actual|Actual) {1,2}[-+] ?{number}$")
+_RULE: Final = form(r"[\s=_*.\u2500-\u257f-]{4,}$")
+_END: Final = form(
     r"\s*(?:[\u2713\u2714\u221a\u25cf] (?!(?:Given|When|Then|And|But) )|\u2705|ok\b|PASS\b|passed\b|\(pass\)|\[\+\]"
     r"|\[       OK \]|\[[-=]{10}\]|\[  PASSED  \]|\[ FAIL [0-9]|\u2550\u2550 |(?:Failing|Failed|Errored) \w{1,20}:$"
-    r"|test cases: |assertions: |Test Summary|Captured |--- Captured"
-    r"|Test(?:s| Suites?)?:? {1,6}[0-9]|Finished in |Ran [0-9]|Results?:|Summary"
-    r"|[0-9]{1,7} (?:tests?|specs?|examples?|passed)\b"
-    r"|FAILURES$|ERRORS$)"
-    r"|.{1,400}(?:\.\.\. ?ok\b|\| PASS \|$|: OK$|\bPASSED$)"
+    r"|test cases: |assertions: |Test Summary|Captured |--- Captured|Test(?:s| Suites?)?:? {1,6}[0-9]|Finished in "
+    r"|Ran [0-9]|Results?:|Summary|{number} (?:tests?|specs?|examples?|passed)\b|FAILURES$|ERRORS$)|.{1,400}"
+    r"(?:\.\.\. ?ok\b|\| PASS \|$|: OK$|\bPASSED$)"
 )
-_BARE_FRAME: Final = lazy_pattern(r"\s*(?:at [<\w]|package:|\[[0-9]{1,4}\] \w)")
-_OF_DART: Final = lazy_pattern(r"\s*(?P<file>[^\s:]{1,300}\.dart) (?P<line>[0-9]{1,7}):[0-9]{1,7} {1,60}\S")
-_VERDICT_BEFORE: Final = lazy_pattern(r"(?:ERROR|[Ee]rror|Failure|FAILED): ?")
-_VERDICT: Final = lazy_pattern(r"\s*:? *(?:Failure|FAILED|FAIL|ERROR|Error)?:?$")
-_STEP: Final = lazy_pattern(r"\s*[\u2714\u2713\u2716-]? ?(?:Given|When|Then|And|But) .{1,300}$")
+_BARE_FRAME: Final = form(r"\s*(?:at [<\w]|package:|\[{number}\] \w)")
+_OF_DART: Final = form(r"\s*(?P<file>{path}\.dart) {line}:{number} {1,60}\S")
+_VERDICT_BEFORE: Final = form(r"(?:ERROR|[Ee]rror|Failure|FAILED): ?")
+_VERDICT: Final = form(r"\s*:? *(?:Failure|FAILED|FAIL|ERROR|Error)?:?$")
+_STEP: Final = form(r"\s*[\u2714\u2713\u2716-]? ?(?:Given|When|Then|And|But) .{1,300}$")
 _UNDEFINED: Final = lazy_pattern(r"\s*(?P<step>(?:Given|When|Then|And|But) .{1,300}?) +# None$|.*Undefined\. Implement")
 _OF_LIBRARIES: Final = (
     "node_modules/", "site-packages/", "node:", "ext:", "/usr/lib", "internal/", "<Jasmine>", "vendor/", ".pub-cache",
     "/share/julia/", "/.julia/packages/",
     "package:test", "lib/python", "https://",
 )  # fmt: skip
-_EXPECTING: Final = lazy_pattern(r"(?i)expect|assert|equal|should|to ?be\b|require|match|==|!=|CHECK")
+_EXPECTING: Final = form(r"(?i)expect|assert|equal|should|to ?be\b|require|match|==|!=|CHECK")
 _EMPTY: Final = (_RULE, _TITLE, _CARETS)
-_STOP: Final = lazy_pattern(
-    r"(?i)\s*(?:stdout|stderr|console\.\w{1,10}|captured .{1,40}|standard (?:output|error))[ :]*$"
-)
+_STOP: Final = form(r"(?i)\s*(?:stdout|stderr|console\.\w{1,10}|captured .{1,40}|standard (?:output|error))[ :]*$")
 
 
 def read_block(
-    name: str, lines: Sequence[str], location: Location = NOWHERE, said: str = "", *, is_exact: bool = False
+    name: str, lines: Lines, location: Location = NOWHERE, said: str = "", *, is_exact: bool = False
 ) -> Member:
     """
     Return a failed test from the lines printed for it.
 
-    Args:
-        name: The name of the test.
-        lines: The lines.
-        location: The place that the line with its name gives.
-        said: What that line says of the failure.
-        is_exact: Whether that place is the one of the failure; else the lines tell a nearer one.
+    The line with its name gives its place, and may say something of the failure. Unless that place is the one of the
+    failure (`is_exact`), the lines tell a nearer one.
     """
     parts = _Reading(lines[:_MAX_LINES])
     words = [said, *parts.words] if said else parts.words
@@ -125,7 +113,7 @@ def ends_block(line: str) -> bool:
     return _END.match(line) is not None or is_cut(line)
 
 
-def _read_listed(cause: str, lines: Sequence[str]) -> str:
+def _read_listed(cause: str, lines: Lines) -> str:
     at = next((number for number, line in enumerate(lines) if line.rstrip().endswith(cause)), len(lines))
     margin = indentation(lines[at]) if at < len(lines) else 0
     below = takewhile(lambda line: line.strip() and indentation(line) > margin, lines[at + 1 : at + 7])
@@ -142,7 +130,7 @@ def _join(cause: str, values: str, changes: str) -> str:
 class _Reading:
     """The lines of a failed test, sorted while they are read."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Lines) -> None:
         self.words: list[str] = []
         self.values: list[str] = []
         self.changes: list[str] = []
@@ -175,7 +163,7 @@ class _Reading:
     def _read_frame(self, line: str, place: Place | None) -> bool:
         of_dart = _OF_DART.match(line)
         if of_dart is not None:
-            self._put(Location(file=of_dart["file"], line=int(of_dart["line"])), line)
+            self._put(place_of(of_dart), line)
             return True
         if place is None:
             return _BARE_FRAME.match(line) is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.findings.places import is_file
-from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.extract.forms import Lines, form, place_of
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -32,119 +32,90 @@ class _Form(NamedTuple):
     is_exact: bool = False
     """Whether its place is the one of the failure, and not where the test begins."""
 
+    is_in_file: bool = False
+    """Whether it names no test, and the line two above the file."""
+
+
+def _make(needle: str, pattern: str, **signs: bool) -> _Form:
+    return _Form(needle, form(pattern.replace("{time}", _TIME)), **signs)
+
 
 _FORMS: Final = (
-    _Form("(fail) ", lazy_pattern(rf"\(fail\) (?P<name>\S.{{0,400}}?){_TIME}$"), is_below=True),
-    _Form("# Unhandled error between tests", lazy_pattern(r"# Unhandled error between tests$")),
-    _Form(
-        "[  FAILED  ] ",
-        lazy_pattern(rf"\[  FAILED  \] (?P<name>[^\s,0-9][^\s,]{{0,400}}).{{0,200}}?{_TIME}$"),
-        is_below=True,
-    ),
-    _Form("| FAIL |", lazy_pattern(r"(?P<name>\S.{0,300}?) {0,200}\| FAIL \|$")),
-    _Form(" => ", lazy_pattern(r"(?P<name>\S.{0,400}) => (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}):[0-9]{1,7}$")),
-    _Form(
-        " in (",
-        lazy_pattern(r"(?:FAIL|ERROR) in \((?P<name>[^()]{1,300})\) \((?P<file>[^():]{1,300}):(?P<line>[0-9]{1,7})\)$"),
-    ),
-    _Form(
-        " at ",
-        lazy_pattern(
-            r"(?P<name>.{0,300}?)(?:: )?(?:Test Failed|Error During Test) at "
-            r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7})$"
-        ),
-    ),
-    _Form(
+    _make("(fail) ", r"\(fail\) (?P<name>\S.{0,400}?){time}$", is_below=True),
+    _make("# Unhandled error between tests", r"# Unhandled error between tests$", is_in_file=True),
+    _make("[  FAILED  ] ", r"\[  FAILED  \] (?P<name>[^\s,0-9][^\s,]{0,400}).{0,200}?{time}$", is_below=True),
+    _make("| FAIL |", r"(?P<name>\S.{0,300}?) {0,200}\| FAIL \|$"),
+    _make(" => ", r"(?P<name>\S.{0,400}) => {file}:{line}:{number}$"),
+    _make(" in (", r"(?:FAIL|ERROR) in \((?P<name>[^()]{1,300})\) \((?P<file>[^():]{1,300}):{line}\)$"),
+    _make(" at ", r"(?P<name>.{0,300}?)(?:: )?(?:Test Failed|Error During Test) at {file}:{line}$"),
+    _make(
         "): ",
-        lazy_pattern(
-            r" {0,4}(?:\u2500\u2500 )?(?:[0-9]{1,5}\. )?(?:Failure|Error) "
-            r"\('?(?P<file>[^():']{1,300}):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?'?\)"
-            r": (?P<name>.{1,300}?) ?\u2500*$"
-        ),
+        r" {0,4}(?:\u2500\u2500 )?(?:{number}\. )?(?:Failure|Error) \('?(?P<file>[^():']{1,300}):{line}"
+        r"(?::{number})?'?\): (?P<name>.{1,300}?) ?\u2500*$",
     ),
-    _Form(" [E]", lazy_pattern(r"[0-9:]{4,9} \+[0-9]{1,7}(?: ~[0-9]{1,7})? -[0-9]{1,7}: (?P<name>.{1,400}?) \[E\]$")),
-    _Form(
-        "[FAIL",
-        lazy_pattern(r"\[FAIL(?:[.:] (?:Reason: )?(?P<said>.{1,400}?))?\] (?P<name>\w{1,200}\(.{0,200}?\)).{0,80}$"),
-    ),
-    _Form(
+    _make(" [E]", r"[0-9:]{4,9} \+{number}(?: ~{number})? -{number}: (?P<name>.{1,400}?) \[E\]$"),
+    _make("[FAIL", r"\[FAIL(?:[.:] (?:Reason: )?(?P<said>.{1,400}?))?\] (?P<name>\w{1,200}\(.{0,200}?\)).{0,80}$"),
+    _make(
         ": error: ",
-        lazy_pattern(
-            r"(?:<unknown>|(?P<file>[^\s:]{1,300})):(?P<line>[0-9]{1,7}): error: "
-            r"(?:-\[(?P<objc>[^\]]{1,300})\]|(?P<name>\w{1,100}\.test\w{0,200}))"
-            r" : (?P<said>\S.*)$"
-        ),
+        r"(?:<unknown>|{file}):{line}: error: (?:-\[(?P<objc>[^\]]{1,300})\]|(?P<name>\w{1,100}\.test\w{0,200}))"
+        r" : (?P<said>\S.*)$",
         is_exact=True,
     ),
-    _Form("[-] ", lazy_pattern(r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$")),
-    _Form('FAIL  "', lazy_pattern(r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$")),
-    _Form(": FAILED:", lazy_pattern(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): FAILED:$"), is_exact=True),
-    _Form("TEST CASE: ", lazy_pattern(r"TEST CASE: {1,4}(?P<name>\S.{0,300})$"), is_sure=False),
-    _Form(
-        "[fail]: ",
-        lazy_pattern(rf"\s{{0,8}}\S{{1,2}} \[fail\]: (?P<name>\S.{{0,400}}?)(?: Error thrown in test)?{_TIME}$"),
-        is_whole=False,
+    _make("[-] ", r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$"),
+    _make('FAIL  "', r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$"),
+    _make(": FAILED:", r"{file}:{line}: FAILED:$", is_exact=True),
+    _make("TEST CASE: ", r"TEST CASE: {1,4}(?P<name>\S.{0,300})$", is_sure=False),
+    _make(
+        "[fail]: ", r"\s{0,8}\S{1,2} \[fail\]: (?P<name>\S.{0,400}?)(?: Error thrown in test)?{time}$", is_whole=False
     ),
-    _Form("[FAILED] ", lazy_pattern(rf"\s{{0,8}}\[FAILED\] (?P<name>\S.{{0,400}}?){_TIME}$"), is_sure=False),
-    _Form(
-        " @ ",
-        lazy_pattern(r"(?:Failure|Error) (?:\u2192|->) (?P<file>[^\s:]{1,300}) @ (?P<line>[0-9]{1,7})$"),
-    ),
-    _Form(
+    _make("[FAILED] ", r"\s{0,8}\[FAILED\] (?P<name>\S.{0,400}?){time}$", is_sure=False),
+    _make(" @ ", r"(?:Failure|Error) (?:\u2192|->) {file} @ {line}$"),
+    _make(
         "Scenario",
-        lazy_pattern(
-            r"\s{0,8}(?:[0-9]{1,5}\) )?Scenario(?: Outline)?: (?P<name>\S.{0,300}?)"
-            r"(?: +# (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}))?$"
-        ),
+        r"\s{0,8}(?:{number}\) )?Scenario(?: Outline)?: (?P<name>\S.{0,300}?)(?: +# {file}:{line})?$",
         is_sure=False,
     ),
-    _Form(
+    _make(
         "FAIL",
-        lazy_pattern(
-            rf"(?P<name>[\w\"'/.:<>#-][^|\n]{{0,300}}?)(?: ?\.{{2,80}} ?| \.\.\. | +)"
-            rf"\*{{0,3}}(?:FAIL|FAILED|Failed)(?![\w:]){_TIME}$"
-        ),
+        r"(?P<name>[\w\"'/.:<>#-][^|\n]{0,300}?)(?: ?\.{2,80} ?| \.\.\. | +)\*{0,3}(?:FAIL|FAILED|Failed)(?![\w:])"
+        r"{time}$",
         is_sure=False,
         is_whole=False,
     ),
-    _Form(
+    _make(
         "FAIL",
-        lazy_pattern(
-            rf"\s{{0,4}}(?:FAIL|FAILED)(?::| -)? {{1,4}}(?P<name>[^\s(\[|=:*].{{0,400}}?){_TIME}(?: +[0-9]{{1,3}}%)?$"
-        ),
+        r"\s{0,4}(?:FAIL|FAILED)(?::| -)? {1,4}(?P<name>[^\s(\[|=:*].{0,400}?){time}(?: +[0-9]{1,3}%)?$",
         is_sure=False,
     ),
-    _Form(
+    _make(
         "",
-        lazy_pattern(
-            r"\s{0,12}[\u2717\u2718\u2716\u2715\u00d7\u274c]\ufe0f? {1,3}"
-            rf"(?P<name>(?!(?:Given|When|Then|And|But) )[^\s\[|].{{0,400}}?){_TIME}$"
-        ),
+        r"\s{0,12}[\u2717\u2718\u2716\u2715\u00d7\u274c]\ufe0f? {1,3}"
+        r"(?P<name>(?!(?:Given|When|Then|And|But) )[^\s\[|].{0,400}?){time}$",
         is_sure=False,
     ),
-    _Form(") ", lazy_pattern(r"\s{0,6}[0-9]{1,5}\) (?P<name>\S.{0,400})$"), is_sure=False),
+    _make(") ", r"\s{0,6}{number}\) (?P<name>\S.{0,400})$", is_sure=False),
 )
-_SURE_NEEDLES: Final = tuple(form.needle for form in _FORMS if form.is_sure)
+_SURE_NEEDLES: Final = tuple(row.needle for row in _FORMS if row.is_sure)
 _MARKS: Final = frozenset("\u2717\u2718\u2716\u2715\u00d7\u274c")
-_LISTED: Final = lazy_pattern(r" {2,8}(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}) {1,3}(?:# )?(?P<name>\S.{0,300})$")
-_LIST_TITLE: Final = lazy_pattern(r"(?:Failing|Failed|Errored) (?:scenarios|tests|specs|examples):$")
+_LISTED: Final = form(r" {2,8}{file}:{line} {1,3}(?:# )?(?P<name>\S.{0,300})$")
+_LIST_TITLE: Final = form(r"(?:Failing|Failed|Errored) (?:scenarios|tests|specs|examples):$")
 
 _ENDS_OF_TITLES: Final = (" scenarios:", " tests:", " specs:", " examples:")
 
-_COUNT: Final = lazy_pattern(
+_COUNT: Final = form(
     r"(?:\b(?P<before>[1-9][0-9]{0,6}) (?:\w{1,12} )?(?:failed|failing|failures?|fail|errors?|broken|not ok)\b"
     r"|\b(?:failed|failures?|fail|errors)\b ?[:=] ?(?P<behind>[1-9][0-9]{0,6})\b| -(?P<minus>[1-9][0-9]{0,6}): )"
 )
-_BESIDE: Final = lazy_pattern(
-    r"\b(?:[0-9]{1,7} (?:\w{1,12} )?(?:pass(?:ed|ing|es)?|succe\w{1,12}|ok|skipped|pending|ignored|tests?|specs?"
+_BESIDE: Final = form(
+    r"\b(?:{number} (?:\w{1,12} )?(?:pass(?:ed|ing|es)?|succe\w{1,12}|ok|skipped|pending|ignored|tests?|specs?"
     r"|scenarios?|examples?|assertions?|checks?|total|cases?|suites?)"
-    r"|(?:pass(?:ed|ing)?|tests?|total|succeeded)(?: \w{1,12})? ?[:=|] ?[0-9]{1,7})\b|[0-9] \+[0-9]"
+    r"|(?:pass(?:ed|ing)?|tests?|total|succeeded)(?: \w{1,12})? ?[:=|] ?{number})\b|[0-9] \+[0-9]"
 )
-_DIGIT: Final = lazy_pattern(r"[1-9]")
+_DIGIT: Final = form(r"[1-9]")
 _COUNTED: Final = ("fail", "error", "broken", "not ok", " -")
 """Strings of which each line with such a count has one, in small letters as the patterns."""
 
-_ONLY_COUNT: Final = lazy_pattern(r"\s*[1-9][0-9]{0,6} (?:FAILED TESTS?|fail|failed|failures?)$")
+_ONLY_COUNT: Final = form(r"\s*[1-9][0-9]{0,6} (?:FAILED TESTS?|fail|failed|failures?)$")
 
 
 class Heading(NamedTuple):
@@ -165,20 +136,20 @@ def may_name_tests(body: str) -> bool:
     return has_any(body, _SURE_NEEDLES) or has_any(body, _ENDS_OF_TITLES)
 
 
-def find_headings(lines: Sequence[str], body: str) -> Iterator[Heading]:
+def find_headings(lines: Lines, body: str) -> Iterator[Heading]:
     """Yield the failed tests that lines of a text name."""
     has_mark = not _MARKS.isdisjoint(body)
-    forms = [form for form in _FORMS if (form.needle in body if form.needle else has_mark)]
+    forms = [row for row in _FORMS if (row.needle in body if row.needle else has_mark)]
     for number, line in enumerate(lines if forms else ()):
-        found = _find_heading(line, number, forms) if line and len(line) <= _MAX_LINE else None
+        found = _find_heading(lines, number, forms) if line and len(line) <= _MAX_LINE else None
         if found is not None:
-            file = lines[number - 2].removesuffix(":") if line.startswith("# ") and number > 1 else ""
-            yield found._replace(name=file, location=Location(file=file)) if is_file(file) else found
+            yield found
 
 
-def _find_heading(line: str, number: int, forms: Sequence[_Form]) -> Heading | None:
-    for form in forms:
-        found = form.form.match(line) if form.needle in line else None
+def _find_heading(lines: Lines, number: int, forms: Sequence[_Form]) -> Heading | None:
+    line = lines[number]
+    for row in forms:
+        found = row.form.match(line) if row.needle in line else None
         if found is None:
             continue
         parts = found.groupdict()
@@ -190,11 +161,13 @@ def _find_heading(line: str, number: int, forms: Sequence[_Form]) -> Heading | N
         name = (parts.get("name") or parts.get("objc") or "").strip(" .:\"'")
         if name and not any(map(str.isalpha, name)):
             continue
-        return Heading(number, name, location, parts.get("said") or "", *form[2:])
+        if row.is_in_file and number > 1 and is_file(above := lines[number - 2].removesuffix(":")):
+            name, location = above, Location(file=above)
+        return Heading(number, name, location, parts.get("said") or "", *row[2:-1])
     return None
 
 
-def read_list(lines: Sequence[str]) -> list[Heading]:
+def read_list(lines: Lines) -> list[Heading]:
     """Return the failed tests that a list at the end names."""
     found: list[Heading] = []
     listing = False
@@ -205,7 +178,7 @@ def read_list(lines: Sequence[str]) -> list[Heading]:
             row = _LISTED.match(line)
             listing = row is not None
             if row is not None:
-                place = Location(file=row["file"], line=int(row["line"]))
+                place = place_of(row)
                 found.append(Heading(number, row["name"], place, "", True, False, False))
     return found
 
@@ -217,7 +190,7 @@ class Count(NamedTuple):
     said: str
 
 
-def find_count(lines: Sequence[str]) -> Count | None:
+def find_count(lines: Lines) -> Count | None:
     """Return the last line that counts failed tests beside others."""
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]

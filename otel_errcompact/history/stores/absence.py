@@ -96,7 +96,7 @@ class Absence(Generic[S]):
     def end(self, number: int) -> None:
         """Note that the backend is back, and has caught up `number` changes."""
         if self._until is not None:
-            _logger.warning("the store of runs %s is back, with %d changes that it had missed", self._name, number)
+            _logger.info("the store of runs %s is back, with %d changes that it had missed", self._name, number)
         self._until = None
 
     def add(self, missed: Missed[S] | None) -> None:

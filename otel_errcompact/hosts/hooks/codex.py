@@ -47,7 +47,7 @@ def _after(event: Event, runs: HostRuns) -> Output:
     if answered.outcome == "failure" and answered.text:
         told = join(answered.text, find_pointer(shown), answered.guidance, stop_of(call.run_id, runs))
         return {"decision": "block", "reason": told}
-    return output_for("PostToolUse", additionalContext=answered.guidance) if answered.guidance else {}
+    return output_for("PostToolUse", additionalContext=answered.beside) if answered.beside else {}
 
 
 def _on_prompt(event: Event, runs: HostRuns) -> Output:

@@ -84,7 +84,7 @@ def _after(event: Event, runs: HostRuns) -> Output:
         return {
             "modifiedResult": {**result, _name_in(result, _TYPE): kind or "success", _name_in(result, _TEXT): digest}
         }
-    return {"additionalContext": answered.guidance} if answered.guidance else {}
+    return {"additionalContext": answered.beside} if answered.beside else {}
 
 
 def _after_failure(event: Event, runs: HostRuns) -> Output:

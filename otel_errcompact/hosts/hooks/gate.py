@@ -89,7 +89,7 @@ def news_of(answer: Answer, shown: str) -> str:
         answer: What came of the call.
         shown: The raw result, which the host shows whatever we say.
     """
-    return join(_news_in(answer.text, shown) if answer.outcome == "failure" else "", answer.guidance)
+    return join(_news_in(answer.text, shown) if answer.outcome == "failure" else "", answer.beside)
 
 
 def _news_in(text: str, shown: str) -> str:

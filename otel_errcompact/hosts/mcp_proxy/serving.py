@@ -18,13 +18,13 @@ from otel_errcompact.hosts.mcp_proxy.standard_streams import StandardStreams
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
-    from pathlib import Path
 
     from otel_errcompact.hosts.mcp_proxy.relay import Server
     from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCalls
 
 _SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
 _BY_SIGNAL: Final = 128
+_NAME: Final = "errcompact-mcp"
 
 
 class Connect(Protocol):
@@ -110,33 +110,17 @@ def _watch_signals(stop: asyncio.Event, caught: list[int]) -> None:
                 loop.add_signal_handler(number, end, number)
 
 
-def _find_folder() -> Path:
-    from otel_errcompact.config import state_folder
-
-    contexts = state_folder()
-    # Where the user has no such place, it is a temporary folder, which is private already.
-    folder = contexts.with_name("mcp") if contexts.name == "context" else contexts
-    with suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
 def _make_calls() -> ToolCalls:
     from otel_errcompact.boundary import RunRegistry
-    from otel_errcompact.config import Options, TrajectoryOptions, state_folder
+    from otel_errcompact.config import state_folder
     from otel_errcompact.context.archive import FolderArchive
     from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCalls
     from otel_errcompact.installation.install import install
 
-    options = Options.from_environ()
-    folder = options.context.folder or state_folder()
-    if options.trajectory.path == TrajectoryOptions().path:
-        # The client chooses the working directory, often that of a project.
-        path = _find_folder() / options.trajectory.path
-        options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"path": path})})
-    installation = install(options=options)
+    installation = install(service_name=_NAME)
+    options = installation.ledger.options
     archive = FolderArchive(
-        folder,
+        options.context.folder or state_folder(),
         max_bytes=options.context.folder_max_bytes,
         max_days=options.context.folder_max_days,
         redacts=options.context.folder_redact,

@@ -54,11 +54,6 @@ class Places:
         """The runs, which outlive the process."""
         return self.data / f"{self.socket.name}.sqlite3"
 
-    @property
-    def trajectory(self) -> Path:
-        """The raw errors."""
-        return self.data / f"{self.socket.name}.trajectory.jsonl"
-
     def _beside(self, suffix: str) -> Path:
         return self.socket.with_name(f"{self.socket.name}.{suffix}")
 

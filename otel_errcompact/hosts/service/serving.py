@@ -197,12 +197,9 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
 
 def _read_options(settings: ServiceSettings) -> Options:
     options, places = Options.from_environ().with_way_back(WAY_BACK), settings.places
-    changes: dict[str, object] = {}
-    if "path" not in options.trajectory.model_fields_set:
-        changes["trajectory"] = options.trajectory.model_copy(update={"path": places.trajectory})
-    if settings.store or "store" not in options.model_fields_set:
-        changes["store"] = settings.store or f"sqlite:///{quote(str(places.store))}"
-    return options.model_copy(update=changes)
+    if not settings.store and "store" in options.model_fields_set:
+        return options
+    return options.model_copy(update={"store": settings.store or f"sqlite:///{quote(str(places.store))}"})
 
 
 def _make_server(app: Any) -> Server:

@@ -160,7 +160,7 @@ class _Reading:
             outcome=run.outcome,
             succeeded=run.succeeded,
             counts=replace(self.counts),
-            longest_streak=max(len(self.breaches.calls[name]) for name in ("same", "rejected")),
+            longest_streak=self.breaches.longest_streak,
             longest_row=len(self.breaches.calls["consecutive"]),
             silent_signs=dict(self.silent_signs),
             unflagged_signs=dict(self.unflagged_signs),

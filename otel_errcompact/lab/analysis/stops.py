@@ -63,6 +63,9 @@ class Breaches:
     """Of each threshold, for the values 1, 2, 3 and so on, the number of the call, from 1."""
 
     total: int = 0
+    longest_streak: int = 0
+    """The most failures of one class in one operation without a success of it between."""
+
     _errors: dict[tuple[Threshold, int], tuple[str, str]] = field(
         default_factory=dict["tuple[Threshold, int]", "tuple[str, str]"]
     )
@@ -70,6 +73,7 @@ class Breaches:
     def fail(self, observation: Observation, call: int, thresholds: Thresholds) -> None:
         """Count one failure."""
         self.total += 1
+        self.longest_streak = max(self.longest_streak, observation.streak)
         for name in THRESHOLDS:
             count, limit = observation.counts[name], int(getattr(thresholds, name))
             reached = self.calls[name]

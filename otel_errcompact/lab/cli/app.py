@@ -139,18 +139,42 @@ Examples:
   errcompact digest first.log second.log --tool pytest
   errcompact digest failures.jsonl --jsonl text
 """
+EXPLAIN_EPILOG: Final = """\
+\b
+Examples:
+  errcompact explain build.log --tool bash --exit-code 2
+  pytest 2>&1 | errcompact explain - --arguments pytest
+  errcompact explain build.log --json | jq '.asked[] | select(.took)'
+
+\b
+What it shows, from top to bottom:
+  Failure    failure or not, by whom it is declared or stated; whether
+             waiting helps, or nothing was executed, and by which words
+  Came off   each step of cleaning that changed the text
+  Secrets    what redaction replaced, and which rule; never the secret
+  Read by    the formats that were asked, in their order, with their
+             markers that stand in the text, and which one took it;
+             a format that is not named has no marker in the text
+  Facts      type, location and cause, the lines that hold them (of the
+             cleaned text), and what returned them first
+  Not read   lines that the agent does not read, by what they are
+  Template   what was masked, by rules of docs/masking.md
+  Key        what the key is made of
+  Hint       the advice, and the words that it is for
+"""
 RAW_EPILOG: Final = """\
 \b
 Examples:
   errcompact raw '#8809'
   errcompact raw 8809 --count 3
+  claude mcp add errcompact -- errcompact raw --mcp
 """
 REPORT_EPILOG: Final = """\
 \b
 Examples:
-  errcompact report errcompact-trajectory.jsonl
-  errcompact report errcompact-trajectory.jsonl --json | jq '.[].classes[].key'
-  errcompact report errcompact-trajectory.jsonl -o report.html
+  errcompact report
+  errcompact report --json | jq '.[].classes[].key'
+  errcompact report errors.jsonl -o report.html
   errcompact report ~/.claude/projects -o report.html --raw
   errcompact report this-week.jsonl --compare last-week.jsonl -o report.html
 """
@@ -335,12 +359,42 @@ def digest(
     raise typer.Exit(print_digests(source, as_text=text))
 
 
+@app.command(short_help="One raw error in, why it was read as it was out.", epilog=EXPLAIN_EPILOG)
+def explain(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="One raw error; '-', or none, is standard input.", show_default=False),
+    ] = Path("-"),
+    *,
+    as_json: Json = False,
+    tool: Tool = "",
+    arguments: Annotated[
+        str, typer.Option("--arguments", metavar="TEXT", help="The arguments of the call as JSON, or its command line.")
+    ] = "",
+    exit_code: ExitCode = None,
+) -> None:
+    """
+    Explain what was made of a raw error, and why: which format read it, which line became the cause, which rule masked
+    what, what the key is made of, and what the agent does not read.
+
+    It runs the steps again one by one. What they do not show is not guessed.
+    """
+    from otel_errcompact.lab.cli.explain import print_explanations
+    from otel_errcompact.lab.cli.inputs import Input
+
+    source = Input(files=(file,), tool=tool, exit_code=exit_code)
+    raise typer.Exit(print_explanations(source, arguments, as_json=as_json))
+
+
 @app.command(short_help="Trajectory files or transcripts in, reports or one HTML page out.", epilog=REPORT_EPILOG)
 def report(
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE", help="Trajectory files, or what 'errcompact replay' reads; folders too."),
-    ],
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE",
+            help="Trajectory files, or what 'errcompact replay' reads; folders too. By default your newest.",
+        ),
+    ] = None,
     *,
     as_json: Json = False,
     output: Annotated[
@@ -368,12 +422,13 @@ def report(
     another model. Give the option again for each further file.
     """
     from otel_errcompact.lab.cli.comparison import print_comparison
-    from otel_errcompact.lab.cli.report import print_page, print_reports
+    from otel_errcompact.lab.cli.report import find_newest, print_page, print_reports
 
     if output is not None and as_json:
         raise typer.BadParameter("a page is no JSON; leave one of the two out", param_hint="--output, --json")
     if output is None and raw:
         raise typer.BadParameter("is for a page; name its file with --output", param_hint="--raw")
+    files = files or find_newest()
     if output is not None:
         raise typer.Exit(print_page(files, output, raw=raw, baseline=compare or ()))
     if compare:
@@ -383,19 +438,27 @@ def report(
 
 @app.command(short_help="The name of a class in, its raw errors on this machine out.", epilog=RAW_EPILOG)
 def raw(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The class as a digest names it: '#8809', or 8809.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="The class as a digest names it: '#8809', or 8809.", show_default=False),
+    ] = "",
     *,
     count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="Print so many, the newest first.")] = 1,
+    as_tool: Annotated[
+        bool, typer.Option("--mcp", help="Serve it to an agent on standard streams, as the MCP tool errcompact_raw.")
+    ] = False,
 ) -> None:
     """
     Print the newest raw error of a class whose digest an agent has read, in whichever session.
 
-    It is what 'errcompact exec' has kept, or the trajectory file of a service, a proxy or an application: that of
-    OTEL_ERRCOMPACT_TRAJECTORY_PATH or of this directory. Only their user can read these files.
+    It is what 'errcompact exec' has kept, or the trajectory files of services, proxies and applications: that of
+    OTEL_ERRCOMPACT_TRAJECTORY_PATH, or those in your state folder. Only their user can read these files.
     """
-    from otel_errcompact.lab.cli.raw import print_raw
+    from otel_errcompact.lab.cli.raw import print_raw, serve_raw
 
-    raise typer.Exit(print_raw(name, count=count))
+    if as_tool and name:
+        raise typer.BadParameter("takes no NAME, which the agent gives", param_hint="--mcp")
+    raise typer.Exit(serve_raw() if as_tool else print_raw(name, count=count))
 
 
 @stack.callback()

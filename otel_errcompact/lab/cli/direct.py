@@ -33,6 +33,10 @@ def run_directly(arguments: Sequence[str]) -> int | None:
         from otel_errcompact.lab.cli.mcp_actions import serve
 
         return serve(server.command, url=server.url, transport=server.transport, headers=server.headers)
+    if list(arguments) == ["raw", "--mcp"]:
+        from otel_errcompact.lab.cli.raw import serve_raw
+
+        return serve_raw()
     if len(arguments) == 2 and arguments[0] == "raw" and not arguments[1].startswith("-"):  # noqa: PLR2004 - and its name
         from otel_errcompact.lab.cli.raw import print_raw
 

@@ -81,7 +81,7 @@ def _list_escalations(reports: Iterable[RunReport], marks: dict[str, str]) -> li
             kind = (answered.action, answered.escalation.threshold, answered.escalation.key)
             counts[kind] += 1
             mark = marks.get(answered.escalation.key, "")
-            newest[kind] = one_line(f"{answered.action}: {answered.escalation} {mark}".rstrip(), 2 * _CAUSE)
+            newest[kind] = one_line(f"{answered.action}: {answered.escalation.reached} {mark}".rstrip(), 2 * _CAUSE)
     if not counts:
         return []
     more = [f"- ... {len(counts) - MOST:,} more kinds"] if len(counts) > MOST else []

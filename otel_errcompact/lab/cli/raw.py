@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.config import Options
-from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.service.places import find_places
+from otel_errcompact.audit.files import list_trajectories
+from otel_errcompact.exceptions import ConfigurationError, ErrcompactError
 from otel_errcompact.hosts.wrapping.processes import read_environ
-from otel_errcompact.hosts.wrapping.raw_files import SUFFIX, find_state_home, list_folders
+from otel_errcompact.hosts.wrapping.raw_files import SUFFIX, list_folders
 from otel_errcompact.lab.cli.output import Problems, say
-from otel_errcompact.lab.cli.statuses import INCOMPLETE
+from otel_errcompact.lab.cli.statuses import FINE
 from otel_errcompact.lab.replay.lives import raw_of
 from otel_errcompact.lab.transcripts.model import RecordedLife
 from otel_errcompact.lab.transcripts.reading import read
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 _NAME: Final = lazy_pattern(r"#?([0-9a-f]{4,16})")
 
 
+class NothingKeptError(ErrcompactError, LookupError):
+    """No raw error of a class is kept on this machine."""
+
+
 def print_raw(name: str, *, count: int = 1) -> int:
     """
     Print raw errors of a class, the newest first.
@@ -36,22 +41,9 @@ def print_raw(name: str, *, count: int = 1) -> int:
 
     Returns:
         The exit status.
-
-    Raises:
-        ConfigurationError: No class can be called so.
     """
-    found = _NAME.fullmatch(name)
-    if found is None:
-        raise ConfigurationError(f"raw: '{name}' is no name of a class; digests have one, as in #8809")
     problems = Problems()
-    trajectories = [path for path in _list_trajectories() if path.is_file()]
-    raws = [*_find_kept(found[1]), *_find_recorded(trajectories, found[1], problems)]
-    # What `exec` has kept is often recorded too.
-    texts = list(dict.fromkeys(text for _, text in sorted(raws, key=lambda each: each[0], reverse=True)))
-    if not texts:
-        looked = ", ".join(map(str, (*list_folders(read_environ()), *trajectories)))
-        say(f"raw: no raw error of a class #{found[1]} is kept on this machine; looked in {looked}")
-        return INCOMPLETE
+    texts = find_raws(name, problems)
     for text in texts[:count]:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
     if len(texts) > count:
@@ -59,21 +51,50 @@ def print_raw(name: str, *, count: int = 1) -> int:
     return problems.exit_code
 
 
-def _list_trajectories() -> list[Path]:
-    home = find_state_home(read_environ())
-    of_hosts = sorted(Path(home).glob("otel-errcompact/*/*trajectory.jsonl")) if home else []
-    named = (Options.from_environ().trajectory.path, find_places().trajectory)
-    return list(dict.fromkeys(path.absolute() for path in (*named, *of_hosts)))
+def serve_raw() -> int:
+    """Serve the tool `errcompact_raw` by MCP until its client ends."""
+    # By its name, since its types are checked where its package is.
+    import_module("otel_errcompact.integrations.links.mcp_raw").serve(partial(find_raws, problems=Problems()))
+    return FINE
+
+
+def find_raws(name: str, problems: Problems) -> list[str]:
+    """
+    Find what is kept of a class, the newest first.
+
+    Args:
+        name: The name of the class, as digests have it.
+        problems: Are told of what cannot be read.
+
+    Raises:
+        ConfigurationError: No class can be called so.
+        NothingKeptError: None is found.
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise ConfigurationError(f"raw: '{name}' is no name of a class; digests have one, as in #8809")
+    trajectories = [path for path in list_trajectories() if path.is_file() and _is_own(path)]
+    raws = [*_find_kept(found[1]), *_find_recorded(trajectories, found[1], problems)]
+    # What `exec` has kept is often recorded too.
+    texts = list(dict.fromkeys(text for _, text in sorted(raws, key=lambda each: each[0], reverse=True)))
+    if not texts:
+        looked = ", ".join(map(str, (*list_folders(read_environ()), *trajectories)))
+        raise NothingKeptError(f"raw: no raw error of a class #{found[1]} is kept on this machine; looked in {looked}")
+    return texts
 
 
 def _find_kept(short: str) -> Iterator[tuple[float, str]]:
     for path in (path for folder in list_folders(read_environ()) for path in Path(folder).glob(f"*.{short}*{SUFFIX}")):
         try:
-            # In a shared folder another user may have laid a file for us to read.
-            if path.lstat().st_uid == path.parent.lstat().st_uid == os.geteuid():
-                yield path.stat().st_mtime, path.read_text(encoding="utf-8", errors="backslashreplace")
+            if _is_own(path) and _is_own(path.parent):
+                yield path.stat().st_mtime, path.read_bytes().decode("utf-8", "backslashreplace")
         except OSError as error:
             say(f"{path}: {error.strerror}")
+
+
+def _is_own(path: Path) -> bool:
+    # In a shared folder another user may have laid a file for us to read.
+    return path.lstat().st_uid == os.geteuid()
 
 
 def _find_recorded(trajectories: list[Path], short: str, problems: Problems) -> Iterator[tuple[float, str]]:
@@ -82,4 +103,5 @@ def _find_recorded(trajectories: list[Path], short: str, problems: Problems) -> 
             for line in life.lines if isinstance(life, RecordedLife) else ():
                 if line.raw is not None and line.text(semconv.CLASS).startswith(short):
                     raw = raw_of(line.raw, line)
-                    yield line.time_ns / 1e9, raw.text or raw.message
+                    text = raw.text or raw.message
+                    yield line.time_ns / 1e9, text.encode("utf-8", "backslashreplace").decode()

@@ -41,7 +41,7 @@ class Settings:
         if self.trajectory is not None:
             check_appendable(self.trajectory, "--trajectory")
         options = Options.from_environ()
-        file = {"enabled": self.trajectory is not None, "path": self.trajectory or options.trajectory.path}
+        file = {"enabled": self.trajectory is not None, "path": self.trajectory}
         options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update=file)})
         return with_thresholds(options, self.limits)
 
@@ -70,7 +70,7 @@ def replay_files(paths: Sequence[Path], options: Options, problems: Problems) ->
             yield from pipeline.finish()
     say_shared(forks.shared)
     report_lost(pipeline.lost_spans, problems)
-    if pipeline.unwritten:
+    if pipeline.unwritten and options.trajectory.path is not None:
         say_unwritten(options.trajectory.path, pipeline.unwritten)
         problems.is_output_lost = True
 

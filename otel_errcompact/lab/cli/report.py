@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.audit.files import list_trajectories
+from otel_errcompact.config import trajectories_folder
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import Problems, printable, say, say_skipped, write_json
 from otel_errcompact.lab.cli.overview import write_overview
@@ -24,6 +26,22 @@ if TYPE_CHECKING:
 _UNKNOWN_OF_RUN: Final = ("handled", "after_escalation", "sent_tokens", "digest_tokens", "escalations")
 _UNKNOWN_OF_CLASS: Final = ("streak",)
 """Fields of reports that raw errors alone do not give: null in JSON."""
+
+
+def find_newest() -> list[Path]:
+    """
+    Return the trajectory file that was written last; say which, of several.
+
+    Raises:
+        ConfigurationError: There is none.
+    """
+    found = list_trajectories()
+    if not found:
+        raise ConfigurationError(f"report: no trajectory file is in {trajectories_folder()}; name one")
+    newest, *older = found
+    if older:
+        say(f"report: {newest}; {_count(len(older), 'other file')} in {newest.parent}")
+    return [newest]
 
 
 def print_reports(files: Sequence[Path], *, as_json: bool) -> int:

@@ -35,7 +35,6 @@ Beside the socket, in a folder that only you can open:
   *.token             what requests to the port bring:
                       Authorization: Bearer TOKEN
   *.sqlite3           the runs, which outlive the service
-  *.trajectory.jsonl  the raw errors, for 'errcompact report'
 """
 
 

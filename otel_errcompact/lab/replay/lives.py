@@ -150,6 +150,7 @@ class _Player:
         return report.model_copy(
             update={
                 "result": result if result in _RESULTS else report.result,
+                "repeats": self._end.integer(semconv.REPEATS) if self._end is not None else 0,
                 "raw_tokens": self._raw_tokens,
                 "sent_tokens": self._sent_tokens,
                 "digest_tokens": self._digest_tokens,
@@ -199,7 +200,9 @@ class _Player:
         record = FailureRecord(
             tick=line.integer(semconv.TICK),
             found=found,
-            kind=FailureKind(transient=kind == "transient", rejected=kind == "rejected"),
+            kind=FailureKind(
+                transient=kind in {"transient", "unknown"}, rejected=kind == "rejected", unknown=kind == "unknown"
+            ),
             call=line.text(semconv.CALL),
             hint=line.text(semconv.HINT) if told else None,
         )
@@ -278,7 +281,7 @@ class _Player:
         self._ledger.refuse(
             self._run_id,
             line.text(semconv.GEN_AI_TOOL_NAME),
-            "",
+            line.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
             agent=line.text(semconv.GEN_AI_AGENT_NAME),
             began=line.integer(semconv.BEGAN),
             directory=line.text(semconv.DIRECTORY),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import sys
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from opentelemetry import _logs
@@ -13,7 +15,7 @@ from otel_errcompact.otel.sdk import read_processors
 from otel_errcompact.otel.spans.context import context_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
 
     from otel_errcompact.errors import SpanRef
 
@@ -26,9 +28,10 @@ def emit(
     *,
     span: SpanRef | None,
     time_ns: int,
+    severity: _logs.SeverityNumber = _logs.SeverityNumber.ERROR,
 ) -> None:
     """
-    Emit a log record at ERROR.
+    Emit a log record.
 
     Args:
         provider: Where it goes; the global one if None.
@@ -37,11 +40,12 @@ def emit(
         attributes: The attributes.
         span: The span it belongs to; the current one if None.
         time_ns: Nanoseconds since the epoch; now if zero.
+        severity: How severe it is.
     """
     (provider or _logs.get_logger_provider()).get_logger(semconv.SCOPE).emit(
         timestamp=time_ns or None,
-        severity_text="ERROR",
-        severity_number=_logs.SeverityNumber.ERROR,
+        severity_text=severity.name,
+        severity_number=severity,
         body=body,
         attributes=dict(attributes),
         event_name=event,
@@ -69,6 +73,17 @@ def is_bridged(logger: logging.Logger) -> bool:
             return True
         link = link.parent if link.propagate else None
     return False
+
+
+@contextmanager
+def grouped_by(key: str) -> Generator[None]:
+    """Have a loaded Sentry group by class what is logged inside."""
+    # Its handler takes a fingerprint from the scope alone, and groups by the format of the text otherwise.
+    new_scope = getattr(sys.modules.get("sentry_sdk"), "new_scope", None)
+    with nullcontext() if new_scope is None else new_scope() as scope:
+        if scope is not None:
+            scope.fingerprint = [semconv.SCOPE, key]
+        yield
 
 
 def _is_bridge(handler: logging.Handler) -> bool:

@@ -10,13 +10,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import metrics
+from opentelemetry._logs import SeverityNumber
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.errors import Location
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
-from otel_errcompact.otel.metrics.labels import Attributes, Cell, Labels, Series
-from otel_errcompact.otel.sdk import forget_counts, is_placeholder
+from otel_errcompact.otel.metrics.labels import Attributes, Cell, Labels, Series, shorten_place
+from otel_errcompact.otel.providers import is_placeholder
+from otel_errcompact.otel.sdk import forget_counts
 from otel_errcompact.otel.spans.context import context_of
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
@@ -32,13 +35,14 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.observations import Observation, Refusal
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.errors import Location, RawError, SpanRef
-    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+    from otel_errcompact.errors import RawError, SpanRef
+    from otel_errcompact.escalator.escalation import AnsweredEscalation
     from otel_errcompact.history.history import ErrorClass
 
 MAX_TOOLS: Final = 100
 MAX_AGENTS: Final = 50
 MAX_TYPES: Final = 200
+MAX_MEMBERS: Final = 500
 MAX_SERIES: Final = 1_800
 """Attribute sets of one counter; the SDK folds those beyond 2000 into one point without attributes."""
 
@@ -63,6 +67,8 @@ _COUNTERS: Final = (
     (semconv.ESCALATIONS, "{escalation}", "Thresholds that were reached, by what was done about it."),
     (semconv.RESOLUTIONS, "{error}", "Error classes whose operation has succeeded again, or proved not to have."),
     (semconv.REFUSALS, "{call}", "Identical calls that were not executed again."),
+    (semconv.REPEATS, "{call}", "Identical calls that succeeded again, in a row, with the same result."),
+    (semconv.MEMBERS, "{error}", "Failures of what has a name of its own inside one output: tests, targets."),
     (semconv.RUNS, "{run}", "Agent runs, by how they ended."),
 )
 
@@ -71,7 +77,7 @@ _logger = logging.getLogger(semconv.SCOPE)
 
 class Telemetry(Listener):
     """
-    Reports the ledger's events: metrics, and an ERROR record per escalation.
+    Reports the ledger's events: metrics, and a log record per answered escalation.
 
     Args:
         meter_provider: Where the instruments are made. While it is the API's placeholder for a provider that the
@@ -96,6 +102,7 @@ class Telemetry(Listener):
         self._classes = Labels(options.class_labels)
         self._tools = Labels(MAX_TOOLS)
         self._agents = Labels(MAX_AGENTS)
+        self._members = Labels(MAX_MEMBERS)
         self._types = Labels(MAX_TYPES, other=semconv.OTHER_TYPE)
         self._series: dict[tuple[str, ...], Cell] = {}
         self._streak_series: dict[tuple[str, ...], Cell] = {}
@@ -103,6 +110,8 @@ class Telemetry(Listener):
         self._escalations = Series(semconv.ESCALATIONS, MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
         self._resolutions = Series(semconv.RESOLUTIONS, MAX_SERIES, semconv.RESOLUTION)
         self._refusals = Series(semconv.REFUSALS, MAX_SERIES)
+        self._repeats = Series(semconv.REPEATS, MAX_SERIES)
+        self._failed_members = Series(semconv.MEMBERS, MAX_SERIES)
         self._runs = Series(semconv.RUNS, MAX_SERIES, semconv.RESULT)
         self._streaks = Series(semconv.STREAK, MAX_SERIES)
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
@@ -112,8 +121,9 @@ class Telemetry(Listener):
         self._lock = ReentrantLock()
         self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_SENT: 0, semconv.FORM_DIGEST: 0}
         self._meter_provider = meter_provider
-        self._logger_provider = logger_provider
-        self._instruments: _Instruments | None = None
+        self.logger_provider = logger_provider
+        """Where log records go; the global one if None."""
+        self._instruments: tuple[_Instruments, ...] = ()
         self._inherited: dict[str, int] = {}
         """What the library has counted of itself in the process that forked this one."""
         self._bind()
@@ -122,8 +132,7 @@ class Telemetry(Listener):
     def close(self) -> None:
         """Stop reporting."""
         self.flush()
-        if self._instruments is not None:
-            self._instruments.sources = tuple(other for other in self._instruments.sources if other is not self)
+        self._leave()
 
     def on_observed(self, observation: Observation) -> None:
         """Count one occurrence, with an exemplar that leads to its span."""
@@ -136,6 +145,13 @@ class Telemetry(Listener):
             tokens[semconv.FORM_DIGEST] += observation.digest_tokens
         self._durations.append((observation.duration_ns, raw.span))
         self._count(cell, raw.span)
+        for name in observation.found.facts.names:
+            shown = shorten_place(Location(file=name)) if name[:1] == "/" else name
+            attributes = {
+                semconv.MEMBER: self._members.label(shown),
+                semconv.GEN_AI_TOOL_NAME: self._tools.label(raw.tool),
+            }
+            self._count(self._failed_members.admit(attributes), raw.span)
 
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
         """Count a failure inside a call that in the end succeeded."""
@@ -159,35 +175,16 @@ class Telemetry(Listener):
         }
         self._count(self._refusals.admit(attributes))
 
-    def on_escalated(self, escalation: Escalation) -> None:
-        """
-        Write a log record at ERROR, to the standard logger or OpenTelemetry.
-
-        OpenTelemetry gets its own only if no handler passes on the standard one.
-        """
+    def on_repeated(self, run_id: str, agent: str, tool: str) -> None:  # noqa: ARG002 - as above
+        """Count a call that has repeated its success."""
         attributes = {
-            semconv.RUN_ID: escalation.run_id,
-            semconv.GEN_AI_AGENT_NAME: escalation.agent,
-            semconv.GEN_AI_TOOL_NAME: escalation.tool,
-            semconv.THRESHOLD: escalation.threshold,
-            semconv.CLASS: escalation.key,
-            semconv.ERROR_TYPE: escalation.type,
-            semconv.LOCATION: escalation.location,
+            semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
         }
-        attributes = _filled(attributes)
-        _logger.error("escalation: %s", escalation, extra={**attributes, semconv.EVENT_NAME: semconv.ESCALATION_EVENT})
-        if not records.is_bridged(_logger):
-            records.emit(
-                self._logger_provider,
-                semconv.ESCALATION_EVENT,
-                f"escalation: {escalation}",
-                attributes,
-                span=escalation.span,
-                time_ns=escalation.time_ns,
-            )
+        self._count(self._repeats.admit(attributes))
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
-        """Count an escalation by its answer."""
+        """Count an escalation by its answer, and log it."""
         attributes: Attributes = {
             semconv.THRESHOLD: answered.escalation.threshold,
             semconv.ACTION: answered.action,
@@ -195,11 +192,43 @@ class Telemetry(Listener):
             semconv.CLASS: self._classes.find(answered.escalation.key),
         }
         self._count(self._escalations.admit(attributes))
+        self._log(answered)
 
     def on_run_end(self, report: RunReport) -> None:
         """Count a run by how it ended."""
         attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
         self._count(self._runs.admit(attributes))
+
+    def _log(self, answered: AnsweredEscalation) -> None:
+        # OpenTelemetry gets a record of its own only if no handler passes on the standard logger's.
+        escalation = answered.escalation
+        attributes = {
+            semconv.RUN_ID: escalation.run_id,
+            semconv.GEN_AI_AGENT_NAME: escalation.agent,
+            semconv.GEN_AI_TOOL_NAME: escalation.tool,
+            semconv.GEN_AI_TOOL_CALL_ARGUMENTS: escalation.arguments[:MAX_INFO],
+            semconv.THRESHOLD: escalation.threshold,
+            semconv.ACTION: answered.action,
+            semconv.CLASS: escalation.key,
+            semconv.ERROR_TYPE: escalation.type,
+            semconv.LOCATION: escalation.location,
+        }
+        attributes = _filled(attributes)
+        severity = SeverityNumber.ERROR if answered.by_default else SeverityNumber.WARN
+        text = f"{answered.action}: {escalation}"
+        with records.grouped_by(escalation.key):
+            extra = {**attributes, semconv.EVENT_NAME: semconv.ESCALATION_EVENT}
+            _logger.log(logging.ERROR if answered.by_default else logging.WARNING, "escalation, %s", text, extra=extra)
+        if not records.is_bridged(_logger):
+            records.emit(
+                self.logger_provider,
+                semconv.ESCALATION_EVENT,
+                f"escalation, {text}",
+                attributes,
+                span=escalation.span,
+                time_ns=escalation.time_ns,
+                severity=severity,
+            )
 
     def _resolution(self, tool: str, error_class: ErrorClass, resolution: str) -> None:
         attributes = {
@@ -212,7 +241,7 @@ class Telemetry(Listener):
     def flush(self) -> None:
         """Hand all counts over to the SDK, one call for each series."""
         instruments = self._bind()
-        if instruments is None:
+        if not instruments:
             return
         # As many as there are now: threads that count meanwhile would keep it here.
         for _ in range(len(self._waiting)):
@@ -254,9 +283,10 @@ class Telemetry(Listener):
         counts = dict(self._ledger.guard.failures)
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
-        series = (self._errors, self._escalations, self._resolutions, self._refusals, self._streaks)
-        labels = (self._tools, self._agents, self._types)
-        counts[LABEL_OVERFLOW] = sum(one.overflowed for one in labels) + sum(one.folded for one in series)
+        series = (self._errors, self._escalations, self._resolutions, self._refusals, self._repeats)
+        folded = sum(one.folded for one in (*series, self._failed_members, self._streaks))
+        labels = (self._tools, self._agents, self._types, self._members)
+        counts[LABEL_OVERFLOW] = sum(one.overflowed for one in labels) + folded
         return counts
 
     def _count(self, cell: Cell, span: SpanRef | None = None) -> None:
@@ -275,10 +305,10 @@ class Telemetry(Listener):
                 cell.waits = True
                 self._waiting.append(cell)
         instruments = self._instruments or self._bind()
-        if len(self._waiting) > MAX_WAITING and instruments is not None:
+        if len(self._waiting) > MAX_WAITING and instruments:
             self._hand_over_oldest(instruments)
 
-    def _hand_over_oldest(self, instruments: _Instruments) -> None:
+    def _hand_over_oldest(self, instruments: tuple[_Instruments, ...]) -> None:
         cell, count = None, 0
         try:
             with self._lock:
@@ -293,8 +323,9 @@ class Telemetry(Listener):
                     self._waiting.remove(cell)
                 self._line_up(cell, 0)  # and another one counted, for what was taken out here
             if count:
-                with self._ledger.guard.stage(self.stage):
-                    instruments.counters[cell.instrument].add(count, cell.attributes, context_of(span))
+                for each in instruments:
+                    with self._ledger.guard.stage(self.stage):
+                        each.counters[cell.instrument].add(count, cell.attributes, context_of(span))
         except BaseException:
             # An interrupt. The SDK may have the count already, or not: one that is in doubt is rather given twice.
             if cell is not None:
@@ -308,21 +339,48 @@ class Telemetry(Listener):
                 cell.waits = True
                 self._waiting.append(cell)
 
-    def _hand_over_duration(self, instruments: _Instruments) -> None:
+    def _hand_over_duration(self, instruments: tuple[_Instruments, ...]) -> None:
         with suppress(IndexError):  # another thread was faster
             duration_ns, span = self._durations.popleft()
-            with self._ledger.guard.stage(self.stage):
-                instruments.duration.record(duration_ns / 1e9, None, context_of(span))
+            for each in instruments:
+                with self._ledger.guard.stage(self.stage):
+                    each.duration.record(duration_ns / 1e9, None, context_of(span))
 
-    def _bind(self) -> _Instruments | None:
+    def join(self, meter_provider: MeterProvider, *, leave: bool) -> bool:
+        """
+        Report to one more meter provider, from now on.
+
+        Args:
+            meter_provider: What the application has set.
+            leave: Whether to report no longer to those before it.
+
+        Returns:
+            Whether it is new.
+        """
+        self.flush()
+        with self._lock:
+            joined = _instruments_of(meter_provider)
+            if self in joined.sources:
+                return False
+            if leave:
+                self._leave()
+            joined.sources = (*joined.sources, self)
+            self._instruments = (*(() if leave else self._instruments), joined)
+            return True
+
+    def _leave(self) -> None:
+        for each in self._instruments:
+            each.sources = tuple(other for other in each.sources if other is not self)
+
+    def _bind(self) -> tuple[_Instruments, ...]:
         """Return the instruments, if there is a meter provider by now."""
         with self._lock:
             provider = self._meter_provider
             if is_placeholder(provider):
                 provider = metrics.get_meter_provider()
-            if self._instruments is None and not is_placeholder(provider):
-                self._instruments = _instruments_of(provider)
-                self._instruments.sources = (*self._instruments.sources, self)
+            if not self._instruments and not is_placeholder(provider):
+                self._instruments = (_instruments_of(provider),)
+                self._instruments[0].sources = (*self._instruments[0].sources, self)
             return self._instruments
 
     def _cell(self, raw: RawError, found: Classified, agent: str, outcome: str) -> Cell:
@@ -431,15 +489,17 @@ class _Instruments:
         return callback
 
 
-_by_provider: Final[weakref.WeakKeyDictionary[MeterProvider, _Instruments]] = weakref.WeakKeyDictionary()
+_made: Final[dict[int, _Instruments]] = {}
+"""By the identity of the provider: another one's may be no key."""
 _making: Final = ReentrantLock()
 
 
 def _instruments_of(provider: MeterProvider) -> _Instruments:
     with _making:
-        made = _by_provider.get(provider)
+        made = _made.get(id(provider))
         if made is None:
-            made = _by_provider[provider] = _Instruments(provider.get_meter(semconv.SCOPE))
+            made = _made[id(provider)] = _Instruments(provider.get_meter(semconv.SCOPE))
+            weakref.finalize(provider, _made.pop, id(provider), None).atexit = False
         return made
 
 
@@ -447,7 +507,7 @@ def _class_info(attributes: Attributes, location: Location, template: str) -> At
     info = {
         semconv.CLASS: attributes[semconv.CLASS],
         semconv.ERROR_TYPE: attributes[semconv.ERROR_TYPE],
-        semconv.LOCATION: one_line(str(location), MAX_INFO),
+        semconv.LOCATION: one_line(shorten_place(location), MAX_INFO),
         semconv.TEMPLATE: one_line(template, MAX_INFO),
     }
     return _filled(info)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import one_line
@@ -12,12 +16,28 @@ from otel_errcompact.runtime.locks import ReentrantLock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from otel_errcompact.errors import SpanRef
+    from otel_errcompact.errors import Location, SpanRef
 
 MAX_LABEL: Final = 120
 """Characters of one label value."""
 
+LAST_PARTS: Final = 3
+"""Parts of a path that is under no known folder."""
+
 Attributes = dict[str, str]
+
+
+def shorten_place(place: Location) -> str:
+    """Return a place without the folders of this machine."""
+    path = place.file.replace("\\", "/")
+    if path[:1] == "/" or path[1:3] == ":/":
+        folders = [*sys.path]
+        with suppress(OSError):  # the working directory was deleted
+            folders.append(str(Path.cwd()))
+        roots = (folder.replace("\\", "/").rstrip("/") for folder in folders)
+        found = [root for root in roots if root and path.startswith(f"{root}/")]
+        path = path[len(max(found, key=len)) + 1 :] if found else "/".join(path.split("/")[-LAST_PARTS:])
+    return str(replace(place, file=path))
 
 
 class Labels:

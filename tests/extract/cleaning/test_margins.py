@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.extract.cleaning.margins import strip_margins
+from otel_errcompact.extract.cleaning.markup import strip_margins
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from otel_errcompact.extract.cleaning.prefixes import strip_prefixes
         pytest.param("2026-11-22T02:10:27+01:00 a", "a", id="one line with a time"),
         pytest.param("web-1  | a\ndb-1   | b\nweb-1  |   c\nweb-1 exited with code 1", None, id="services"),
         pytest.param("@acme/web:test: a\n@acme/web:test: b\n@acme/web:test: c", "a\nb\nc", id="task"),
+        pytest.param("[test-unit] a\n[lint] b\nFinished in 3 s", "a\nb\nFinished in 3 s", id="tasks"),
+        pytest.param("[lint] a\n[lint] b\n< truncated lines 3-9 >\nc", "a\nb\n< truncated lines 3-9 >\nc", id="a cut"),
         pytest.param("web | a", "web | a", id="too few lines"),
         pytest.param(
             "web-1  | a\nweb-1  | b\nweb-1  | c\nd", "web-1  | a\nweb-1  | b\nweb-1  | c\nd", id="a line without"

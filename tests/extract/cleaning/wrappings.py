@@ -126,7 +126,7 @@ WRAPPINGS: Final[dict[str, Callable[[str], str]]] = {
     "image build": _before("#12 0.345 ", "#12 0.346 "),
     "foreman": _before("10:00:00 web.1  | "),
     "CRLF and indentation": lambda text: text.replace("\n", "\r\n") if "\n" not in text else _indent(text),
-    "colours": lambda text: f"\x1b[31m{text}\x1b[0m",
+    "colours": lambda text: f"\x1b[31m{text}\x1b(B\x1b[m",
     "MCP in a fence in a log": lambda text: _before("10:00:00 ")(f"```json\n{WRAPPINGS['result of MCP'](text)}\n```"),
     "tags in a string in JSON": lambda text: json.dumps({"output": f"<error>{text}</error>", "exit_code": 1}),
 }

@@ -12,16 +12,9 @@ from otel_errcompact.extract.stacks.frames import Frame, is_own, library_place
 @pytest.mark.parametrize(
     "file",
     [
-        "/app/orders/gateway.py",
-        "/home/ann/lib/app.py",
-        "C:\\Users\\ann\\proj\\app.py",
-        "app.py",
-        "/srv/python/app.py",
-        "<stdin>",
-        "<ipython-input-3-1f>",
-        "<python-input-0>",
-        "/src/otel_errcompact/tests/test_x.py",
-        "/x/otel_errcompact/lab/cli/demo/tools.py",
+        *("/app/orders/gateway.py", "/home/ann/lib/app.py", "C:\\Users\\ann\\proj\\app.py", "app.py"),
+        *("/srv/python/app.py", "<stdin>", "<ipython-input-3-1f>", "<python-input-0>"),
+        *("/src/otel_errcompact/tests/test_x.py", "/x/otel_errcompact/lab/cli/demo/tools.py"),
         "/srv/opentelemetry/app.py",
     ],
 )
@@ -34,10 +27,8 @@ def test_own_code(file):
     "file",
     [
         "/app/.venv/lib/python3.11/site-packages/httpx/_client.py",
-        "/usr/lib/python3/dist-packages/apt/cache.py",
-        "/usr/local/lib/python3.11/asyncio/runners.py",
-        "/usr/lib64/python3.9/json/decoder.py",
-        "/opt/pypy/lib/pypy3.9/json/decoder.py",
+        *("/usr/lib/python3/dist-packages/apt/cache.py", "/usr/local/lib/python3.11/asyncio/runners.py"),
+        *("/usr/lib64/python3.9/json/decoder.py", "/opt/pypy/lib/pypy3.9/json/decoder.py"),
         "C:\\Python311\\Lib\\json\\decoder.py",
         "C:\\hostedtoolcache\\windows\\Python\\3.11.4\\x64\\Lib\\asyncio\\base_events.py",
         "C:\\Users\\ann\\miniconda3\\envs\\py\\Lib\\socket.py",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.servers import RedisServer
 
 TEXTS = (
-    "ConnectionError: connection refused",
+    "ConnectionError: certificate has expired",
     "KeyError: 'sku'",
     "FileNotFoundError: [Errno 2] No such file or directory: 'prices.csv'",
     "ValueError: 7 is no price\n  details: the table has none\n  line 3 of 9",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from otel_errcompact.history.stores.parts import Backend
     from tests.servers import RedisServer
 
-REFUSED = "ConnectionError: connection refused"
+REFUSED = "ConnectionError: certificate has expired"
 MISSING = "KeyError: 'sku'"
 
 
@@ -587,15 +587,15 @@ def test_a_step_to_a_newer_form_that_fails_changes_nothing(
         assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'x'").fetchall() == []
 
 
-def test_a_run_that_a_newer_version_has_written(
+def test_a_run_that_another_version_has_written(
     address: str, join: Callable[..., Ledger], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not misread: it is counted here alone."""
-    monkeypatch.setattr("otel_errcompact.engine.stored.SCHEMA", 2)
+    monkeypatch.setattr("otel_errcompact.engine.stored.SCHEMA", 3)
     join(address).observe("r", raw(REFUSED))
-    monkeypatch.setattr("otel_errcompact.engine.stored.SCHEMA", 1)
+    monkeypatch.setattr("otel_errcompact.engine.stored.SCHEMA", 2)
     assert join(address).observe("r", raw(REFUSED)).count == 1
-    assert "form 2 of a newer otel-errcompact; this one reads 1" in caplog.text
+    assert "form 3 of another otel-errcompact; this one reads 2" in caplog.text
 
 
 def test_an_open_transaction_that_an_interrupt_has_left(tmp_path: Path, join: Callable[..., Ledger]) -> None:

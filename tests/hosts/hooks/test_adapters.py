@@ -95,7 +95,7 @@ def test_the_digest_stands_in_place_of_the_output(host: str, runs: LedgerRuns) -
     assert text.splitlines()[0] == "reading orders"
     assert text.splitlines()[-2:] == [
         "KeyError: 'lines'",
-        "#ee2a (exit code 1)",
+        "#7265 (exit code 1)",
     ]
 
 
@@ -111,7 +111,7 @@ def test_copilot_keeps_all_else_of_a_result(runs: LedgerRuns) -> None:
     failed["toolResult"]["toolTelemetry"] = {"metrics": {"ms": 3}}
     assert answer("copilot", failed, runs)["modifiedResult"] == {
         "resultType": "success",
-        "textResultForLlm": failed["toolResult"]["textResultForLlm"].rpartition("\n")[0] + "\n#ee2a (exit code 1)",
+        "textResultForLlm": failed["toolResult"]["textResultForLlm"].rpartition("\n")[0] + "\n#7265 (exit code 1)",
         "toolTelemetry": {"metrics": {"ms": 3}},
     }
 
@@ -426,7 +426,7 @@ def test_one_failure_is_one_class_in_every_host() -> None:
         runs = LedgerRuns(ledger=Ledger())
         fail(host, runs, 1)
         keys[host] = [each.key[:4] for run in runs.run_ids() for each in runs.report(run).classes]
-    assert keys == {host: ["ee2a"] for host in RECORDED_HOSTS}
+    assert keys == {host: ["7265"] for host in RECORDED_HOSTS}
 
 
 SESSIONS = {"claude-code": [7, 1], "codex": [5, 1], "copilot": [7, 1], "gemini": [8], "opencode": [7, 1]}

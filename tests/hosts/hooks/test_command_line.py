@@ -16,7 +16,7 @@ from tests.hosts.service.services import Place
 
 CANNOT = {
     "claude-code": [],
-    "codex": [],
+    "codex": ["refuse"],
     "copilot": ["turn", "ids"],
     "cursor": ["replace"],
     "gemini": ["turn", "ids"],
@@ -134,7 +134,7 @@ def test_the_doctor_finds_that_all_holds(host: str, place: Place) -> None:
 
 @pytest.mark.programs
 def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
-    """A hook was taken out by hand: without it no call is refused."""
+    """A hook was taken out by hand: without it a halted run would continue."""
     place.start("--store", "memory")
     run(place, "install", "codex", "--yes")
     path = place.folder / ".codex" / "hooks.json"
@@ -143,17 +143,20 @@ def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
     path.write_text(json.dumps(hooks))
     done = run(place, "doctor", "codex")
     assert done.returncode == 1
+    again = "#c2b2 again (x2, 2 in a row; escalates at 3: try something else)"
+    text = f"[KeyError] at totals (/srv/shop/orders.py:39): 'lines' {again}"
+    told = json.dumps({"decision": "block", "reason": text})
     no_hook = "no hook is installed for the event PreToolUse"
     assert done.stdout.splitlines() == [
         "see      yes  a command that failed twice was counted twice",
         "replace  yes  the agent reads a digest in place of the output of a command that failed",
         "add      yes  the agent reads how often the command has failed",
-        "refuse   NO   a command that had failed twice is executed a third time: the hook answered nothing",
+        "refuse   -    not possible: its hooks show no exit status; what a text states is counted, and never refused",
         f"stop     NO   a halted run would continue: {no_hook}",
-        "turn     NO   could not be tried: it shows in what is refused, and no call was refused",
+        f"turn     NO   two parallel calls that failed counted as two failed turns: the hook answered {told}",
         "ids      yes  a call that was reported twice counted once",
         "",
-        "3 of 7 did not hold:",
+        "2 of 7 did not hold:",
         f"- {path} has no hook of ours for the event PreToolUse",
         "What to do:",
         "- run 'errcompact hooks install codex': it writes the hooks again",

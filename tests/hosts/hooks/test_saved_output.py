@@ -60,12 +60,12 @@ def test_a_digest_that_was_made_without_the_service_is_counted_as_its_output(tmp
     raw = first["error"].removeprefix("Exit code 1\n")
     path.write_text(raw)
     digest = (
-        "[json.decoder.JSONDecodeError] at <module> (stock.py:3): Expecting value: line 1 column 15 (char 14) #1e12"
+        "[json.decoder.JSONDecodeError] at <module> (stock.py:3): Expecting value: line 1 column 15 (char 14) #e294"
     )
     error = f"Exit code 1\n{digest}\n[errcompact: whole output, {len(raw)} bytes: {path}]"
     answer("claude-code", first, runs)
     said = answer("claude-code", {**first, "error": error, "tool_use_id": "toolu_later"}, runs)
-    assert "#1e12 again (x2" in str(said)
+    assert "#e294 again (x2" in str(said)
 
 
 def test_a_digest_that_the_agent_has_read_already_is_not_said_again(tmp_path: Path, runs: LedgerRuns) -> None:

@@ -151,3 +151,18 @@ def test_what_a_human_has_answered_stands_beside_a_success(runs: LedgerRuns, kin
     runs.resume(run, PENDING)
     said = _spoken_beside(host, answer(host, success(kind, answer_with("Error: no such file")), runs))
     assert said in {"", f"OPERATOR: {PENDING}"}
+
+
+@pytest.mark.parametrize("kind", SUCCESSES)
+def test_a_success_that_repeats_is_told_beside_it_or_not_at_all(runs: LedgerRuns, kind: str) -> None:
+    """From the third identical call on with the same result, where the host has a channel beside it."""
+    host, _ = SUCCESSES[kind]
+    said = []
+    for number in range(4):
+        event = success(kind, answer_with("3 rows"))
+        name = next(name for name in ("tool_use_id", "tool_call_id", "callID", "") if name in event or not name)
+        said.append(_spoken_beside(host, answer(host, {**event, name: f"call-{number}"}, runs)))
+    assert said[:2] == ["", ""]
+    row = "this exact call has returned the same result 3 times in a row"
+    told = [row, row.replace("3", "4")] if host not in {"gemini", "opencode"} else ["", ""]
+    assert [each.partition(": ")[2] for each in said[2:]] == told

@@ -136,10 +136,10 @@ def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
         peer.fails("boom")
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in peer.lines)
     assert [path.name for path in tmp_path.iterdir()] == ["state"]
-    folder = tmp_path / "state" / "otel-errcompact" / "mcp"
+    folder = tmp_path / "state" / "otel-errcompact" / "trajectories"
     assert sorted(path.name for path in folder.iterdir()) == [
-        "errcompact-trajectory.jsonl",
-        "errcompact-trajectory.runs.jsonl",
+        "errcompact-mcp.jsonl",
+        "errcompact-mcp.runs.jsonl",
     ]
 
 

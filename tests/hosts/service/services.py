@@ -61,6 +61,11 @@ class Place:
         named = {"OTEL_ERRCOMPACT_SERVICE": str(self.socket), "PYTHONPATH": str(ROOT), "HOME": str(self.folder)}
         return {**kept, **named}
 
+    @property
+    def trajectory(self) -> Path:
+        """Where the raw errors are, in the user's state folder."""
+        return next(self.folder.rglob("errcompact-service.jsonl"))
+
     def serve(self, *options: str, **variables: str) -> subprocess.Popen[str]:
         """Start `errcompact serve`."""
         process = subprocess.Popen(

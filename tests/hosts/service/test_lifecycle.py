@@ -156,7 +156,7 @@ def test_a_signal_ends_it_in_order(place: Place, number: signal.Signals) -> None
     os.kill(running.pid, number)
     assert place.processes[0].wait(PATIENCE_S) == 0
     assert not place.socket.exists()
-    assert "no such table: orders" in (place.folder / "e.sock.trajectory.jsonl").read_text(encoding="utf-8")
+    assert "no such table: orders" in place.trajectory.read_text(encoding="utf-8")
 
 
 @pytest.mark.programs

@@ -99,8 +99,7 @@ def test_the_service_sends_what_came_and_its_own_calls_alone(place: Place) -> No
         for part in group.scope_metrics
     } == {("errcompact-service", "otel_errcompact")}
     assert collector.bodies("/v1/logs") == []
-    (trajectory,) = place.folder.rglob("*.trajectory.jsonl")
-    kept = trajectory.read_text(encoding="utf-8")
+    kept = place.trajectory.read_text(encoding="utf-8")
     assert [text in kept for text in ("no such table: orders", "no such table: items")] == [True, True]
 
 

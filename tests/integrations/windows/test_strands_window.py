@@ -299,6 +299,6 @@ def test_after_a_cut_digests_say_all_again(world: World) -> None:
             block["toolResult"] for message in agent.messages for block in message["content"] if "toolResult" in block
         ]
         text = next(result["content"][0]["text"] for result in results if result["toolUseId"] == "c25")
-        seen[forgets] = re.sub(r" \(.+?:\d+\)", "", text)
+        seen[forgets] = re.sub(r" \(\w+\.py\)", "", text)
     assert "[LookupError] at profile: no module -25" in seen[True]
     assert "[LookupError]: no module -25" in seen[False]

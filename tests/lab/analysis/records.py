@@ -9,7 +9,7 @@ from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts import RecordedRun
 
-REFUSED = "ConnectionError: connection refused"
+REFUSED = "ConnectionError: no such host found"
 """Nine tokens."""
 
 MISSING = "FileNotFoundError: no such file"

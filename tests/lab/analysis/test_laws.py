@@ -16,7 +16,7 @@ from tests.lab.analysis.records import DECLINED, Step, run
 
 CHARACTERS = "aE:r 0\n/.\u00e9"
 SAID = st.sampled_from(
-    ["3 rows", "ConnectionError: connection refused", "Error: no such file /tmp/a1", "same\nsame\nother", DECLINED]
+    ["3 rows", "ConnectionError: no such host found", "Error: no such file /tmp/a1", "same\nsame\nother", DECLINED]
 ) | st.text(alphabet=CHARACTERS, min_size=1, max_size=60).filter(str.strip)
 
 

@@ -12,12 +12,12 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from http.client import BadStatusLine
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.error import URLError
 
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -170,21 +170,20 @@ class TestSession:
             ("same", 3, "halt"),
         ]
         assert [step.number for step in played.session.steps if step.answered] == [15, 21]
-        assert played.session.halted == "the mirror is down too, I publish the report by hand"
+        assert played.session.halted == "the mirror is broken too, I publish the report by hand"
 
     def test_each_repeat_is_told_before_it_escalates(self, played: Played) -> None:
         """From the second failure on the digest says that the call has failed before, and what to do."""
-        advice = {"wait": " identical calls failed and no call has succeeded since: wait before you try again)"}
-        advice["change"] = " identical calls failed and no call has succeeded since, at "
-
         assert [step.number for step in played.session.steps if " again (x" in step.read] == [14, 15, 17, 20, 21]
-        assert [step.number for step in played.session.steps if advice["wait"] in step.read] == [14, 20]
+        assert [
+            step.number for step in played.session.steps if "; escalates at 3: try something else)" in step.read
+        ] == [14, 20]
         assert (
             "(x2, 2 in a row; 2 identical calls failed and no call has succeeded since" in played.session.steps[16].read
         )
 
     def test_a_call_that_cannot_work_is_refused(self, played: Played) -> None:
-        """It has failed twice for a reason that waiting does not mend; the first loop was one that waiting might."""
+        """It has failed twice; the other loops are of calls that differ in their arguments."""
         refused = played.session.steps[17]
 
         assert [step.number for step in played.session.steps if step.outcome == "refused"] == [refused.number]
@@ -208,7 +207,7 @@ class TestSession:
             pytest.param(4, "no such column: amount ", 6, ("sql", "SUM(amount_cents)"), id="wrong column"),
             pytest.param(7, "shop/stats.py:5)", 9, ("line", 5), id="division by zero"),
             pytest.param(11, "choose from ", 12, ("command", "--format csv"), id="wrong choice"),
-            pytest.param(18, "NOT EXECUTED: ", 19, ("timeout", 60), id="refused"),
+            pytest.param(18, "NOT EXECUTED: ", 19, ("timeout", 80), id="refused"),
         ],
     )
     def test_the_digest_holds_the_fact_the_agent_acts_on(
@@ -234,7 +233,7 @@ class TestSession:
 
         assert done.stdout.count("\n    [RECENT ERRORS]") == 1
         # Behind the digest of the failing call, and in the block.
-        assert done.stdout.count("\n    OPERATOR: uploads stay paused today, take the mirror: http://127.0.0.1:") == 2
+        assert done.stdout.count("\n    OPERATOR: uploads have moved, take the mirror: http://127.0.0.1:") == 2
 
     def test_a_success_clears_the_block(self, played: Played) -> None:
         """Once an operation has succeeded again there is nothing to say of its failures."""
@@ -278,8 +277,8 @@ class TestArtefacts:
         assert total(played, "errcompact.runs", "errcompact.result") == {("halted",): 1}
 
     def test_each_escalation_is_a_log_record(self, played: Played) -> None:
-        """An escalation is logged at ERROR, and nothing else is: the library had no fault of its own."""
-        assert [record[:22] for record in played.signals.records] == ["ERROR otel_errcompact:"] * 2
+        """An escalation that was answered is logged at WARNING, and nothing else is: the library had no fault."""
+        assert [record[:24] for record in played.signals.records] == ["WARNING otel_errcompact:"] * 2
         assert total(played, "errcompact.internal.failures", "errcompact.stage").total() == 0
 
     def test_the_tokens_of_the_counter_the_report_and_the_bill_agree(self, played: Played) -> None:
@@ -822,20 +821,20 @@ class TestTools:
             shell("no-such-program-anywhere")
 
     def test_the_two_servers(self, tmp_path: Path) -> None:
-        """One is always paused; the other one answers twice, with its own failure, and is gone."""
+        """One is always closed; the other one answers twice, with its own failure, and then breaks."""
         (tmp_path / "r.csv").write_text("1")
         publish = demo_tools.tools(tmp_path)["publish"]
 
         with servers() as addresses:
-            paused = [publish("r.csv", addresses.upload, 20) for _ in range(2)]
+            closed = [publish("r.csv", addresses.upload, 20) for _ in range(2)]
             forbidden = [publish("r.csv", addresses.mirror, 20) for _ in range(2)]
-            with pytest.raises(URLError, match="refused"):
+            with pytest.raises(BadStatusLine, match="cannot start"):
                 publish("r.csv", addresses.mirror, 20)
 
-        assert [(answer.text[:30], answer.failed) for answer in paused] == [
-            ("HTTP/1.1 503 Service Unavailab", True)
+        assert [(answer.text[:30], answer.failed) for answer in closed] == [
+            ("HTTP/1.1 410 Gone\nServer: Base", True)
         ] * 2
-        assert paused[0].text != paused[1].text
+        assert closed[0].text != closed[1].text
         assert [(answer.text[:22], answer.failed) for answer in forbidden] == [("HTTP/1.1 403 Forbidden", True)] * 2
 
     def test_a_report_that_is_accepted(self, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.lab.cli.conftest import Errcompact
 
-REFUSED = "ConnectionError: connection refused by 10.0.0.{}:5432 after a long time of waiting for it"
+REFUSED = "ConnectionError: no such host found at 10.0.0.{}:5432 after a long time of waiting for it"
 
 
 def test_the_input_is_one_run_in_order(errcompact: Errcompact) -> None:

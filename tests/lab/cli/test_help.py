@@ -21,7 +21,7 @@ from otel_errcompact.lab.cli.statuses import MEANINGS
 PAGE = Path(__file__).parents[3] / "docs/reference/command-line.md"
 SAMPLES = Path(__file__).parents[1] / "transcripts/samples"
 COMMANDS_OF = typer.main.get_command(app).commands
-COMMANDS = ["replay", "analyze", "key", "digest", "report", "raw", "stack export", "mcp wrap", "mcp unwrap"]
+COMMANDS = ["replay", "analyze", "key", "digest", "explain", "report", "raw", "stack export", "mcp wrap", "mcp unwrap"]
 
 
 def help_of(command: str) -> str:
@@ -47,10 +47,12 @@ EXAMPLES = [
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home and working folder with all files that the examples name."""
     home = tmp_path_factory.mktemp("home")
-    run(home, "errcompact demo --plain --trajectory errcompact-trajectory.jsonl")
-    for name in ("this-week", "last-week"):
+    run(home, "errcompact demo --plain --trajectory errors.jsonl")
+    trajectories = home / ".local/state/otel-errcompact/trajectories"
+    trajectories.mkdir(parents=True)
+    for copy in (home / "this-week", home / "last-week", trajectories / "shop"):
         for end in (".jsonl", ".runs.jsonl"):
-            shutil.copy(home / f"errcompact-trajectory{end}", home / f"{name}{end}")
+            shutil.copy(home / f"errors{end}", f"{copy}{end}")
     for folder in (".claude/projects", "runs", "results"):
         (home / folder).mkdir(parents=True)
         shutil.copy(SAMPLES / ("tau_bench.json" if folder == "results" else "claude_code.jsonl"), home / folder)

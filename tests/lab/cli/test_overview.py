@@ -21,12 +21,12 @@ def test_classes_and_escalations_of_all_runs_are_counted_once() -> None:
         "",
         "| class | tool | error | failures | runs | ended |",
         "|---|---|---|---:|---:|---|",
-        "| `#701a` | read_sku | [KeyError] 'sku' | 13 | 4 | 3 escalated, 1 active |",
-        "| `#c608` | print | [TimeoutError] no answer | 4 | 4 | 4 active |",
+        "| `#8e77` | read_sku | [KeyError] 'sku' | 13 | 4 | 3 escalated, 1 active |",
+        "| `#85e1` | print | [TimeoutError] no answer | 4 | 4 | 4 active |",
         "",
         "## Escalations of all runs",
         "",
-        "- 3 x unhandled: one error class keeps recurring (3 of 3): [KeyError] 'sku' #701a",
+        "- 3 x unhandled: one error class keeps recurring (3 of 3): [KeyError] 'sku' #8e77",
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ import otel_errcompact
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions, runs_path
 from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.lab.cli.report import find_newest
 from tests.lab.cli.transcripts import REFUSED, conversation, write_lines
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def trajectory(tmp_path: Path) -> Path:
     ignore = otel_errcompact.Continue()
     with otel_errcompact.run("run-1", agent="shop", ledger=ledger, on_escalation=lambda _: ignore) as run:
         for port in (1, 2, 3, 4):
-            run.fail(f"ConnectionError: connection refused by 10.0.0.1:{port}", tool="db.query")
+            run.fail(f"ConnectionError: no such host found at 10.0.0.1:{port}", tool="db.query")
         run.fail("KeyError: 'id'", tool="load")
         with run.tool("load") as call:
             call.result = "3 rows"
@@ -104,7 +106,7 @@ def test_other_transcripts_have_reports_too(errcompact: Errcompact, tmp_path: Pa
     """These tell what recovered. Reports are a line apart."""
     file = write_lines(tmp_path / "a.jsonl", conversation("a", REFUSED, "3 rows"), conversation("b", "3 rows"))
     out = errcompact("report", file).out
-    assert "| RECOVERED | db.query | [Error]: connection refused | 1 |" in out
+    assert "| RECOVERED | db.query | [Error]: no such host found | 1 |" in out
     assert "\n\n# Run b: clean\n" in out
 
 
@@ -124,3 +126,17 @@ def test_what_comes_out_changes_no_terminal(errcompact: Errcompact, tmp_path: Pa
     file = write_lines(tmp_path / "a.jsonl", conversation("r\x1b]0;x\x07", "Error: \u202egnp \x9b31m"))
     out = errcompact("report", file).out
     assert all(char == "\n" or char.isprintable() for char in out)
+
+
+def test_without_a_file_the_newest_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And a line says which, and how many others there are."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folder = tmp_path / "otel-errcompact" / "trajectories"
+    folder.mkdir(parents=True)
+    for seconds, name in enumerate(("old", "new")):
+        (folder / f"{name}.jsonl").write_text("")
+        os.utime(folder / f"{name}.jsonl", (seconds + 1, seconds + 1))
+    assert find_newest() == [folder / "new.jsonl"]
+    assert capsys.readouterr().err == f"errcompact: report: {folder}/new.jsonl; 1 other file in {folder}\n"

@@ -56,7 +56,7 @@ def test_a_comparison_as_markdown(errcompact: Errcompact, runs: Path, baseline: 
 
 ## New: 1
 
-- `KEY` [Error] connection refused: here 6 in 6 of 6 runs
+- `KEY` [Error] no such host found: here 6 in 6 of 6 runs
 
 ## Gone: 1
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-REFUSED = "Error: connection refused"
+REFUSED = "Error: no such host found"
 
 
 def conversation(run_id: str, *results: str) -> dict[str, object]:

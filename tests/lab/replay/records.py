@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts import AttributeValue
     from otel_errcompact.lab.transcripts.model import StatusCode
 
-REFUSED = "ConnectionError: connection refused"
+REFUSED = "ConnectionError: no such host found"
 MISSING = "FileNotFoundError: no such file"
 DECLINED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 SECOND = 1_000_000_000

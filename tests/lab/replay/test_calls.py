@@ -85,7 +85,7 @@ def test_the_numbers_of_a_run(play: Play) -> None:
         "agent": "shop",
         "source": "runs/shop.jsonl",
         "outcome": "reward 1",
-        "result": "unresolved",
+        "result": "recovered",
         "tool_calls": 4,
         "failures": 3,
         "stated": 0,

@@ -25,9 +25,9 @@ InMemory: Any = getattr(sdk_export, "InMemoryLogRecordExporter", None) or sdk_ex
 
 SPAN = SpanRef(trace_id=0xA, span_id=0xB)
 RAW = RawError(
-    text="ConnectionError: refused",
+    text="ConnectionError: no such host",
     type="ConnectionError",
-    message="refused",
+    message="no such host",
     tool="db",
     agent="shop",
     time_ns=1_700_000_000_000_000_000,
@@ -66,12 +66,16 @@ def test_an_escalation(rig):
     key = rig.escalate()
     (record,) = rig.records()
     assert (record.severity_text, record.severity_number.value) == ("ERROR", 17)
-    assert record.body == "escalation: one error class keeps recurring (3 of 3): [ConnectionError] refused"
+    assert record.body == (
+        "escalation, unhandled: one error class keeps recurring (3 of 3): [ConnectionError] no such host "
+        "(agent shop, run r, call db, class #200a)"
+    )
     expected = {
         "errcompact.run.id": "r",
         "gen_ai.agent.name": "shop",
         "gen_ai.tool.name": "db",
         "errcompact.threshold": "same",
+        "errcompact.action": "unhandled",
         "errcompact.class": key,
         "error.type": "ConnectionError",
     }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import logging
 import os
 import sys
 import threading
 from collections import Counter, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,10 @@ from opentelemetry.sdk.metrics.export import (
     PeriodicExportingMetricReader,
 )
 
+from otel_errcompact.compactor.classify import Classified
 from otel_errcompact.config import Options, TelemetryOptions
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.errors import RawError, SpanRef
+from otel_errcompact.errors import Facts, Location, RawError, SpanRef
 from otel_errcompact.escalator.actions import Halt
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.history.stores.memory import MemoryLimits
@@ -86,12 +88,17 @@ def meter() -> Iterator[Metered]:
     made.telemetry.close()
 
 
-def raw(message: str = "refused", tool: str = "db", agent: str = "shop", **details: Any) -> RawError:
+def raw(message: str = "no such host", tool: str = "db", agent: str = "shop", **details: Any) -> RawError:
     return RawError(
         text=f"ConnectionError: {message}", type="ConnectionError", message=message, tool=tool, agent=agent, **details
     )
 
 
+SUITE = """\
+FAILED tests/test_cart.py::test_add - ValueError: bad id
+FAILED tests/test_cart.py::test_pay - ValueError: bad id
+==================== 2 failed, 2 passed in 0.12s ====================
+"""
 PERMANENT = RawError(text="KeyError: 'sku'", tool="db", arguments="{}")
 """One that waiting does not mend, so that the identical call is refused in the end."""
 
@@ -183,7 +190,7 @@ class TestHandOver:
     def test_calls_of_the_sdk(self, meter, monkeypatch):
         """A collection calls the SDK once for each series, and for the newest durations, however many failures wait."""
         monkeypatch.setattr(meter.telemetry, "_durations", deque(maxlen=10))
-        used = meter.telemetry._instruments
+        (used,) = meter.telemetry._instruments
         calls: Counter[str] = Counter()
         for name, counter in used.counters.items():
             monkeypatch.setitem(used.counters, name, Spied(counter.add, name, calls))
@@ -399,6 +406,8 @@ class TestOtherInstruments:
             meter.ledger.observe("r", PERMANENT)
         meter.ledger.refuse("r", "db", "{}")
         meter.ledger.succeed("r", "db")
+        meter.ledger.repeat("r", "db")
+        meter.ledger.observe("r", raw(SUITE))
         meter.ledger.end("r")
         meter.ledger.observe("s", raw())
         meter.ledger.guard.failures["on_end"] += 1
@@ -410,6 +419,8 @@ class TestOtherInstruments:
             "errcompact.escalations": "{escalation}",
             "errcompact.resolutions": "{error}",
             "errcompact.refusals": "{call}",
+            "errcompact.repeats": "{call}",
+            "errcompact.members": "{error}",
             "errcompact.runs": "{run}",
             "errcompact.context.tokens": "{token}",
             "errcompact.compaction.duration": "s",
@@ -474,6 +485,33 @@ class TestOtherInstruments:
         labels = ("errcompact.class", "gen_ai.tool.name", "gen_ai.agent.name")
         assert meter.values("errcompact.refusals", *labels) == {(key, "db", "shop"): 3}
         assert sum(meter.values("errcompact.errors", "errcompact.outcome").values()) == 2
+
+    def test_repeats(self, meter):
+        """Identical successes are counted by tool and agent, and are no occurrences."""
+        meter.ledger.open("r", agent="shop")
+        for _ in range(2):
+            meter.ledger.repeat("r", "poll")
+        assert meter.values("errcompact.repeats", "gen_ai.tool.name", "gen_ai.agent.name") == {("poll", "shop"): 2}
+        assert "errcompact.errors" not in meter.metrics()
+        assert meter.ledger.report("r").repeats == 2
+
+    def test_members(self, meter):
+        """Each red test of a suite is counted by its name, once for each output, whichever class the suite is of."""
+        for text in (SUITE, SUITE.replace("test_pay", "test_tax")):
+            meter.ledger.observe("r", RawError(text=text, tool="bash"))
+        assert meter.values("errcompact.members", "errcompact.member", "gen_ai.tool.name") == {
+            ("test_add", "bash"): 2,
+            ("test_pay", "bash"): 1,
+            ("test_tax", "bash"): 1,
+        }
+
+    def test_a_member_that_is_a_path_has_no_folder_of_the_machine(self, meter):
+        """As the places of classes have none."""
+        facts = Facts(type="E", cause="no", names=("/srv/build/17/shop/tests/cart.py", r"Shop\Cart::test_add"))
+        found = Classified(facts=facts, key="k", template="no")
+        meter.telemetry.on_observed(replace(meter.ledger.observe("r", raw()), found=found))
+        names = meter.values("errcompact.members", "errcompact.member")
+        assert names == {("shop/tests/cart.py",): 1, (r"Shop\Cart::test_add",): 1}
 
     def test_runs(self, meter):
         """Runs are counted by how they ended, and by the agent where it is known."""
@@ -547,7 +585,8 @@ class TestEscalations:
         (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
         assert record.name == "otel_errcompact"
         assert record.getMessage() == (
-            "escalation: one error class keeps recurring (3 of 3): [ConnectionError] refused"
+            "escalation, unhandled: one error class keeps recurring (3 of 3): [ConnectionError] no such host "
+            "(agent shop, run r, call db, class #200a)"
         )
         expected = {
             "errcompact.run.id": "r",
@@ -558,6 +597,64 @@ class TestEscalations:
             "error.type": "ConnectionError",
         }
         assert {name: record.__dict__[name] for name in expected} == expected
+
+    @pytest.mark.parametrize(
+        ("answer", "level"),
+        [
+            (lambda ledger: ledger.answer("r", Halt("enough")), logging.WARNING),
+            (lambda ledger: ledger.answer_by_default("r", "the handler failed"), logging.ERROR),
+            (lambda ledger: ledger.close("r"), logging.ERROR),
+        ],
+        ids=["handler", "failed", "never"],
+    )
+    def test_severity(self, attended, caplog, answer, level):
+        """An error only where no handler has answered, and nothing before it is known."""
+        assert caplog.records == []
+        answer(attended.ledger)
+        (record,) = [record for record in caplog.records if hasattr(record, "errcompact.class")]
+        assert record.levelno == level
+
+    def test_sentry(self, meter):
+        """A Sentry that is loaded has an issue for each class, and not one for all escalations."""
+        sentry_sdk = pytest.importorskip("sentry_sdk")
+        events = []
+
+        class Kept(sentry_sdk.transport.Transport):
+            def capture_envelope(self, envelope):
+                events.append(envelope.get_event())
+
+        logs = importlib.import_module("sentry_sdk.integrations.logging").LoggingIntegration()
+        settings = {"default_integrations": False, "release": "1", "auto_session_tracking": False}
+        sentry_sdk.init(dsn="https://key@sentry.invalid/1", transport=Kept, integrations=[logs], **settings)
+        try:
+            keys = [
+                meter.ledger.observe("r", RawError(text=text, tool="db")).found.key
+                for text in ("KeyError: 'sku'", "ValueError: no tea")
+                for _ in range(3)
+            ]
+            logging.getLogger("shop").error("another error")
+        finally:
+            sentry_sdk.init(**settings)
+        grouped = [event.get("fingerprint") for event in events]
+        assert grouped == [["otel_errcompact", keys[0]], ["otel_errcompact", keys[3]], None]
+
+
+@pytest.mark.parametrize(
+    ("file", "shown"),
+    [
+        ("{cwd}/shop/orders.py", "shop/orders.py"),
+        ("{imported}/httpx/_models.py", "httpx/_models.py"),
+        ("/srv/elsewhere/app/shop/orders.py", "app/shop/orders.py"),
+        ("C:\\Users\\ann\\app\\orders.py", "ann/app/orders.py"),
+        ("shop/orders.py", "shop/orders.py"),
+    ],
+)
+def test_a_label_names_no_folder_of_the_machine(file, shown, tmp_path, monkeypatch):
+    """A class is one over all machines: the place is relative to the working directory or to where it is imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    path = file.format(cwd=tmp_path, imported=tmp_path / "site-packages")
+    assert labels_of_metrics.shorten_place(Location(function="pay", file=path, line=7)) == f"pay ({shown}:7)"
 
 
 class TestBounds:
@@ -651,7 +748,9 @@ class TestInstruments:
     def test_placeholder(self, monkeypatch):
         """Before the application sets its meter provider counts wait for it, however many series there are."""
         monkeypatch.setattr(instruments, "MAX_WAITING", 1)
-        placeholder = type("_ProxyMeterProvider", (metrics.NoOpMeterProvider,), {})()
+        placeholder = type(
+            "_ProxyMeterProvider", (metrics.NoOpMeterProvider,), {"__module__": "opentelemetry.metrics"}
+        )()
         chosen: list[metrics.MeterProvider] = [placeholder]
         monkeypatch.setattr(metrics, "get_meter_provider", lambda: chosen[-1])
         meter = metered(provider=placeholder)
@@ -670,7 +769,9 @@ class TestInstruments:
 
     def test_closed_before_there_is_a_provider(self):
         """Closed before there is any, it has nothing to take back."""
-        placeholder = type("_ProxyMeterProvider", (metrics.NoOpMeterProvider,), {})()
+        placeholder = type(
+            "_ProxyMeterProvider", (metrics.NoOpMeterProvider,), {"__module__": "opentelemetry.metrics"}
+        )()
         meter = metered(provider=placeholder)
         meter.telemetry._meter_provider = placeholder
         meter.telemetry.close()
@@ -744,7 +845,7 @@ class TestInstruments:
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_a_process_forked_during_a_collection_collects(self, meter):
         """Another thread held the SDK's locks then, which nothing would release: the end of the child would hang."""
-        consumer = meter.telemetry._instruments.duration._measurement_consumer
+        consumer = meter.telemetry._instruments[0].duration._measurement_consumer
         (storage,) = consumer._reader_storages.values()
         with consumer._lock:
             child = os.fork()
@@ -776,7 +877,7 @@ class TestInstruments:
         monkeypatch.setattr(Guard, "strict", False)
         meter = metered()
         broken = SimpleNamespace(add=lambda *_: 1 / 0)
-        monkeypatch.setitem(meter.telemetry._instruments.counters, "errcompact.errors", broken)
+        monkeypatch.setitem(meter.telemetry._instruments[0].counters, "errcompact.errors", broken)
         meter.ledger.handled("r", raw())
         meter.telemetry.flush()
         assert meter.ledger.guard.failures == {"instruments": 1}

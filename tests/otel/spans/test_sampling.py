@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,19 +18,21 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased,
 from opentelemetry.sdk.version import __version__ as sdk_version
 
 from otel_errcompact.boundary import run
-from otel_errcompact.config import Options, TelemetryOptions
+from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
 from otel_errcompact.installation import install as installation
 from otel_errcompact.installation.install import Installation, install, uninstall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from opentelemetry.trace import Tracer
 
 pytestmark = pytest.mark.usefixtures("own_log")
 
-RECORDING = Options(telemetry=TelemetryOptions(record_unsampled=True))
+RECORDING = Options(
+    telemetry=TelemetryOptions(record_unsampled=True),
+    trajectory=TrajectoryOptions(path=Path("errcompact-trajectory.jsonl")),
+)
 HAS_SAMPLER = hasattr(sampling, "AlwaysRecordSampler")
 
 records_all = pytest.mark.skipif(not HAS_SAMPLER, reason="this SDK has no sampler that records everything")

@@ -24,6 +24,7 @@ CAPABILITIES: Final = ("see", "replace", "add", "refuse", "stop", "turn", "ids")
 _CANNOT: Final[Mapping[tuple[str, str], str]] = {
     ("claude-code", "replace"): "its hooks cannot; the shell prefix could, and is not installed",
     ("cursor", "replace"): "its hooks replace results of MCP servers alone, and no output of a command",
+    ("codex", "refuse"): "its hooks show no exit status; what a text states is counted, and never refused",
     ("copilot", "turn"): "its hooks do not say which calls were made side by side",
     ("copilot", "ids"): "its hooks give calls no id",
     ("gemini", "turn"): "its hooks do not say which calls were made side by side",
@@ -62,7 +63,6 @@ def diagnose(
     second = _fail(scene, 2, send)
     third = send(scene.before(3))
     seen = _texts_of(second)
-    refuses = "NOT EXECUTED" in _texts_of(third)
     found = {
         "see": _judge(
             "again (x2" in seen,
@@ -77,19 +77,19 @@ def diagnose(
             first,
         ),
         "add": _judge(
-            "identical calls failed" in seen,
+            "2 in a row" in seen,
             "the agent reads how often the command has failed",
             "the agent does not read how often the command has failed",
             second,
         ),
         "refuse": _judge(
-            refuses,
+            "NOT EXECUTED" in _texts_of(third),
             "a command that had failed twice was not executed a third time",
             "a command that had failed twice is executed a third time",
             third,
         ),
         "stop": _check_stop(host, send, answers=any((first, second, third))),
-        "turn": _check_turn(Scene(host=host, session=new_session()), send, refuses=refuses),
+        "turn": _check_turn(Scene(host=host, session=new_session()), send),
         "ids": _check_ids(Scene(host=host, session=new_session()), send),
     }
     impossible = {name: reason for (of, name), reason in _CANNOT.items() if of == host}
@@ -127,21 +127,19 @@ def _fail(scene: Scene, number: int, send: Way) -> Mapping[str, object]:
     return said
 
 
-def _check_turn(scene: Scene, send: Way, *, refuses: bool) -> tuple[Held, str]:
-    if not refuses:  # by refusals it is seen what counts
-        return "no", "could not be tried: it shows in what is refused, and no call was refused"
+def _check_turn(scene: Scene, send: Way) -> tuple[Held, str]:
     send(scene.before(1))
     send(scene.before(2))
     send(scene.after(1))
-    send(scene.after(2))
+    second = send(scene.after(2))
     if scene.host == "claude-code":
         send(scene.batch(1, 2))
-    third = send(scene.before(3))
+    seen = _texts_of(second)
     return _judge(
-        "NOT EXECUTED" not in _texts_of(third),
+        "again (x2" in seen and "in a row" not in seen,
         "two parallel calls that failed counted as one failed turn",
         "two parallel calls that failed counted as two failed turns",
-        third,
+        second,
     )
 
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.config import state_folder
+from otel_errcompact.config import find_state_home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,7 @@ def program_of(host: str, environ: Mapping[str, str]) -> str:
 
 def receipts_folder(environ: Mapping[str, str]) -> Path:
     """Return where it is kept what an installation has changed."""
-    return state_folder(environ).with_name("hooks")
+    return find_state_home(environ) / "hooks"
 
 
 def _settings_folder(home: _Home, environ: Mapping[str, str]) -> Path:

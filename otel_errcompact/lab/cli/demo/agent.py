@@ -30,6 +30,7 @@ _CHOICES: Final = lazy_pattern(r"invalid choice: '(?P<wrong>\w+)' \(choose from 
 _ORDERED_ADDRESS: Final = lazy_pattern(r"^OPERATOR: .*?(?P<url>http://\S+)", re.MULTILINE)
 _PUBLISHED: Final = "HTTP/1.1 201"
 _REFUSED: Final = "NOT EXECUTED"
+_FORBIDDEN: Final = "read_only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +124,8 @@ def _publish(report: str, url: str) -> _Task:
         if ordered is not None and ordered["url"] != url:
             url, thought = ordered["url"], "The operator gave me another address."
         elif _REFUSED in prompt.result:
-            timeout, thought = 60, "This exact call is refused by now. Perhaps with more time?"
+            timeout, thought = timeout + 20, "This exact call is refused by now. Perhaps with more time?"
+        elif _FORBIDDEN not in prompt.result:
+            timeout, thought = timeout + 20, "Perhaps with more time?"
         prompt = yield _call(thought, "publish", report=report, url=url, timeout=timeout)
     return prompt.result

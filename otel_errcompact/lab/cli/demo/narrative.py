@@ -148,7 +148,7 @@ def list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
         elif " again (x" in step.digest and step.answered is None:
             yield number, "notice", "the digest said that the call had failed before, how often, and what to do"
         if step.answered is not None:
-            yield number, "escalate", f"{step.answered.escalation}"
+            yield number, "escalate", step.answered.escalation.reached
             yield number, step.answered.action, f"the operator: {step.answered.message}"
     if session.halted:
         yield str(len(session.steps) + 1), "halted", "RunHalted at the gate; the agent's own loop would have continued"

@@ -20,27 +20,24 @@ class Addresses(NamedTuple):
     """Where reports can be sent."""
 
     upload: str
-    """Answers every report with 503."""
+    """Answers every report with 410."""
 
     mirror: str
-    """Answers two reports with 403 and is gone."""
+    """Answers two reports with 403, and then with what is no HTTP."""
 
 
 @contextmanager
 def servers() -> Generator[Addresses]:
     """Serve both addresses while the block runs."""
-    upload, mirror = HTTPServer(_LOOPBACK, _Paused), _Mirror(_LOOPBACK, _Forbidden)
-    threads = (
-        Thread(target=upload.serve_forever, args=(_POLL_S,), daemon=True),
-        Thread(target=mirror.serve_all, daemon=True),
-    )
+    upload, mirror = HTTPServer(_LOOPBACK, _Closed), _Mirror(_LOOPBACK, _Forbidden)
     with upload, mirror:
-        for thread in threads:
-            thread.start()
+        for server in (upload, mirror):
+            Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True).start()
         try:
             yield Addresses(_url(upload), _url(mirror))
         finally:
-            upload.shutdown()
+            for server in (upload, mirror):
+                server.shutdown()
 
 
 def _url(server: HTTPServer) -> str:
@@ -63,24 +60,23 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-class _Paused(_Handler):
+class _Closed(_Handler):
     def do_POST(self) -> None:
-        self.refuse(503, "uploads_paused", "uploads are paused, try again later")
+        self.refuse(410, "uploads_closed", "uploads have moved away from here")
 
 
 class _Mirror(HTTPServer):
-    answers = 2
+    """A server that breaks."""
 
-    def serve_all(self) -> None:
-        while self.answers:
-            self.handle_request()
+    answers = 2
 
 
 class _Forbidden(_Handler):
     def do_POST(self) -> None:
         mirror = cast("_Mirror", self.server)
         mirror.answers -= 1
-        if not mirror.answers:
-            # Closed before the answer goes out, so that the next call surely finds a closed port.
-            mirror.server_close()
+        if mirror.answers < 0:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.wfile.write(b"mirror: cannot start the server\r\n")
+            return
         self.refuse(403, "read_only", "this account may not write to the mirror")

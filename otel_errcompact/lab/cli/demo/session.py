@@ -111,8 +111,8 @@ def _load_tools(root: Path) -> Tools:
 def _operator(mirror: str) -> Handler:
     answers: Iterator[Action] = iter(
         (
-            errcompact.Continue(f"uploads stay paused today, take the mirror: {mirror}"),
-            errcompact.Halt("the mirror is down too, I publish the report by hand"),
+            errcompact.Continue(f"uploads have moved, take the mirror: {mirror}"),
+            errcompact.Halt("the mirror is broken too, I publish the report by hand"),
         )
     )
     return lambda _: next(answers)

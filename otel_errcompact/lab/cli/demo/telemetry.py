@@ -64,7 +64,7 @@ class Signals:
     """What the counters and gauges say, in a stable order."""
 
     records: tuple[str, ...]
-    """The log records at ERROR."""
+    """The log records at WARNING and above."""
 
     exported: bool
     """Whether spans go to an OTLP endpoint."""
@@ -170,7 +170,7 @@ def _capture_records() -> Generator[deque[str]]:
 
 class _Records(logging.Handler):
     def __init__(self) -> None:
-        super().__init__(logging.ERROR)
+        super().__init__(logging.WARNING)
         self.records: deque[str] = deque(maxlen=MAX_RECORDS)
 
     def emit(self, record: logging.LogRecord) -> None:
