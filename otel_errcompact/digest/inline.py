@@ -233,8 +233,7 @@ def _render_in_order(
 ) -> Digest:
     text = write_whole(raw.text)
     if options.way_back:
-        chosen = chooses_lines(raw.tool, raw.arguments)
-        limit = options.unread_tokens * (2 if chosen else 1)
+        limit = options.unread_tokens * (2 if chooses_lines(raw.tool, raw.arguments) else 1)
         text = fit_in_order(text, limit, count_tokens, options.way_back.replace("{key}", error_class.short))
     return _mark(text, raw, error_class, shown, situation)
 
@@ -245,7 +244,8 @@ def _render_raw(raw: RawError, error_class: ErrorClass, shown: Shown, situation:
 
 def write_whole(text: str) -> str:
     """Return a text as the agent reads it whole."""
-    return redact(quoted_lines(resolve_redraws(mark_changes(text))))
+    # Secrets first: a mark in place of an invisible character hides that the words beside it are one.
+    return quoted_lines(redact(resolve_redraws(mark_changes(text))))
 
 
 def _mark(text: str, raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
