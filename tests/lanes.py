@@ -31,7 +31,10 @@ class Lanes:
 
     def __init__(self) -> None:
         self.started: Final[list[str]] = []
-        sys.addaudithook(self._watch)
+        # Not beside a tracer, as for coverage: a hook in Python lets another thread in while one installs its tracer,
+        # which CPython 3.11 refuses, and a thread that is refused never says that it has started.
+        if sys.gettrace() is None:
+            sys.addaudithook(self._watch)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: Iterable[pytest.Item]) -> None:

@@ -11,7 +11,6 @@ from otel_errcompact.dedup.masking import mask
 from otel_errcompact.dedup.outages import leave_place
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import CUT, MAX_DETAIL, clip, details
-from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -181,7 +180,7 @@ def _signature(member: Member, templates: dict[str, str]) -> str:
     template = templates.get(said)
     if template is None:
         # Most of the time of reading goes into templates, and members of one output often say the same.
-        template = templates[said] = leave_place(mask(redact(said)))
+        template = templates[said] = leave_place(mask(said))
     return signature_of(member.type, member.location, template)
 
 

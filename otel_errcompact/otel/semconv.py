@@ -188,6 +188,8 @@ SPAN_COMPACT: Final = "compact_context"
 MCP_TOOL_CALL: Final = "tools/call"
 CHAT: Final = "chat"
 MODEL_OPERATIONS: Final = frozenset({CHAT, "generate_content", "text_completion", "embeddings"})
+AGENTS: Final = frozenset({SPAN_RUN, SPAN_WORKFLOW})
+"""Operations inside which another agent sees the outcomes."""
 
 SCOPE: Final = "otel_errcompact"
 """The instrumentation scope of our own boundaries: their spans are settled by their maker, not by the processor."""

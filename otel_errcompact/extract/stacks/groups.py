@@ -15,7 +15,6 @@ from otel_errcompact.extract.stacks.folding import differ_in_names, fold
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.places import Places
 from otel_errcompact.extract.stacks.wrappers import extras_of, without_count, write_wrappers
-from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +80,7 @@ def _classes_of(children: Sequence[Child]) -> dict[str, list[Child]]:
     classes: dict[str, list[Child]] = {}
     for child in children:
         facts = child.facts
-        signature = signature_of(facts.type, facts.keyed_location, mask(redact(facts.keyed_cause)))
+        signature = signature_of(facts.type, facts.keyed_location, mask(facts.keyed_cause))
         classes.setdefault(signature, []).append(child)
     return classes
 

@@ -9,8 +9,7 @@ from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import SpanContext, TraceFlags
 
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.data import EndedSpan
-from otel_errcompact.otel.spans.conventions import read_text
+from otel_errcompact.otel.data import EndedSpan, read_text
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from otel_errcompact.hosts.telemetry.forwarding import Message
 from otel_errcompact.hosts.telemetry.reports import name_span
 from otel_errcompact.hosts.telemetry.wire import Mark, mark_message
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.data import read_text
 from otel_errcompact.otel.spans.context import context_of
-from otel_errcompact.otel.spans.conventions import read_text
-from otel_errcompact.otel.spans.reading import read_conversation
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.locks import ReentrantLock
@@ -131,7 +130,7 @@ class Receiver:
     def _count(self, entries: Sequence[Entry], message: Any) -> dict[Path, Mark]:
         for entry in entries:
             # A trace's conversation is often on its model calls alone.
-            if entry.span.trace_id and (named := read_conversation(entry.span)):
+            if entry.span.trace_id and (named := entry.span.conversation):
                 self._memory.conversations.put(entry.span.trace_id, named)
         marks: dict[Path, Mark] = {}
         for entry in entries:

@@ -16,7 +16,7 @@ from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.replay.played_calls import PlayedCall
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.context import with_run
-from otel_errcompact.otel.spans.reading import read_call, read_conversation, read_span
+from otel_errcompact.otel.spans.conventions import read_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -121,11 +121,11 @@ def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: 
 
 def _count(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Tallies) -> None:
     ended = read_span(span)
-    call = read_call(ended)
+    call = ended.read_call()
     tokens = _tokens(recorded)
     tally.context_tokens += tokens
     if call is not None and call.tool not in semconv.MODEL_OPERATIONS:
-        own = tallies.open(read_conversation(ended) or tally.run_id)
+        own = tallies.open(ended.conversation or tally.run_id)
         own.tool_calls += 1
         own.result_tokens += tokens
         if tallies.on_call is not None:

@@ -16,7 +16,7 @@ from otel_errcompact.otel import semconv
 from otel_errcompact.otel.data import EndedSpan, LoggedFailure, Recorded
 from otel_errcompact.otel.sdk import copy_attributes
 from otel_errcompact.otel.spans.context import is_in_call
-from otel_errcompact.otel.spans.reading import read_span
+from otel_errcompact.otel.spans.conventions import read_span
 from otel_errcompact.otel.spans.recorded import bare_name, read_exception, read_recorded
 from otel_errcompact.runtime.foreign import qualified_name_of
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from opentelemetry import trace
 
 from otel_errcompact.otel.sdk import watch_span
-from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
+from otel_errcompact.otel.semconv import AGENTS, MODEL_OPERATIONS, SPAN_TOOL
 from otel_errcompact.otel.spans.context import current_run_id
-from otel_errcompact.otel.spans.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNDECIDED, find_convention
+from otel_errcompact.otel.spans.conventions import BOUNDARIES, OFFICIAL, UNDECIDED, find_convention
 from otel_errcompact.otel.spans.recorded import bare_name
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.locks import ReentrantLock

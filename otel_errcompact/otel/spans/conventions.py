@@ -15,20 +15,20 @@ from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
-from otel_errcompact.otel import semconv
+from otel_errcompact.otel import sdk, semconv
+from otel_errcompact.otel.data import read_text
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from opentelemetry.sdk.trace import ReadableSpan
+
     from otel_errcompact.otel.data import EndedSpan
 
 BOUNDARIES: Final = semconv.MODEL_OPERATIONS | {semconv.SPAN_TOOL}
 """Operations whose outcome an agent sees."""
-
-AGENTS: Final = frozenset({semconv.SPAN_RUN, semconv.SPAN_WORKFLOW})
-"""Operations inside which another agent sees the outcomes."""
 
 PLAIN: Final = ""
 UNDECIDED: Final = "untold"
@@ -42,17 +42,11 @@ if TYPE_CHECKING:
     """The name of an attribute, or a function that reads more than one."""
 
 
-def read_text(attributes: Mapping[str, object], name: str) -> str:
-    """Return an attribute as text; empty if there is none."""
-    value = attributes.get(name, "")
-    return value if isinstance(value, str) else "" if value is None else str(value)
-
-
 def _read_member(name: str, *keys: str) -> Callable[[EndedSpan], str]:
     """Return the first of these JSON members, or the whole attribute."""
 
     def read(span: EndedSpan) -> str:
-        text = read_text(span.attributes, name)
+        text = span.text(name)
         # Most values are the arguments themselves: parsed only where a member may be there.
         if len(text) > MAX_PARSED or not any(f'"{key}"' in text for key in keys):
             return text
@@ -102,7 +96,7 @@ def _read_quoted(pattern: re.Pattern[str], source: Callable[[EndedSpan], str]) -
 
 
 def _read_attribute(name: str) -> Callable[[EndedSpan], str]:
-    return lambda span: read_text(span.attributes, name)
+    return lambda span: span.text(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +205,7 @@ class Convention:
 
 def _read_first(sources: tuple[Source, ...], span: EndedSpan) -> str:
     for source in sources:
-        if found := read_text(span.attributes, source) if isinstance(source, str) else source(span):
+        if found := span.text(source) if isinstance(source, str) else source(span):
             return found
     return ""
 
@@ -219,7 +213,7 @@ def _read_first(sources: tuple[Source, ...], span: EndedSpan) -> str:
 _REDACTED: Final = "The SDK takes the text out of a failure that it hands to the model"
 
 _WORDS: Final = {
-    **{word: word for word in (*sorted(BOUNDARIES), *sorted(AGENTS))},
+    **{word: word for word in (*sorted(BOUNDARIES), *sorted(semconv.AGENTS))},
     semconv.MCP_TOOL_CALL: semconv.SPAN_TOOL,
 }
 """First words of the names of official spans, as operations."""
@@ -417,6 +411,11 @@ def find_convention(scope: str) -> Convention:
     if found is not None:
         return found
     return next((row for beginning, row in _BEGINNINGS.items() if scope.startswith(beginning)), OFFICIAL)
+
+
+def read_span(span: ReadableSpan) -> EndedSpan:
+    """Return an ended span in the words of the official convention."""
+    return translate(sdk.read_span(span))
 
 
 def translate(span: EndedSpan) -> EndedSpan:

@@ -13,7 +13,6 @@ from otel_errcompact.otel.spans.marks import (
     read_marks,
     read_statuses,
 )
-from otel_errcompact.otel.spans.reading import is_agent, read_http_status, read_http_url
 from otel_errcompact.otel.spans.recorded import bare_name, mentions
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -153,8 +152,8 @@ class Occurrences:
         parent_id = span.parent.span_id if span.parent is not None else 0
         marked = mark_exception(raw.exception, Mark(span.trace_id, span.span_id, parent_id, span.end_ns, origin))
         child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin, whole=whole, marked=marked, end_ns=span.end_ns)
-        if not whole and (status := read_http_status(span.attributes)):
-            child = child._replace(status=status, url=read_http_url(span.attributes))
+        if not whole and (status := span.http_status):
+            child = child._replace(status=status, url=span.http_url)
         self._ended.update((span.trace_id, span.span_id), child.add_to)
         if parent_id:
             self._children.update((span.trace_id, parent_id), child.add_to)
@@ -232,7 +231,7 @@ class Occurrences:
     def _find_children(self, span: EndedSpan, raw: RawError | SeenFailure, *, whole: bool) -> list[int]:
         children = self._children.pop((span.trace_id, span.span_id)) or ()
         found = [child.origin for child in children if child.is_passed_on(raw)]
-        if not found and is_agent(span):
+        if not found and span.is_agent:
             found = self._find_reworded(span, raw)
         if found or whole:
             return found

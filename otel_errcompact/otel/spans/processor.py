@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.otel.sdk import FilteringSpanProcessor
-from otel_errcompact.otel.spans.reading import read_span
+from otel_errcompact.otel.spans.conventions import read_span
 from otel_errcompact.otel.spans.tracker import FailureTracker
 
 if TYPE_CHECKING:

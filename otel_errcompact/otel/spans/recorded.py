@@ -9,10 +9,8 @@ from otel_errcompact.detector.control_flow import CONTROL_FLOW
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import Operation, RawError, SpanRef
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.data import Recorded
+from otel_errcompact.otel.data import Recorded, read_text
 from otel_errcompact.otel.sdk import copy_attributes
-from otel_errcompact.otel.spans.conventions import read_text
-from otel_errcompact.otel.spans.reading import is_made_here, read_agent, read_http_status
 from otel_errcompact.otel.spans.tracebacks import insert_callers, print_exception
 from otel_errcompact.runtime.foreign import NO_STRING, qualified_name_of, qualname_of, string_of
 
@@ -69,7 +67,7 @@ def match_live(exception: BaseException, recorded: Recorded, span: EndedSpan) ->
     name = bare_name(qualname_of(type(exception)))
     if recorded.type and bare_name(recorded.type) != name:
         return None
-    if recorded.traced and is_made_here(span):
+    if recorded.traced and span.is_made_here:
         return recorded  # printed by our boundary: its `__str__` may be slow, and differ the second time
     message = string_of(exception)
     if message == NO_STRING or not _is_message(message, recorded, name, span.description):
@@ -112,7 +110,7 @@ def build_raw_error(
         operation=call.operation if call else Operation(span.name),
         call_id=call.call_id if call else "",
         arguments=call.arguments if call else "",
-        agent=read_agent(span),
+        agent=span.agent,
         boundary=call is not None,
         time_ns=span.end_ns,
         span=SpanRef(trace_id=span.trace_id, span_id=span.span_id, sampled=span.context.trace_flags.sampled),
@@ -245,7 +243,7 @@ def _split_description(span: EndedSpan) -> tuple[str, str]:
 
 
 def _read_type(span: EndedSpan) -> str:
-    kind = read_text(span.attributes, semconv.ERROR_TYPE)
+    kind = span.text(semconv.ERROR_TYPE)
     return "" if kind == semconv.OTHER_TYPE else kind
 
 
@@ -255,7 +253,7 @@ def _read_status(span: EndedSpan) -> Recorded:
     _, message = _split_description(span) if kind else ("", description)
     text = description or kind
     attributes = span.attributes
-    status_code = read_http_status(attributes)
+    status_code = span.http_status
     if status_code:
         text = f"HTTP {status_code}: {description}" if description else f"HTTP {status_code}"
     if not text and _exit_code(attributes) is not None:

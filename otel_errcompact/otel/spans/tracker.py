@@ -26,16 +26,6 @@ from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.context import is_unbound
 from otel_errcompact.otel.spans.conventions import find_convention, translate
 from otel_errcompact.otel.spans.occurrences import HANDLED, Occurrences, SeenFailure
-from otel_errcompact.otel.spans.reading import (
-    is_agent,
-    is_made_here,
-    is_refused,
-    is_serving,
-    is_settled_by_maker,
-    read_agent,
-    read_call,
-    read_class,
-)
 from otel_errcompact.otel.spans.recorded import (
     bare_name,
     build_logged_error,
@@ -201,7 +191,7 @@ class FailureTracker:
         if not self.runs.traces:
             return
         # An agent's span that names its kind only at its end has started as a boundary.
-        if self.runs.end_agent(span.span_id) or (is_boundary and is_agent(span)):
+        if self.runs.end_agent(span.span_id) or (is_boundary and span.is_agent):
             self.runs.conclude_agent(span)
         if self._is_local_root(span):
             self.runs.end_root(span)
@@ -256,7 +246,7 @@ class FailureTracker:
                 return
         found = self._read(span, None)
         origins = self._occurrences.find_origins(span, found.failure, whole=found.whole)
-        settled = is_settled_by_maker(span)
+        settled = span.is_settled_by_maker
         for raw in found.mentions:
             self._settle_mention(span, around, raw, settled=settled)
         situation = Situation(
@@ -271,18 +261,18 @@ class FailureTracker:
 
     def _end_boundary(self, boundary: Boundary, span: EndedSpan) -> None:
         pending = boundary.close()
-        if not (pending or span.failed or span.events or boundary.outer) and boundary.run_id and is_made_here(span):
+        if not (pending or span.failed or span.events or boundary.outer) and boundary.run_id and span.is_made_here:
             return  # as nearly all of our own are
-        if span.failed and not pending and boundary.run_id and is_made_here(span) and self._follow_own(boundary, span):
+        if span.failed and not pending and boundary.run_id and span.is_made_here and self._follow_own(boundary, span):
             return
-        call = read_call(span)
+        call = span.read_call()
         if call is None:
             self._release(boundary, span, pending)
             return
         run_id = self.runs.find_run(span, boundary.run_id)
-        if not (boundary.run_id or is_serving(span)):
+        if not (boundary.run_id or span.is_serving):
             self.runs.take_part(run_id, span)
-        settled = is_settled_by_maker(span) or self._is_claimed(call, span)
+        settled = span.is_settled_by_maker or self._is_claimed(call, span)
         ended = self._correlate(boundary, span, call, pending, settled=settled)
         failed = ended.failure is not None
         situation = Situation(
@@ -302,7 +292,7 @@ class FailureTracker:
         elif outcome is Outcome.SUCCEED:
             self._succeed(run_id, span, call, boundary.began)
         if settled and boundary.outer is not None:
-            boundary.outer.record_call(call.tool, failed=is_refused(span) or failed)
+            boundary.outer.record_call(call.tool, failed=span.is_refused or failed)
 
     def _follow_own(self, boundary: Boundary, span: EndedSpan) -> bool:
         """
@@ -310,14 +300,14 @@ class FailureTracker:
 
         The boundary has counted it: no raw error is built a second time.
         """
-        key = read_class(span)
+        key = span.dedup_key
         if not key or len(span.events) != 1 or span.events[0].name != EXCEPTION_EVENT:
             return False
         attributes = copy_attributes(span.events[0].attributes)
         if not self._occurrences.has_children(span):
             # Then nothing is looked for in the text, and to decode one of lone surrogates costs as much as all else.
             attributes.pop(RAW, None)
-        call = read_call(span) if attributes.get(CLASS) == key else None
+        call = span.read_call() if attributes.get(CLASS) == key else None
         recorded = read_recorded(span, attributes) if call is not None else None
         if call is None or recorded is None or not recorded.traced:
             return False
@@ -365,7 +355,7 @@ class FailureTracker:
         key = self._find_class(ended.origins)
         match outcome:
             case Outcome.FOLLOW:
-                if key := read_class(span) or key:
+                if key := span.dedup_key or key:
                     self._occurrences.set_class(key, span_ids)
             case Outcome.LINK:
                 self.duplicates += 1
@@ -468,7 +458,7 @@ class FailureTracker:
             self.ledger.handled(run_id, each.raw)
 
     def _succeed(self, run_id: str, span: EndedSpan, call: BoundaryCall, began: int) -> None:
-        self.ledger.succeed(run_id, call.tool, arguments=call.arguments, agent=read_agent(span), began=began)
+        self.ledger.succeed(run_id, call.tool, arguments=call.arguments, agent=span.agent, began=began)
 
     def _read(self, span: EndedSpan, call: BoundaryCall | None) -> _Found:
         records, repeated = read_failures(span)

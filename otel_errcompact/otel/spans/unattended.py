@@ -17,7 +17,7 @@ from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.otel.semconv import SCOPE
 from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.context import current_run_id, is_unbound, unbound_run_id
-from otel_errcompact.otel.spans.reading import is_agent, read_call, read_conversation, read_span
+from otel_errcompact.otel.spans.conventions import read_span
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.records import dataclass
 
@@ -172,7 +172,7 @@ class UnattendedRuns(Listener):
     def end_root(self, root: EndedSpan) -> None:
         """End the run of a trace whose local root span has ended."""
         # A failed tool or model call is no end of the conversation.
-        if root.failed and (run_id := read_conversation(root)) and read_call(root) is None:
+        if root.failed and (run_id := root.conversation) and root.read_call() is None:
             self._conclude(run_id, root, failed=True)
         known = self._traces.pop(root.trace_id)
         if known is not None:
@@ -201,14 +201,14 @@ class UnattendedRuns(Listener):
 
     def _find_named(self, span: EndedSpan, open_run: str) -> str:
         """Return a span's conversation, the open run, its agent's, or nothing."""
-        if self._is_booked(span.trace_id) and is_agent(span):
+        if self._is_booked(span.trace_id) and span.is_agent:
             # It names its conversation when it ends, and all before has counted for the trace.
             return open_run
-        if found := read_conversation(span) or open_run:
+        if found := span.conversation or open_run:
             return found
         kept = self._agents.get(span.trace_id)
         agent = kept() if kept is not None else None
-        return read_conversation(read_span(agent)) if agent is not None else ""
+        return read_span(agent).conversation if agent is not None else ""
 
     def _is_booked(self, trace_id: int) -> bool:
         """Return whether anything counted for a trace as its own run."""

@@ -79,8 +79,13 @@ def work(ledger: Ledger, steps: int, seed: int) -> None:
         say("done", number=number)
 
 
+def be_patient(address: str) -> str:
+    """Return an address whose store is away after two minutes: sooner says no more than that the machine is busy."""
+    return f"{address}&wait_seconds=120&socket_timeout=120" if "?" in address else f"{address}?wait_seconds=120"
+
+
 def run_process(address: str, threads: int, steps: int, seed: int) -> None:
-    ledger = Ledger(OPTIONS, backend=open_backend(address))
+    ledger = Ledger(OPTIONS, backend=open_backend(be_patient(address)))
     ledger.open("r", agent="shop")
     ledger.add_listener(Told())
     started = [threading.Thread(target=work, args=(ledger, steps, seed + number)) for number in range(threads)]

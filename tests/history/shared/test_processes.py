@@ -70,8 +70,7 @@ def test_eight_processes_of_eight_threads_count_exactly(address: str) -> None:
 
     Each escalation is raised in one process and answered once.
     """
-    sign = "&" if "?" in address else "?"
-    program = start(f"{address}{sign}wait_seconds=120", "--processes", "8", "--threads", "8", "--steps", "8")
+    program = start(address, "--processes", "8", "--threads", "8", "--steps", "8")
     events = [json.loads(line) for line in program.communicate(timeout=500)[0].splitlines()]
     assert [event["statuses"] for event in events if event["what"] == "ended"] == [[0] * 8]
     assert [event["counted"] for event in events if event["what"] == "failures"] == [{}] * 8

@@ -13,13 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, Status, StatusCode
 
 from otel_errcompact.otel.data import BoundaryCall, EndedSpan
-from otel_errcompact.otel.spans.reading import (
-    is_settled_by_maker,
-    read_call,
-    read_class,
-    read_conversation,
-    read_span,
-)
+from otel_errcompact.otel.spans.conventions import read_span
 from otel_errcompact.otel.spans.recorded import (
     build_raw_error,
     is_control_flow_name,
@@ -392,7 +386,7 @@ class TestBoundary:
     )
     def test_call(self, name, attributes, expected):
         """Tool calls, MCP calls and model calls are boundaries, if their attributes say so."""
-        call = read_call(ended(name=name, attributes=attributes))
+        call = ended(name=name, attributes=attributes).read_call()
         found = call and (call.tool, str(call.operation), call.call_id, call.arguments)
         assert found == expected
 
@@ -407,18 +401,18 @@ class TestBoundary:
     )
     def test_conversation(self, attributes, expected):
         """A span's own conversation names its run, else its session."""
-        assert read_conversation(ended(attributes=attributes)) == expected
+        assert ended(attributes=attributes).conversation == expected
 
     def test_settled_by_maker(self):
         """Spans of our own scope are settled by their maker, and so is their class."""
-        assert is_settled_by_maker(ended(scope="otel_errcompact", attributes={"errcompact.class": "3f2a"}))
-        assert not is_settled_by_maker(ended(scope="app"))
-        assert not is_settled_by_maker(read_span(ReadableSpan("x")))
+        assert ended(scope="otel_errcompact", attributes={"errcompact.class": "3f2a"}).is_settled_by_maker
+        assert not ended(scope="app").is_settled_by_maker
+        assert not read_span(ReadableSpan("x")).is_settled_by_maker
 
     def test_class_on(self):
         """The class a maker has put on its span is read from there."""
-        assert read_class(ended(attributes={"errcompact.class": "3f2a"})) == "3f2a"
-        assert read_class(read_span(ReadableSpan("x"))) == ""
+        assert ended(attributes={"errcompact.class": "3f2a"}).dedup_key == "3f2a"
+        assert read_span(ReadableSpan("x")).dedup_key == ""
 
 
 @pytest.mark.parametrize(

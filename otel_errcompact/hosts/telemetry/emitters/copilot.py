@@ -14,7 +14,7 @@ from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter
 from otel_errcompact.hosts.telemetry.emitters.genai import find_run, read_events
 from otel_errcompact.hosts.telemetry.reports import Report, report_unknown
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.spans.conventions import read_text
+from otel_errcompact.otel.data import read_text
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter
 from otel_errcompact.hosts.telemetry.reports import Report, name_span, read_type, report_unknown
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.spans.conventions import read_text, translate
-from otel_errcompact.otel.spans.reading import is_serving, read_agent, read_call, read_conversation
+from otel_errcompact.otel.data import read_text
+from otel_errcompact.otel.spans.conventions import translate
 from otel_errcompact.otel.spans.recorded import NO_DETAIL, is_control_flow_name, read_failures
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _EXCEPTIONS: Final = frozenset({semconv.EXCEPTION_EVENT, semconv.CLIENT_EXCEPTIO
 def find_run(entry: Entry, memory: Memory) -> str:
     """Return the conversation, session or trace of a span, as its run."""
     span = entry.span
-    named = read_conversation(span) or memory.conversations.get(span.trace_id)
+    named = span.conversation or memory.conversations.get(span.trace_id)
     named = named or read_text(entry.resource, semconv.SESSION_ID)
     return named or (f"{span.trace_id:032x}" if span.trace_id else "")
 
@@ -70,8 +70,8 @@ def _read_record(entry: Entry, memory: Memory) -> Report | None:
 
 def _read_span(entry: Entry, memory: Memory) -> Report | None:
     span = translate(entry.span)
-    found = read_call(span)
-    if found is None or found.tool in semconv.MODEL_OPERATIONS or is_serving(span):
+    found = span.read_call()
+    if found is None or found.tool in semconv.MODEL_OPERATIONS or span.is_serving:
         return None
     call = HostCall(
         run_id=find_run(entry, memory),
@@ -82,10 +82,10 @@ def _read_span(entry: Entry, memory: Memory) -> Report | None:
     )
     code = span.attributes.get(semconv.PROCESS_EXIT_CODE)
     status = code if isinstance(code, int) and not isinstance(code, bool) else None
-    kind = read_text(span.attributes, semconv.ERROR_TYPE)
+    kind = span.text(semconv.ERROR_TYPE)
     if span.failed or kind:
         return _fail(entry, span, call, kind, status, found, memory)
-    result = read_text(span.attributes, semconv.GEN_AI_TOOL_CALL_RESULT)
+    result = span.text(semconv.GEN_AI_TOOL_CALL_RESULT)
     return Report(
         call=call,
         result=HostResult(text=result, failed=None if result or status else False, exit_code=status),
@@ -113,7 +113,7 @@ def _fail(
         return None  # two instrumentations have made a span of one call, and the inner one is counted
     text = recorded.text if recorded is not None else ""
     if text in {"", NO_DETAIL, kind}:
-        text = read_text(span.attributes, semconv.GEN_AI_TOOL_CALL_RESULT)
+        text = span.text(semconv.GEN_AI_TOOL_CALL_RESULT)
     if not text:
         return replace(report_unknown(call, kind, status), aliases=aliases)
     result = HostResult(text=text, failed=True, exit_code=status, type=read_type(kind))
@@ -126,7 +126,7 @@ def _find_failure(span: EndedSpan) -> Recorded | None:
 
 
 def _name_agent(entry: Entry, span: EndedSpan) -> str:
-    return read_agent(span) or read_text(entry.resource, semconv.GEN_AI_AGENT_NAME) or entry.service
+    return span.agent or read_text(entry.resource, semconv.GEN_AI_AGENT_NAME) or entry.service
 
 
 def _alias(entry: Entry) -> tuple[str, ...]:
