@@ -24,6 +24,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from e2e.driving import Agent
 from e2e.programs import QUICK, free_ports
 from e2e.sink import Sink, attributes, eventually
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.hosts.telemetry.counting import ReportedRuns
+from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 from otel_errcompact.redaction.issued import ISSUED
 from otel_errcompact.redaction.redact import redact
 from tests.redaction import examples
@@ -66,6 +69,9 @@ class Collector:
     sink: Sink
     environment: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
     configuration: str = "otelcol.yaml"
+    overlay: str = ""
+    """A file that is laid over it."""
+
     port: int = 0
     grpc_port: int = 0
     health_port: int = 0
@@ -104,7 +110,10 @@ class Collector:
         }
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [OTELCOL, "--config", str(CONFIGURATION / self.configuration)],
+                [
+                    OTELCOL,
+                    *(f"--config={CONFIGURATION / name}" for name in (self.configuration, self.overlay) if name),
+                ],
                 env={**defaults, **self.environment},
                 stdout=log,
                 stderr=log,
@@ -290,7 +299,14 @@ def arrived_record(sink: Sink, name: str) -> LogRecord:
 
 @pytest.mark.parametrize(
     "names",
-    [("otelcol.yaml",), ("otelcol.yaml", "otelcol-jaeger.yaml"), ("otelcol-balancer.yaml",), ("otelcol-agent.yaml",)],
+    [
+        ("otelcol.yaml",),
+        ("otelcol.yaml", "otelcol-jaeger.yaml"),
+        ("otelcol.yaml", "otelcol-receiver.yaml"),
+        ("otelcol.yaml", "otelcol-jaeger.yaml", "otelcol-receiver.yaml"),
+        ("otelcol-balancer.yaml",),
+        ("otelcol-agent.yaml",),
+    ],
     ids=lambda names: names[-1],
 )
 def test_configuration_is_valid(names: tuple[str, ...]) -> None:
@@ -640,7 +656,7 @@ def test_ours_are_not_counted_again(collector: Collector) -> None:
 
 
 def test_what_the_spans_around_a_tool_of_opencode_repeat_is_not_counted(collector: Collector) -> None:
-    """One call that throws is one occurrence, on the tool's own span; behind a receiver it has a class, and is none."""
+    """One call that throws is one occurrence, on the tool's own span; where that has a class of ours, it is none."""
     thrown = exception(exception__type="Error", exception__message="File not found")
     classed = exception(exception__type="Error", errcompact__class="k")
     names = ("Tool.execute", "ai.toolCall", "SessionProcessor.process")
@@ -651,6 +667,46 @@ def test_what_the_spans_around_a_tool_of_opencode_repeat_is_not_counted(collecto
 
     assert eventually(lambda: sum(coarse(collector.sink, "after-opencode").values()) == 1)
     assert sum(coarse(collector.sink, "opencode").values()) == 1
+
+
+def test_what_a_receiver_counts_the_collector_does_not(tmp_path: Path) -> None:
+    """Calls of tools come to a receiver without secrets; all else counts here as ever."""
+    ledger = Ledger()
+    server = TelemetryServer(ReportedRuns(ledger), port=0, grpc_port=None)
+    found = Collector(
+        folder=tmp_path,
+        sink=Sink(),
+        overlay="otelcol-receiver.yaml",
+        environment={"HEALTHY_TRACES_PERCENT": "0", "RECEIVER_URL": f"http://127.0.0.1:{server.port}"},
+    )
+    raised = {"exception__type": "LookupError", "exception__message": "no weather, password=hunter2trustno1"}
+    named = {"gen_ai__tool__name": "weather", "gen_ai__conversation__id": "c"}
+    kinds: list[dict[str, Any]] = [
+        {**named, "gen_ai__operation__name": "execute_tool"},
+        {**named, "mcp__method__name": "tools/call"},
+        {"name": "chat m", "gen_ai__operation__name": "chat", "gen_ai__conversation__id": "c"},
+        {"name": "GET /weather"},
+    ]
+    try:
+        found.start()
+        calls = [span(status=ERROR, events=[exception(**raised)], **kind) for kind in kinds]
+        found.send(traces(*calls, service="java-shop", scope=THEIRS))
+        beside = record(event=TOOL_EXCEPTION, name="beside", **{**named, **raised})
+        found.send(logs(beside, service="java-shop", scope=THEIRS))
+        assert eventually(lambda: ledger.report("c").occurrences == 3)
+        assert eventually(lambda: sum(coarse(found.sink, "java-shop").values()) == 2)
+        tool, model = (arrived(found.sink, one).events[0] for one in (calls[0], calls[2]))
+        assert "errcompact.class" not in attributes(tool.attributes)
+        assert attributes(model.attributes)["errcompact.class"].startswith("coarse-")
+        assert "errcompact.class" not in attributes(arrived_record(found.sink, "beside").attributes)
+    finally:
+        found.stop()
+        found.sink.close()
+        server.close()
+    (key,) = {each.key for each in ledger.report("c").classes}
+    raw = ledger.raw("c", key)
+    assert raw is not None
+    assert "hunter2trustno1" not in raw
 
 
 def test_records_have_the_coarse_class(collector: Collector) -> None:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MAX_RUNS: Final = 1_000
 """Runs whose turns and call ids are remembered; counts and verdicts are the store's, and outlive that."""
 
+MAX_HOOKED: Final = 4_096
+"""Runs of which is remembered that hooks report them, the newest."""
+
 MAX_CALLS: Final = 1_024
 """Call ids of a run that are remembered."""
 
@@ -117,6 +120,7 @@ class LedgerRuns:
         self._lock = ReentrantLock()
         self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
         self._announced = AnnouncedCalls()
+        self._hooked: BoundedTable[str, bool] = BoundedTable(MAX_HOOKED)
 
     @property
     def ledger(self) -> Ledger:
@@ -240,6 +244,10 @@ class LedgerRuns:
         """Return whether anything is known of a run."""
         return self.ledger.store.peek(run_id) is not None
 
+    def is_hooked(self, run_id: str) -> bool:
+        """Return whether hooks, or others that ask before calls, report a run."""
+        return self._hooked.get(run_id) is not None
+
     def run_ids(self) -> tuple[str, ...]:
         """Return the ids of all known runs."""
         return self.ledger.store.run_ids()
@@ -257,6 +265,8 @@ class LedgerRuns:
         return self.ledger.raw(run_id, key)
 
     def _of(self, run_id: str, agent: str = "", *, stoppable: bool = False) -> _Hosted:
+        if stoppable:
+            self._hooked.put(run_id, True)
         with self._lock:
             hosted = self._hosted.get(run_id)
             if hosted is None:

@@ -14,6 +14,9 @@ FILE = "docker-compose.yml"
 JAEGER = "docker-compose.jaeger.yml"
 """Laid over the first: Jaeger and VictoriaLogs instead of Tempo and Loki."""
 
+RECEIVER = "docker-compose.receiver.yml"
+"""Laid over the first: a receiver that counts the failed calls of agents without the library."""
+
 VARIABLE = re.compile(r"\$\$|\$\{(?P<name>\w+)(?:(?P<form>:[-+])(?P<word>[^}]*))?\}")
 
 

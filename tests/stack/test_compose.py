@@ -1,5 +1,5 @@
 """
-docker-compose.yml, and docker-compose.jaeger.yml laid over it, checked against themselves and the files they mount.
+docker-compose.yml, and what is laid over it, checked against themselves and the files they mount.
 
 Docker is asked too where it is there.
 """
@@ -16,13 +16,29 @@ import pytest
 import yaml
 
 from e2e.recipes import ALERTMANAGER, COLLECTOR, JAEGER, PROMETHEUS, VICTORIALOGS
-from tests.stack.compose import FILE, ROOT, compose, configuration, mounts, on_host, services, settings_read, variables
+from otel_errcompact.hosts.telemetry.entries import MAX_ENTRIES
+from otel_errcompact.hosts.telemetry.serving import HTTP_PORT
+from otel_errcompact.otel.semconv import GEN_AI_OPERATION_NAME, MCP_METHOD_NAME, MCP_TOOL_CALL, SPAN_TOOL
+from otel_errcompact.otel.spans.conventions import CONVENTIONS
+from tests.stack.compose import (
+    FILE,
+    RECEIVER,
+    ROOT,
+    compose,
+    configuration,
+    mounts,
+    on_host,
+    services,
+    settings_read,
+    variables,
+)
 from tests.stack.compose import JAEGER as OVERLAY
 
 SERVICES = sorted(services())
 EVERY_SERVICE = [
     *(pytest.param(name, (), id=name) for name in SERVICES),
     *(pytest.param(name, (OVERLAY,), id=f"{name}, overlay") for name in sorted(services(OVERLAY))),
+    pytest.param("receiver", (RECEIVER,), id="receiver"),
 ]
 MIB = {"m": 1, "g": 1024}
 
@@ -133,7 +149,8 @@ OUTSIDE = {
 
 def test_each_variable_is_set_and_used() -> None:
     """A variable that is not in .env would be empty; a line of .env that nothing reads would be a lie."""
-    lines = [line for file in (FILE, OVERLAY) for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
+    files = (ROOT / name for name in (FILE, OVERLAY, RECEIVER))
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     used = set(re.findall(r"(?<!\$)\$\{(\w+)", "\n".join(line for line in lines if not line.lstrip().startswith("#"))))
     used |= {secret["environment"] for secret in compose()["secrets"].values()}
     assert used == set(variables())
@@ -413,6 +430,59 @@ def errcompact_help() -> str:
     return CliRunner().invoke(app, ["demo", "--help"]).stdout
 
 
+class TestTheReceiver:
+    """What docker-compose.receiver.yml changes."""
+
+    def test_it_adds_one_service_and_tells_the_collector(self) -> None:
+        """All else stays, so that nothing changes for who does not ask for it."""
+        changed = {
+            (name, key)
+            for name, service in services().items()
+            for key, value in services(RECEIVER)[name].items()
+            if service.get(key) != value
+        }
+        assert services(RECEIVER).keys() - services().keys() == {"receiver"}
+        assert changed == {("otelcol", "command"), ("otelcol", "environment")}
+        paths = [argument.removeprefix("--config=") for argument in services(RECEIVER)["otelcol"]["command"]]
+        names = ("otelcol.yaml", "otelcol-receiver.yaml")
+        assert [on_host("otelcol", path) for path in paths] == [ROOT / "collector-config" / name for name in names]
+        assert services(RECEIVER)["otelcol"]["environment"]["RECEIVER_URL"] == f"http://receiver:{HTTP_PORT}"
+        assert services(RECEIVER)["receiver"]["environment"]["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://otelcol:4317"
+
+    def test_the_collector_reads_it_over_the_first_file(self) -> None:
+        """One processor and one exporter more in two pipelines: a list is replaced as a whole."""
+        over, first = configuration("otelcol-receiver.yaml"), configuration("otelcol.yaml")
+        (added,), (exporter,) = over["processors"], over["exporters"]
+        assert set(over["service"]) == {"pipelines"}
+        assert over["service"]["pipelines"] == {
+            name: {
+                "processors": [*first["service"]["pipelines"][name]["processors"], added],
+                "exporters": [*first["service"]["pipelines"][name]["exporters"], exporter],
+            }
+            for name in ("traces", "logs")
+        }
+        assert settings_read("otelcol-receiver.yaml").keys() - settings_read("otelcol.yaml").keys() == {
+            "RECEIVER_URL",
+            "RECEIVER_AUTHORIZATION",
+        }
+        assert over["exporters"][exporter]["sending_queue"]["batch"]["max_size"] < MAX_ENTRIES
+
+    def test_the_kinds_of_spans_are_those_of_the_conventions(self) -> None:
+        """What the receiver counts by an attribute of its own loses the coarse class."""
+        (statements,) = configuration("otelcol-receiver.yaml")["processors"].values()
+        (condition,) = statements["trace_statements"][0]["conditions"]
+        kinds = {(row.kind, kind) for row in CONVENTIONS for kind, what in row.kinds.items() if what == SPAN_TOOL}
+        assert kinds
+        for attribute, kind in (*kinds, (GEN_AI_OPERATION_NAME, SPAN_TOOL), (MCP_METHOD_NAME, MCP_TOOL_CALL)):
+            assert f'span.attributes["{attribute}"] == "{kind}"' in condition
+
+    def test_nothing_of_it_is_reached_from_outside(self) -> None:
+        """It asks for no token, since the collector alone can send to it."""
+        receiver = services(RECEIVER)["receiver"]
+        assert "ports" not in receiver
+        assert "--host 0.0.0.0 --grpc-port 0 --without-token" in receiver["command"][-1]
+
+
 class TestTheOverlay:
     """What docker-compose.jaeger.yml changes."""
 
@@ -523,7 +593,7 @@ class TestTheOverlay:
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("overlays", [(), (OVERLAY,)], ids=["alone", "with the overlay"])
+@pytest.mark.parametrize("overlays", [(), (OVERLAY,), (RECEIVER,)], ids=["alone", "with the overlay", "receiver"])
 def test_docker_accepts_the_files(overlays: tuple[str, ...]) -> None:
     """Compose itself, with all profiles; it fills in the same images."""
     docker = shutil.which("docker")

@@ -77,14 +77,13 @@ Prefer = Annotated[
 HostPath = Annotated[str, Path(description="The host's name, such as `claude-code`.")]
 
 
-def create_app(runs: LedgerRuns, health: Mapping[str, object], hooked: HostRuns | None = None) -> FastAPI:
+def create_app(runs: LedgerRuns, health: Mapping[str, object]) -> FastAPI:
     """
     Return the application.
 
     Args:
         runs: Where calls are counted.
         health: What `GET /v1/health` answers.
-        hooked: What hooks report to; the runs themselves if None.
     """
     app = FastAPI(
         title="otel-errcompact",
@@ -102,7 +101,7 @@ def create_app(runs: LedgerRuns, health: Mapping[str, object], hooked: HostRuns 
     app.add_exception_handler(Exception, _fail)
     _add_calls(app, runs)
     _add_runs(app, runs)
-    _add_hosts(app, hooked or runs, health)
+    _add_hosts(app, runs, health)
     _add_token(app)
     return app
 

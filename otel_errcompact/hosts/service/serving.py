@@ -22,7 +22,6 @@ from otel_errcompact.hosts.service.lifecycle import find_running, stop_running, 
 from otel_errcompact.hosts.service.places import SERVICE_PACKAGES, prepare_folder
 from otel_errcompact.hosts.service.processes import start_mark
 from otel_errcompact.hosts.service.sockets import LOOPBACK, bind_path, bind_port, read_token
-from otel_errcompact.hosts.telemetry.hooked import HookedRuns
 from otel_errcompact.installation.install import install
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.records import dataclass
@@ -103,8 +102,8 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
         token = read_token(places.token)
         listeners.append(bind_port(settings.port))
     port = listeners[0].getsockname()[1] if listeners else None
-    app, runs, hooked, activity = _make_app(settings, token, port)
-    telemetry = _receive_telemetry(runs, hooked, activity) if settings.otlp else None
+    app, runs, activity = _make_app(settings, token, port)
+    telemetry = _receive_telemetry(runs, activity) if settings.otlp else None
     # The last step before it answers: who meets the socket without an answer waits in vain.
     listeners.append(bind_path(places.socket))
     places.starting.unlink(missing_ok=True)
@@ -169,14 +168,13 @@ def require_extra() -> None:
         raise MissingExtraError("the local service", "serve") from error
 
 
-def _receive_telemetry(runs: LedgerRuns, hooked: HookedRuns, activity: Activity) -> TelemetryServer:
-    from otel_errcompact.hosts.telemetry.counting import ServiceRuns
+def _receive_telemetry(runs: LedgerRuns, activity: Activity) -> TelemetryServer:
     from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 
-    return TelemetryServer(ServiceRuns(runs), is_hooked=hooked.reports, on_request=activity.note)
+    return TelemetryServer(runs, on_request=activity.note)
 
 
-def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, HookedRuns, Activity]:
+def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, Activity]:
     from otel_errcompact.hosts.service.api import create_app
     from otel_errcompact.hosts.service.edge import Edge
 
@@ -189,10 +187,9 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "port": port,
     }
-    hooked = HookedRuns(runs)
-    app: FastAPI = create_app(runs, health, hooked)
+    app: FastAPI = create_app(runs, health)
     activity = Activity()
-    return Edge(app, activity, token, settings.places.token), runs, hooked, activity
+    return Edge(app, activity, token, settings.places.token), runs, activity
 
 
 def _read_options(settings: ServiceSettings) -> Options:

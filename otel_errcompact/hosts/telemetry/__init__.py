@@ -1,6 +1,6 @@
 """
 Receive the telemetry of agents, and count their failed calls.
 
-What arrives is read (`entries`), one emitter knows its names (`emitters`), the runs count what it reports (`counting`),
-and everything is forwarded as it came, but for the class on what has failed (`marking`, `forwarding`).
+What arrives is taken apart within bounds (`bodies`, `entries`), one emitter knows its names (`emitters`), and the runs
+count what it reports (`receiver`). Nothing is passed on: that is the collector's work.
 """

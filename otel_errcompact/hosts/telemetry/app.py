@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.routing import Route
 
 from otel_errcompact.hosts.telemetry.bodies import (
-    KINDS,
-    NO_METHOD,
     NOT_FOUND,
     TIMED_OUT,
     TOO_LARGE,
-    UNAUTHORIZED,
     RequestError,
     answer_error,
+    check_token,
 )
-from otel_errcompact.hosts.telemetry.receiver import Request
+from otel_errcompact.hosts.telemetry.receiver import AT_ONCE, SIGNALS, Request
 
 if TYPE_CHECKING:
-    from otel_errcompact.hosts.telemetry.bodies import Reply
+    from collections.abc import Callable
+
+    from starlette.requests import Request as HttpRequest
+
     from otel_errcompact.hosts.telemetry.receiver import Receiver
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-AT_ONCE: Final = 4
-"""Requests that are taken at the same time, so that memory has a bound; further ones wait."""
 
 BODY_S: Final = 30.0
 """Seconds in which a body has to come: a sender that stops in the middle would keep its place for ever."""
 
-WRONG_TOKEN: Final = "the token is missing or wrong; set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>"  # noqa: S105 - a sentence
 
-_PREFIX: Final = "/v1/"
-
-
-def telemetry_app(
-    receiver: Receiver, *, token: str = "", on_request: Callable[[], object] = lambda: None
-) -> Application:
+def telemetry_app(receiver: Receiver, *, token: str = "", on_request: Callable[[], object] = lambda: None) -> Starlette:
     """
     Return the application, to run alone or to mount in another one.
 
@@ -52,88 +42,42 @@ def telemetry_app(
     """
     admitted = asyncio.Semaphore(AT_ONCE)
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _live(receive, send)
-        if scope["type"] != "http":
-            return
+    async def take(request: HttpRequest) -> Response:
         on_request()
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        signal, headers = request.path_params["signal"], request.headers
+        content_type = headers.get("content-type", "")
         try:
-            signal = _find_signal(scope)
-            if not has_token(headers.get("authorization", ""), token):
-                raise RequestError(UNAUTHORIZED, WRONG_TOKEN)  # noqa: TRY301 - one answer for all
+            if signal not in SIGNALS:
+                known = ", ".join(f"/v1/{each}" for each in SIGNALS)
+                raise RequestError(NOT_FOUND, f"there is no {signal[:200]!r}; post to {known}")  # noqa: TRY301
+            check_token(headers.get("authorization", ""), token)
             async with admitted:
-                body = await _read_in_time(receive, headers, receiver.max_bytes)
-                if body is None:
-                    return
-                request = Request(signal, body, headers.get("content-type", ""), headers.get("content-encoding", ""))
+                body = await _read_in_time(request, receiver.max_bytes)
+                given = Request(signal, body, content_type, headers.get("content-encoding", ""))
                 # Counting may wait for a store, which the other requests of a service must not.
-                reply = await asyncio.to_thread(receiver.receive, request)
+                reply = await asyncio.to_thread(receiver.receive, given)
         except RequestError as error:
-            reply = answer_error(error, headers.get("content-type", ""))
-        await _answer(send, reply)
+            reply = answer_error(error, content_type)
+        except ClientDisconnect:
+            return Response(status_code=TIMED_OUT)  # which is read by no one
+        return Response(reply.body, reply.status, media_type=reply.content_type)
 
-    return app
-
-
-def _find_signal(scope: Scope) -> str:
-    # A mount may stand in the path, or in front of it.
-    path = str(scope["path"]).removeprefix(str(scope.get("root_path", "")))
-    signal = path.removeprefix(_PREFIX)
-    if signal not in KINDS or not path.startswith(_PREFIX):
-        known = ", ".join(f"{_PREFIX}{each}" for each in KINDS)
-        raise RequestError(NOT_FOUND, f"there is no {path[:200]!r}; post to {known}")
-    if scope["method"] != "POST":
-        raise RequestError(NO_METHOD, f"{path} takes POST alone; post an OTLP request")
-    return signal
+    return Starlette(routes=[Route("/v1/{signal}", take, methods=["POST"])])
 
 
-def has_token(header: str, token: str) -> bool:
-    """Return whether a header brings the token that is asked for."""
-    return not token or hmac.compare_digest(header.encode(), f"Bearer {token}".encode())
-
-
-async def _read_in_time(receive: Receive, headers: dict[str, str], limit: int) -> bytes | None:
+async def _read_in_time(request: HttpRequest, limit: int) -> bytes:
     try:
-        return await asyncio.wait_for(_read(receive, headers, limit), BODY_S)
+        return await asyncio.wait_for(_read(request, limit), BODY_S)
     except TimeoutError as error:
         raise RequestError(TIMED_OUT, f"the body has not come within {BODY_S:g} seconds; send it at once") from error
 
 
-async def _read(receive: Receive, headers: dict[str, str], limit: int) -> bytes | None:
-    length = headers.get("content-length", "0")
-    problem = f"the body is longer than {limit} bytes; send smaller batches"
-    if length.isdecimal() and int(length) > limit:
-        raise RequestError(TOO_LARGE, problem)
-    pieces: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        piece: bytes = message.get("body", b"")
-        size += len(piece)
-        if size > limit:
-            raise RequestError(TOO_LARGE, problem)
-        pieces.append(piece)
-        if not message.get("more_body"):
-            return b"".join(pieces)
-
-
-async def _answer(send: Send, reply: Reply) -> None:
-    headers = [
-        (b"content-type", reply.content_type.encode("latin-1")),
-        (b"content-length", str(len(reply.body)).encode("ascii")),
-    ]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})
-
-
-async def _live(receive: Receive, send: Send) -> None:
-    while True:
-        message = await receive()
-        kind = str(message["type"])
-        await send({"type": f"{kind}.complete"})
-        if kind == "lifespan.shutdown":
-            return
+async def _read(request: HttpRequest, limit: int) -> bytes:
+    length = request.headers.get("content-length", "0")
+    size = int(length) if length.isdecimal() else 0
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if max(size, len(body)) > limit:
+            raise RequestError(TOO_LARGE, f"the body is longer than {limit} bytes; send smaller batches")
+    return bytes(body)

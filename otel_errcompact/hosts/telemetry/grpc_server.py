@@ -6,10 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
-from otel_errcompact.hosts.telemetry.app import AT_ONCE, WRONG_TOKEN, has_token
-from otel_errcompact.hosts.telemetry.bodies import TOO_LARGE, RequestError
-from otel_errcompact.hosts.telemetry.forwarding import SERVICES
-from otel_errcompact.hosts.telemetry.receiver import Request
+from otel_errcompact.hosts.telemetry.bodies import RequestError, check_token
+from otel_errcompact.hosts.telemetry.receiver import AT_ONCE, SIGNALS, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,15 +42,13 @@ class GrpcServer:
         self._receiver = receiver
         self._token = token
         self._on_request = on_request
-        self._codes = {TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED}
-        self._invalid = grpc.StatusCode.INVALID_ARGUMENT
-        self._unauthenticated = grpc.StatusCode.UNAUTHENTICATED
+        self._codes = {code.value[0]: code for code in grpc.StatusCode}
         options = [("grpc.max_receive_message_length", receiver.max_bytes), ("grpc.so_reuseport", 0)]
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="errcompact-otlp")
         self._server = grpc.server(self._pool, options=options)
-        for signal, method in SERVICES.items():
-            service, _, name = method.removeprefix("/").partition("/")
-            handlers: dict[str, Any] = {name: grpc.unary_unary_rpc_method_handler(self._handle(signal))}
+        for signal, name in SIGNALS.items():
+            service = f"opentelemetry.proto.collector.{name}.v1.{name.title()}Service"
+            handlers: dict[str, Any] = {"Export": grpc.unary_unary_rpc_method_handler(self._handle(signal))}
             self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
         try:
             self.port: Final = int(self._server.add_insecure_port(address))
@@ -71,12 +67,11 @@ class GrpcServer:
     def _handle(self, signal: str) -> Callable[[bytes, Any], bytes]:
         def handle(body: bytes, context: Any) -> bytes:
             self._on_request()
-            if not has_token(str(dict(context.invocation_metadata()).get("authorization", "")), self._token):
-                context.abort(self._unauthenticated, WRONG_TOKEN)
             try:
+                check_token(str(dict(context.invocation_metadata()).get("authorization", "")), self._token)
                 return self._receiver.take(Request(signal, body)).body
             except RequestError as error:
-                context.abort(self._codes.get(error.status, self._invalid), str(error))
+                context.abort(self._codes[error.code], str(error))
                 raise  # `abort` has raised already
 
         return handle

@@ -1,8 +1,9 @@
-"""What an emitter reports of a call that has ended."""
+"""What emitters report of calls, and remember between messages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import json
+from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import operation_of
@@ -10,11 +11,18 @@ from otel_errcompact.errors import RawError
 from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.otel import semconv
+from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.hosts.telemetry.entries import Entry
+
+MAX_PENDING: Final = 4_096
+"""Halves of calls that wait for the other one, and traces whose conversation is known."""
+
+MAX_PARSED: Final = 1_000_000
+"""Characters of an attribute that are read as JSON."""
 
 UNTYPED: Final = "ToolError"
 """The type of a failure of which telemetry says neither text nor type."""
@@ -41,11 +49,30 @@ class Report:
 
     call: HostCall
     result: HostResult
-    unknown: bool = False
-    """Whether the text is only what is known of the call, since the telemetry holds none of the error."""
-
     aliases: tuple[str, ...] = ()
     """Other names of the call, by which further records of it are recognised."""
+
+
+class Memory:
+    """Holds what is known from earlier messages, in bounds."""
+
+    def __init__(self) -> None:
+        self.halves: Final[BoundedTable[str, Entry]] = BoundedTable(MAX_PENDING)
+        """Spans of calls whose other span is still to come, by call id."""
+
+        self.conversations: Final[BoundedTable[int, str]] = BoundedTable(MAX_PENDING)
+        """The conversation of a trace, from the first of its spans that names one."""
+
+        self._numbers: Final[BoundedTable[str, int]] = BoundedTable(MAX_PENDING)
+
+        self.inner: Final[BoundedTable[str, str]] = BoundedTable(MAX_PENDING)
+        """Tools that failed inside a span which is still to come, by that span's name."""
+
+    def number(self, name: str) -> int:
+        """Return how often a name was asked for before."""
+        number = self._numbers.get(name) or 0
+        self._numbers.put(name, number + 1)
+        return number
 
 
 def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None = None) -> Report:
@@ -68,7 +95,7 @@ def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None =
         failed=True,
         type=kind or (COMMAND if exit_code else UNTYPED),
     )
-    return Report(call=call, result=result, unknown=True)
+    return Report(call=call, result=result)
 
 
 def read_type(text: str) -> str:
@@ -87,6 +114,22 @@ def name_span(entry: Entry) -> str:
     return f"{span.trace_id:032x}/{span.span_id:016x}" if span.trace_id and span.span_id else ""
 
 
-def run_of(session: str, agent_id: str = "") -> str:
-    """Return the run of a session, or of a sub-agent in it."""
-    return f"{session}/{agent_id}" if agent_id else session
+def parse(text: str) -> dict[str, object]:
+    """Return a JSON object; an empty one for all else."""
+    if not text.startswith("{") or len(text) > MAX_PARSED:
+        return {}
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def text_of(value: object) -> str:
+    """Return a value that is a text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def object_of(value: object) -> dict[str, object]:
+    """Return a value that is an object, else an empty one."""
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}

@@ -13,19 +13,16 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
-from otel_errcompact.hosts.telemetry.app import telemetry_app
 from otel_errcompact.hosts.telemetry.counting import ReportedRuns
-from otel_errcompact.hosts.telemetry.forwarding import Forwarder, find_destination
 from otel_errcompact.hosts.telemetry.grpc_server import GrpcServer
 from otel_errcompact.hosts.telemetry.receiver import Receiver
 from otel_errcompact.installation.install import current_ledger, install, uninstall
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from types import FrameType
+    from collections.abc import Callable, Sequence
 
-    from otel_errcompact.hosts.telemetry.counting import Concluding
+    from otel_errcompact.hosts.runs import LedgerRuns
 
 HOST: Final = "127.0.0.1"
 HTTP_PORT: Final = 4318
@@ -42,38 +39,34 @@ class TelemetryServer:
     """
     Listens for OTLP in threads of its own, until it is closed.
 
-    Everything is passed on to where the standard variables say.
-
     Args:
-        runs: Judges and counts the calls: `ServiceRuns` of the local service, or `ReportedRuns`.
+        runs: Judges and counts the calls: those of the local service, or `ReportedRuns`.
         host: The address to listen on.
         port: The port of HTTP; 0 for any free one.
         grpc_port: The port of gRPC; 0 for any free one, None for none.
         token: What senders bring. Where others than this machine can reach the address it must be given: empty to ask
             for none.
-        is_hooked: Tells whether hooks report a run, such as `HookedRuns.reports`.
         on_request: Called at each request, for a service that ends when it is idle.
-        environ: The environment; that of the process if None.
 
     Raises:
-        MissingExtraError: uvicorn is not installed.
-        ConfigurationError: The destination is the receiver itself, a port cannot be listened on, or a token is missing.
+        MissingExtraError: The extra `serve` is not installed.
+        ConfigurationError: A port cannot be listened on, or a token is missing.
     """
 
     def __init__(
         self,
-        runs: Concluding,
+        runs: LedgerRuns,
         *,
         host: str = HOST,
         port: int = HTTP_PORT,
         grpc_port: int | None = GRPC_PORT,
         token: str | None = None,
-        is_hooked: Callable[[str], bool] = lambda _: False,
         on_request: Callable[[], object] = lambda: None,
-        environ: Mapping[str, str] | None = None,
     ) -> None:
         try:
             import uvicorn
+
+            from otel_errcompact.hosts.telemetry.app import telemetry_app
         except ModuleNotFoundError as error:
             raise MissingExtraError("to receive telemetry", "serve") from error
         if token is None and not _is_loopback(host):
@@ -82,17 +75,7 @@ class TelemetryServer:
                 "senders bring, or --without-token where only a private network reaches it"
             )
         token = token or ""
-        guard = current_ledger().guard
-        own = [(host, each) for each in (port, grpc_port) if each]
-        destination = find_destination(environ, own=own)
-        self.forwarder: Final = Forwarder(destination, guard) if destination is not None else None
-        """Passes everything on; None where nothing is to be."""
-        if self.forwarder is None:
-            _logger.warning(
-                "nothing is passed on: failures are counted, and the telemetry is dropped; "
-                "set OTEL_EXPORTER_OTLP_ENDPOINT to the collector's address"
-            )
-        self.receiver: Final = Receiver(runs, self.forwarder, guard=guard, is_hooked=is_hooked)
+        self.receiver: Final = Receiver(runs, guard=current_ledger().guard)
         """Takes the requests."""
         self._host = host
         self._socket = _bind(host, port)
@@ -112,70 +95,31 @@ class TelemetryServer:
 
     def __str__(self) -> str:
         grpc = f" and {_join(self._host, self.grpc_port)} (gRPC)" if self.grpc_port is not None else ""
-        return f"OTLP on {_join(self._host, self.port)} (HTTP){grpc}"
+        return f"OTLP on {_join(self._host, self.port)} (HTTP){grpc}, counted and not passed on"
 
     def close(self) -> None:
-        """Answer the requests under way, pass on what waits, and end."""
+        """Answer the requests under way, and end."""
         self._server.should_exit = True
         if self._grpc is not None:
             self._grpc.close()
         self._thread.join(_END_S)
         self._socket.close()
-        if self.forwarder is not None:
-            self.forwarder.close()
-
-
-def serve(
-    host: str = HOST,
-    port: int = HTTP_PORT,
-    grpc_port: int | None = GRPC_PORT,
-    *,
-    token: str | None = None,
-    say: Callable[[str], object] = lambda _: None,
-) -> None:
-    """
-    Receive telemetry until a signal, without hooks beside.
-
-    Args:
-        host: The address to listen on.
-        port: The port of HTTP; 0 for any free one.
-        grpc_port: The port of gRPC; None for none.
-        token: What senders bring. Where others than this machine can reach the address it must be given: empty to ask
-            for none.
-        say: Called with a line for the person who has started it.
-
-    Raises:
-        MissingExtraError: uvicorn is not installed.
-        ConfigurationError: The destination is the receiver itself, a port cannot be listened on, or a token is missing.
-    """
-    installed = install(service_name=NAME)
-    runs = ReportedRuns(installed.ledger)
-    server = TelemetryServer(runs, host=host, port=port, grpc_port=grpc_port, token=token)
-    say(f"listening for {server}")
-    ended = Event()
-
-    def leave(_: int, __: FrameType | None) -> None:
-        ended.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, leave)
-    ended.wait()
-    server.close()
-    runs.close()
-    uninstall()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """
-    Serve as the command line says; that of the process if None.
+    Receive telemetry until a signal, as the command line says.
+
+    Args:
+        arguments: The command line; that of the process if None.
 
     Raises:
-        ConfigurationError: The destination is the receiver itself, a port cannot be listened on, or a token is missing.
+        ConfigurationError: A port cannot be listened on, or a token is missing.
     """
     parser = argparse.ArgumentParser(
         prog="python -m otel_errcompact.hosts.telemetry",
-        description="Receive the telemetry of agents by OTLP, count the failed calls in it, and pass it on to "
-        "where OTEL_EXPORTER_OTLP_ENDPOINT says.",
+        description="Receive the telemetry of agents by OTLP, and count the failed calls in it. Nothing is passed on: "
+        "let a collector send it here and to your back ends.",
     )
     parser.add_argument("--host", default=HOST, help="the address to listen on (%(default)s)")
     parser.add_argument("--port", type=int, default=HTTP_PORT, help="the port of HTTP (%(default)s)")
@@ -187,16 +131,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asking.add_argument(
         "--without-token",
         action="store_true",
-        help="ask for no token although other machines can send, as behind a balancer in a private network",
+        help="ask for no token although other machines can send, as behind a collector in a private network",
     )
     given = parser.parse_args(arguments)
-    serve(
-        given.host,
-        given.port,
-        given.grpc_port or None,
-        token="" if given.without_token else _read_token(given.token_file),
-        say=lambda line: sys.stderr.write(f"{line}\n"),
-    )
+    token = "" if given.without_token else _read_token(given.token_file)
+    runs = ReportedRuns(install(service_name=NAME).ledger)
+    server = TelemetryServer(runs, host=given.host, port=given.port, grpc_port=given.grpc_port or None, token=token)
+    sys.stderr.write(f"listening for {server}\n")
+    ended = Event()
+
+    def leave(*_: object) -> None:
+        ended.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, leave)
+    ended.wait()
+    server.close()
+    runs.close_all()
+    uninstall()
 
 
 def _is_loopback(host: str) -> bool:

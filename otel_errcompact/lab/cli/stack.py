@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PARTS: Final = (
     "docker-compose.yml",
     "docker-compose.jaeger.yml",
+    "docker-compose.receiver.yml",
     ".env",
     "collector-config",
     "dashboards/generated",
@@ -38,7 +39,7 @@ KEPT_AS: Final = ".orig"
 
 MAX_NAMED: Final = 10
 
-_IN_CHECKOUT: Final = b"ERRCOMPACT_PACKAGE=/src[otlp,cli]\n"
+_IN_CHECKOUT: Final = b"ERRCOMPACT_PACKAGE=/src[otlp,cli,serve]\n"
 
 NEXT: Final = """
 Start it, and open http://localhost:3000:
@@ -125,7 +126,7 @@ def contents() -> Mapping[str, bytes]:
     root = _root()
     found = dict(sorted(file for part in PARTS for file in _files(root.joinpath(part), part)))
     # The demo agent installs this very version; the mounted source exists in a checkout alone.
-    installed = f"ERRCOMPACT_PACKAGE=otel-errcompact[otlp,cli]=={version('otel-errcompact')}\n".encode()
+    installed = f"ERRCOMPACT_PACKAGE=otel-errcompact[otlp,cli,serve]=={version('otel-errcompact')}\n".encode()
     found[".env"] = found[".env"].replace(_IN_CHECKOUT, installed)
     return found
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.otel import semconv
@@ -56,36 +56,6 @@ def log_exporter(environ: Mapping[str, str] | None = None) -> Any:
     None as for spans. Its class has had two names.
     """
     return _make_exporter("logs", os.environ if environ is None else environ)
-
-
-class Address(NamedTuple):
-    """
-    Where one signal goes.
-    """
-
-    url: str
-    """With the path of the signal where the protocol is HTTP."""
-
-    protocol: str
-    headers: Mapping[str, str]
-    certificate: str
-    """A file with the authority that the destination's certificate is checked against; empty for the system's."""
-
-
-def find_addresses(environ: Mapping[str, str] | None = None) -> dict[str, Address]:
-    """Return where each signal with an address goes."""
-    known = os.environ if environ is None else environ
-    found = ((signal, _find_url(signal, known)) for signal in ("traces", "logs", "metrics"))
-    return {
-        signal: Address(
-            url,
-            _read_protocol(signal, known),
-            _read_headers(_for_signal("HEADERS", signal, known)),
-            _for_signal("CERTIFICATE", signal, known),
-        )
-        for signal, url in found
-        if url
-    }
 
 
 def read_metric_interval_ms(environ: Mapping[str, str] | None = None) -> float:
@@ -157,19 +127,6 @@ def _read_protocol(signal: str, environ: Mapping[str, str]) -> str:
 def _for_signal(setting: str, signal: str, environ: Mapping[str, str]) -> str:
     own = environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_{setting}", "").strip()
     return own or environ.get(f"OTEL_EXPORTER_OTLP_{setting}", "").strip()
-
-
-def _find_url(signal: str, environ: Mapping[str, str]) -> str:
-    own = environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT", "").strip()
-    shared = environ.get(ENDPOINT, "").strip()
-    if own or not shared or _read_protocol(signal, environ) == "grpc":
-        return own or shared
-    return f"{shared.rstrip('/')}/v1/{signal}"
-
-
-def _read_headers(text: str) -> dict[str, str]:
-    pairs = (pair.partition("=") for pair in text.split(",") if "=" in pair)
-    return {unquote(name.strip()): unquote(value.strip()) for name, _, value in pairs}
 
 
 def _port(endpoint: str) -> int | None:

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.runs import LedgerRuns
-from otel_errcompact.hosts.telemetry.counting import ServiceRuns
+from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
 from tests.hosts.service.services import Place
 from tests.hosts.telemetry.collectors import PATIENCE_S, collecting, post
 from tests.hosts.telemetry.messages import span, spans
@@ -46,8 +46,8 @@ def place() -> Iterator[Place]:
     found.close()
 
 
-def start(place: Place, **variables: str) -> tuple[subprocess.Popen[str], str, str]:
-    """Start the service; return it with the line that says where it listens, and what it has said before."""
+def start(place: Place, **variables: str) -> tuple[subprocess.Popen[str], str]:
+    """Start the service; return it with the line that says where it listens."""
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, "serve", "--otlp", "--store", "memory"],
         cwd=place.folder,
@@ -58,23 +58,21 @@ def start(place: Place, **variables: str) -> tuple[subprocess.Popen[str], str, s
     )
     place.processes.append(process)
     assert process.stdout is not None
-    lines: list[str] = []
-    while not lines or ("listening on " not in lines[-1] and lines[-1]):
-        lines.append(process.stdout.readline())
-    return process, lines[-1], "".join(lines[:-1])
+    line = process.stdout.readline()
+    while line and "listening on " not in line:
+        line = process.stdout.readline()
+    return process, line
 
 
 @pytest.mark.programs
-def test_the_service_sends_what_came_and_its_own_calls_alone(place: Place) -> None:
-    """The span of a reported call has its class; a call of a hook, which has none, gets one; requests get none."""
+def test_the_service_counts_what_came_and_sends_its_own_calls_alone(place: Place) -> None:
+    """A call of a hook, which has no span, gets one; a reported call has one already; requests get none."""
     call = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "query", "gen_ai.conversation.id": "c"}
     sent = spans(span("execute_tool query", call, failed=True, description="no such table: orders"), service="shop")
     with collecting() as collector:
         endpoint = f"http://127.0.0.1:{collector.port}"
-        process, said, _ = start(
-            place, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf"
-        )
-        ports = r"OTLP on 127\.0\.0\.1:(\d+) \(HTTP\) and 127\.0\.0\.1:\d+ \(gRPC\)"
+        process, said = start(place, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf")
+        ports = r"OTLP on 127\.0\.0\.1:(\d+) \(HTTP\) and 127\.0\.0\.1:\d+ \(gRPC\), counted and not passed on"
         found = re.fullmatch(rf"errcompact: listening on {place.socket}; {ports}\n", said)
         assert found, said
         assert post(f"http://127.0.0.1:{found[1]}/v1/traces", sent.SerializeToString())[0] == 200
@@ -90,7 +88,7 @@ def test_the_service_sends_what_came_and_its_own_calls_alone(place: Place) -> No
         for group in request.resource_spans
         for part in group.scope_spans
         for each in part.spans
-    ) == [("errcompact-service", "otel_errcompact", "execute_tool sql"), ("shop", "", "execute_tool query")]
+    ) == [("errcompact-service", "otel_errcompact", "execute_tool sql")]
     metrics = [ExportMetricsServiceRequest.FromString(body) for body in collector.bodies("/v1/metrics")]
     assert {
         (service_of(group), part.scope.name)
@@ -108,12 +106,19 @@ def test_a_report_makes_no_span_and_leaves_a_humans_answer(ledger: Ledger) -> No
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     runs = LedgerRuns(ledger=ledger, tracer_provider=provider)
-    call, result = HostCall(run_id="s", tool="sql"), HostResult(text="no such table: items", failed=True)
-    assert ServiceRuns(runs).conclude(call, result).count == 1
+    receiver = Receiver(runs)
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "sql", "gen_ai.conversation.id": "s"}
+
+    def report(number: int) -> None:
+        ended = span("execute_tool sql", attributes, span_id=number, failed=True, description="no such table: items")
+        receiver.receive(Request("traces", spans(ended).SerializeToString()))
+
+    report(1)
     assert exporter.get_finished_spans() == ()
     runs.resume("s", "migrate first")
-    assert ServiceRuns(runs).conclude(call, result).guidance == ""
-    assert runs.conclude(call, result).guidance == "OPERATOR: migrate first"
+    report(2)
+    result = HostResult(text="no such table: items", failed=True)
+    assert runs.conclude(HostCall(run_id="s", tool="sql"), result).guidance == "OPERATOR: migrate first"
     assert [each.name for each in exporter.get_finished_spans()] == ["execute_tool sql"]
     assert ledger.report("s").occurrences == 3
 
@@ -128,7 +133,7 @@ def test_the_standard_variables_name_the_service(place: Place, variables: dict[s
     """Its own name is for where they name none."""
     with collecting() as collector:
         endpoint = f"http://127.0.0.1:{collector.port}"
-        process, _, _ = start(
+        process, _ = start(
             place, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf", **variables
         )
         assert place.ask("POST", "/v1/failures", {"run": "r", "tool": "sql", "text": "no such table: items"})[0] == 200
@@ -136,15 +141,6 @@ def test_the_standard_variables_name_the_service(place: Place, variables: dict[s
         process.communicate(timeout=PATIENCE_S)
     (body,) = collector.bodies("/v1/traces")
     assert [service_of(group) for group in ExportTraceServiceRequest.FromString(body).resource_spans] == ["desk"]
-
-
-@pytest.mark.programs
-def test_a_service_without_a_destination_says_that_telemetry_ends_here(place: Place) -> None:
-    """Its failures count all the same."""
-    process, _, before = start(place)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=PATIENCE_S)
-    assert "nothing is passed on: failures are counted, and the telemetry is dropped; set OTEL_EXPORTER" in before
 
 
 def service_of(group: object) -> str:

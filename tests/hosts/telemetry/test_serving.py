@@ -1,4 +1,4 @@
-"""The receiver on real ports: HTTP and gRPC in, a real collector's stand-in behind, which may be away."""
+"""The receiver on real ports, by HTTP and by gRPC."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,19 +25,15 @@ import pytest
 import otel_errcompact.hosts.telemetry.serving as serving_module
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.telemetry.app import telemetry_app
 from otel_errcompact.hosts.telemetry.counting import ReportedRuns
-from otel_errcompact.hosts.telemetry.forwarding import DROPPED, REFUSED, Forwarder, HttpDestination, find_destination
-from otel_errcompact.hosts.telemetry.receiver import Receiver, Request
+from otel_errcompact.hosts.telemetry.receiver import Receiver
 from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 from tests.hosts.telemetry.collectors import PATIENCE_S, collecting, post
-from tests.hosts.telemetry.conftest import Kept
-from tests.hosts.telemetry.messages import entries, read_attributes, span, spans
+from tests.hosts.telemetry.messages import span, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from otel_errcompact.hosts.telemetry.bodies import Reply
 
 ROOT = Path(__file__).parents[3]
 
@@ -59,6 +56,8 @@ def wait_for(condition: Callable[[], object]) -> None:
 def serving(receiver: Receiver, *, token: str = "") -> Iterator[str]:
     """The application on a real port."""
     uvicorn = pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    from otel_errcompact.hosts.telemetry.app import telemetry_app
+
     server = uvicorn.Server(
         uvicorn.Config(telemetry_app(receiver, token=token), host="127.0.0.1", port=0, log_level="critical")
     )
@@ -79,33 +78,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def receiving(port: int, ledger: Ledger, **settings: Any) -> tuple[Receiver, Forwarder]:
-    """A receiver that passes on to a port."""
-    destination = find_destination({"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
-                                    "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-                                    "OTEL_EXPORTER_OTLP_HEADERS": "x-team=shop%20floor"})  # fmt: skip
-    assert destination is not None
-    forwarder = Forwarder(destination, ledger.guard, backoff_s=(0.05,), **settings)
-    return Receiver(ReportedRuns(ledger), forwarder, guard=ledger.guard), forwarder
-
-
-def test_what_is_posted_is_counted_and_passed_on() -> None:
-    """Over real sockets, with the headers that the standard variables name."""
+def test_what_is_posted_is_counted() -> None:
+    """Over real sockets, packed or not."""
     ledger = Ledger()
-    with collecting() as collector:
-        receiver, forwarder = receiving(collector.port, ledger)
-        with serving(receiver) as url:
-            body = gzip.compress(failed(1).SerializeToString())
-            headers = {"Content-Encoding": "gzip"}
-            assert post(f"{url}/v1/traces", body, **headers) == (200, b"")
-            assert post(f"{url}/v1/metrics", b"{}", "application/json") == (200, b"{}")
-        assert forwarder.flush()
-        forwarder.close()
-    (traces, metrics) = collector.requests
-    assert (traces[0], metrics[0], metrics[2]) == ("/v1/traces", "/v1/metrics", b"{}")
-    assert (traces[1]["content-encoding"], traces[1]["x-team"]) == ("gzip", "shop floor")
-    passed_on = type(failed(1)).FromString(gzip.decompress(traces[2]))
-    assert read_attributes(entries(passed_on)[0])["errcompact.class"] == ledger.report("c").classes[0].key
+    with serving(Receiver(ReportedRuns(ledger))) as url:
+        body = gzip.compress(failed(1).SerializeToString())
+        assert post(f"{url}/v1/traces", body, **{"Content-Encoding": "gzip"}) == (200, b"")
+        assert post(f"{url}/v1/metrics", b"{}", "application/json") == (200, b"{}")
+    assert ledger.report("c").occurrences == 1
 
 
 def test_other_paths_methods_and_tokens_are_refused() -> None:
@@ -140,6 +120,7 @@ def test_the_application_works_inside_another_one() -> None:
     """Mounted at a prefix or at the root of a service."""
     httpx = pytest.importorskip("httpx", reason="a group of the tests")
     fastapi = pytest.importorskip("fastapi", reason="the extra serve is not installed")
+    from otel_errcompact.hosts.telemetry.app import telemetry_app
 
     async def ask(service: Any, prefix: str) -> tuple[int, object]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(service), base_url="http://service") as client:
@@ -156,93 +137,15 @@ def test_the_application_works_inside_another_one() -> None:
         assert ledger.report("c").occurrences == 1
 
 
-def test_an_outage_of_the_destination_loses_nothing_within_the_bound() -> None:
-    """What waits arrives in order once it is back."""
-    port, ledger = free_port(), Ledger()
-    receiver, forwarder = receiving(port, ledger)
-    for number in range(1, 6):
-        assert receiver.receive(Request("traces", failed(number).SerializeToString())).status == 200
-    assert not forwarder.flush(5)
-    with collecting(port) as collector:
-        wait_for(lambda: len(collector.requests) == 5)
-        ids = [
-            type(failed(1)).FromString(body).resource_spans[0].scope_spans[0].spans[0].span_id[-1]
-            for _, _, body in collector.requests
-        ]
-        forwarder.close()
-    assert ids == [1, 2, 3, 4, 5]
-    assert ledger.report("c").occurrences == 5
-    assert DROPPED not in ledger.guard.failures
-
-
-def test_beyond_the_bound_the_oldest_is_dropped_and_counted() -> None:
-    """The failures in it count all the same."""
-    ledger = Ledger()
-    receiver, forwarder = receiving(free_port(), ledger, max_bytes=4_000)
-    for number in range(1, 21):
-        receiver.receive(Request("traces", failed(number).SerializeToString()))
-    assert forwarder.queue.bytes <= 4_000
-    waiting = len(forwarder.queue)
-    forwarder.close()
-    assert 0 < waiting < 20
-    assert ledger.guard.failures[DROPPED] == 20
-    assert ledger.report("c").occurrences == 20
-
-
-@pytest.mark.parametrize(("status", "refused"), [(400, 1), (401, 1), (503, 0)])
-def test_what_the_destination_refuses_for_good_does_not_hold_up_the_rest(status: int, refused: int) -> None:
-    """It is counted; what may be taken later waits."""
-    ledger = Ledger()
-    with collecting(status=status) as collector:
-        receiver, forwarder = receiving(collector.port, ledger)
-        receiver.receive(Request("traces", failed(1).SerializeToString()))
-        wait_for(lambda: collector.requests)
-        wait_for(lambda: ledger.guard.failures[REFUSED] == refused)
-        collector.status = 200
-        receiver.receive(Request("traces", failed(2).SerializeToString()))
-        wait_for(lambda: len(forwarder.queue) == 0)
-        forwarder.close()
-    assert ledger.guard.failures[REFUSED] == refused
-
-
-@pytest.mark.parametrize("url", ["http://127.0.0.1:4318", "http://localhost:4318/"])
-def test_the_receiver_does_not_pass_on_to_itself(url: str) -> None:
-    """That would never end."""
-    with pytest.raises(ConfigurationError, match="is the receiver's own address"):
-        find_destination({"OTEL_EXPORTER_OTLP_ENDPOINT": url}, own=[("127.0.0.1", 4318)])
-
-
-def test_the_standard_variables_name_the_destination() -> None:
-    """One address for all signals, or one for each; without any nothing is passed on."""
-    assert find_destination({}) is None
-    own = find_destination(
-        {
-            "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://127.0.0.1:9/logs",
-            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-        }
-    )
-    assert isinstance(own, HttpDestination)
-    with pytest.raises(ConfigurationError, match="is no address"):
-        find_destination({"OTEL_EXPORTER_OTLP_ENDPOINT": "ftp://x:4318"})
-
-
-def test_grpc_in_and_out() -> None:
-    """A real exporter's road: received, heard of, counted and passed on by gRPC, also what came as JSON."""
+def test_grpc() -> None:
+    """A real exporter's road: received, heard of and counted, and refused with the code of its fault."""
     grpc = pytest.importorskip("grpc", reason="the extra otlp is not installed")
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
 
     from otel_errcompact.hosts.telemetry.grpc_server import GrpcServer
 
-    first, second, kept = Ledger(), Ledger(), Kept()
-    behind = Forwarder(kept, second.guard)
-    last = GrpcServer(Receiver(ReportedRuns(second), behind), "127.0.0.1:0")
-    destination = find_destination(
-        {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{last.port}", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
-    )
-    assert destination is not None
-    forwarder = Forwarder(destination, first.guard)
-    receiver = Receiver(ReportedRuns(first), forwarder)
-    heard: list[int] = []
+    ledger, heard = Ledger(), list[int]()
+    receiver = Receiver(ReportedRuns(ledger))
     server = GrpcServer(receiver, "127.0.0.1:0", token="secret", on_request=lambda: heard.append(1))
     with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         export = TraceServiceStub(channel).Export
@@ -253,27 +156,26 @@ def test_grpc_in_and_out() -> None:
         assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
         assert "set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>" in caught.value.details()
         assert heard == [1, 1]
-        raw = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
+        for signal, service in (("traces", "trace.v1.Trace"), ("logs", "logs.v1.Logs")):
+            raw = channel.unary_unary(f"/opentelemetry.proto.collector.{service}Service/Export")
+            with pytest.raises(grpc.RpcError) as caught:
+                raw(b"\xff", metadata=metadata)
+            assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert f"no request with {signal}" in caught.value.details()
         with pytest.raises(grpc.RpcError) as caught:
-            raw(b"\xff", metadata=metadata)
-        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-        assert "no request with traces" in caught.value.details()
-    answer: Reply = receiver.receive(Request("metrics", b'{"resourceMetrics": [{}]}', "application/json"))
-    assert answer.status == 200
-    assert forwarder.flush()
-    assert behind.flush()
-    for part in (server, forwarder, last, behind):
-        part.close()
-    assert [message.signal for message in kept.messages] == ["traces", "metrics"]
-    assert kept.messages[1].body == b"\x0a\x00"
-    assert (first.report("c").occurrences, second.report("c").occurrences) == (1, 0)
+            raw(b"\x08\x00" * 100_000, metadata=metadata)
+        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        metrics = channel.unary_unary("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export")
+        assert metrics(b"", metadata=metadata) == b""
+    server.close()
+    assert ledger.report("c").occurrences == 1
 
 
 def test_a_port_that_is_taken_gets_one_clear_error() -> None:
     """Such as that of a collector on the same machine."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     with collecting() as other, pytest.raises(ConfigurationError, match="is a collector there") as caught:
-        TelemetryServer(ReportedRuns(Ledger()), port=other.port, grpc_port=None, environ={})
+        TelemetryServer(ReportedRuns(Ledger()), port=other.port, grpc_port=None)
     assert f"127.0.0.1:{other.port} cannot be listened on" in str(caught.value)
 
 
@@ -281,20 +183,9 @@ def test_a_service_counts_beside_its_own_ports() -> None:
     """In threads of its own, with the runs of the service, which hears of each request."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     ledger, heard = Ledger(), list[int]()
-    with collecting() as collector:
-        server = TelemetryServer(
-            ReportedRuns(ledger),
-            port=0,
-            grpc_port=None,
-            on_request=lambda: heard.append(1),
-            environ={
-                "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.port}",
-                "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-            },
-        )
-        assert post(f"http://127.0.0.1:{server.port}/v1/traces", failed(1).SerializeToString()) == (200, b"")
-        server.close()
-        assert [path for path, _, _ in collector.requests] == ["/v1/traces"]
+    server = TelemetryServer(ReportedRuns(ledger), port=0, grpc_port=None, on_request=lambda: heard.append(1))
+    assert post(f"http://127.0.0.1:{server.port}/v1/traces", failed(1).SerializeToString()) == (200, b"")
+    server.close()
     assert (ledger.report("c").occurrences, heard) == (1, [1])
     assert not _listens(server.port)
 
@@ -304,15 +195,15 @@ def test_without_a_token_other_machines_are_kept_out(host: str) -> None:
     """An address that they can reach is refused before it is listened on."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     with pytest.raises(ConfigurationError, match=f"^other machines can reach {re.escape(host)}, and no token"):
-        TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None, environ={})
+        TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.0.1"])
 def test_this_machine_alone_needs_no_token(host: str) -> None:
     """Whatever the name of its loopback address."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
-    server = TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None, environ={})
-    assert str(server) == f"OTLP on {host}:{server.port} (HTTP)"
+    server = TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None)
+    assert str(server) == f"OTLP on {host}:{server.port} (HTTP), counted and not passed on"
     server.close()
 
 
@@ -321,7 +212,7 @@ def test_other_machines_send_with_a_token_or_where_none_is_wanted(token: str) ->
     """The second is for receivers behind a balancer, which brings none."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     ledger = Ledger()
-    server = TelemetryServer(ReportedRuns(ledger), host="0.0.0.0", port=0, grpc_port=None, token=token, environ={})
+    server = TelemetryServer(ReportedRuns(ledger), host="0.0.0.0", port=0, grpc_port=None, token=token)
     url = f"http://127.0.0.1:{server.port}/v1/traces"
     assert post(url, failed(1).SerializeToString())[0] == (401 if token else 200)
     assert post(url, failed(2).SerializeToString(), Authorization="Bearer secret")[0] == 200
@@ -358,16 +249,23 @@ def test_the_command_line_says_which_token(
 ) -> None:
     """An address that others can reach needs one of the two options."""
     asked: list[str | None] = []
+
+    def ask(*_: object, token: str | None, **__: object) -> None:
+        asked.append(token)
+        raise SystemExit
+
     monkeypatch.chdir(tmp_path)
     Path("token").write_text("secret\n", encoding="utf-8")
-    monkeypatch.setattr(serving_module, "serve", lambda *_, token, say: asked.append(token))
-    serving_module.main(options)
+    monkeypatch.setattr(serving_module, "TelemetryServer", ask)
+    monkeypatch.setattr(serving_module, "install", lambda **_: SimpleNamespace(ledger=Ledger()))
+    with pytest.raises(SystemExit):
+        serving_module.main(options)
     assert asked == [token]
 
 
 @pytest.mark.programs
-def test_the_program_alone_counts_passes_on_and_exports_its_metrics(tmp_path: Path) -> None:
-    """One real process on the road of one real agent; at its end nothing is lost."""
+def test_the_program_alone_counts_and_exports_its_metrics_alone(tmp_path: Path) -> None:
+    """One real process on the road of one real agent: nothing is lost at its end, and nothing that came leaves it."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     port = free_port()
     with collecting() as collector:
@@ -390,13 +288,10 @@ def test_the_program_alone_counts_passes_on_and_exports_its_metrics(tmp_path: Pa
         finally:
             process.kill()
         assert not re.search("Traceback|ERROR", errors), errors
-        assert f"listening for OTLP on 127.0.0.1:{port} (HTTP)\n" in errors
-        received = [
-            (at, gzip.decompress(body) if headers.get("content-encoding") == "gzip" else body)
-            for at, headers, body in collector.requests
-        ]
-    assert b"".join(body for at, body in received if at == "/v1/traces").count(b"errcompact.class") == 2
-    assert any(b"errcompact.errors" in body for at, body in received if at == "/v1/metrics")
+        assert f"listening for OTLP on 127.0.0.1:{port} (HTTP), counted and not passed on\n" in errors
+        (metrics,) = {at for at, _, _ in collector.requests}
+    assert metrics == "/v1/metrics"
+    assert any(b"errcompact.errors" in body for body in collector.bodies(metrics))
 
 
 def _listens(port: int) -> bool:

@@ -40,6 +40,7 @@ def test_everything_that_compose_needs_is_written(errcompact: Errcompact, tmp_pa
         ".env",
         "docker-compose.yml",
         "docker-compose.jaeger.yml",
+        "docker-compose.receiver.yml",
         "collector-config/otelcol.yaml",
         "collector-config/prometheus.yaml",
         "collector-config/alertmanager.yaml",
@@ -47,6 +48,7 @@ def test_everything_that_compose_needs_is_written(errcompact: Errcompact, tmp_pa
         "collector-config/loki.yaml",
         "collector-config/jaeger.yaml",
         "collector-config/otelcol-jaeger.yaml",
+        "collector-config/otelcol-receiver.yaml",
         "collector-config/grafana/jaeger.yaml",
         "collector-config/grafana/provisioning/datasources/errcompact.yaml",
         "collector-config/grafana/provisioning/dashboards/errcompact.yaml",
@@ -70,8 +72,8 @@ def test_the_demo_of_an_export_installs_this_version(tmp_path: Path) -> None:
         for ours, theirs in zip((ROOT / name).read_bytes().split(b"\n"), content.split(b"\n"), strict=True)
         if ours != theirs
     ]
-    installed = f"ERRCOMPACT_PACKAGE=otel-errcompact[otlp,cli]=={version('otel-errcompact')}".encode()
-    assert different == [(".env", b"ERRCOMPACT_PACKAGE=/src[otlp,cli]", installed)]
+    installed = f"ERRCOMPACT_PACKAGE=otel-errcompact[otlp,cli,serve]=={version('otel-errcompact')}".encode()
+    assert different == [(".env", b"ERRCOMPACT_PACKAGE=/src[otlp,cli,serve]", installed)]
 
 
 def test_the_next_step_is_taught(errcompact: Errcompact, tmp_path: Path) -> None:

@@ -8,30 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.hosts.telemetry.emitters import (
-    claude_code,
-    codex,
-    copilot,
-    gemini_cli,
-    genai,
-    opencode,
-)
+from otel_errcompact.hosts.telemetry.emitters import claude_code, codex, copilot, gemini_cli, genai, opencode
 
 if TYPE_CHECKING:
-    from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter
-    from otel_errcompact.hosts.telemetry.entries import Entry
+    from collections.abc import Callable
 
-ORDER: Final[tuple[Emitter, ...]] = (
-    claude_code.EMITTER,
-    codex.EMITTER,
-    gemini_cli.EMITTER,
-    opencode.EMITTER,
-    *copilot.EMITTERS,
-    genai.EMITTER,
+    from otel_errcompact.hosts.telemetry.entries import Entry
+    from otel_errcompact.hosts.telemetry.reports import Memory, Report
+
+_ORDER: Final[tuple[tuple[Callable[[Entry], bool], Callable[[Entry, Memory], Report | None]], ...]] = (
+    (claude_code.owns, claude_code.read),
+    (codex.owns, codex.read),
+    (gemini_cli.owns, gemini_cli.read),
+    (opencode.owns, opencode.read),
+    (copilot.owns, copilot.read),
+    (lambda _: True, genai.read),
 )
 """The first one that owns an entry reads it; the last one is for all programs."""
 
+WITHOUT_IDS: Final = frozenset({gemini_cli.NAME, copilot.CLI})
+"""Agents whose hooks give calls no ids: nothing joins what hooks and telemetry report of one."""
 
-def find_emitter(entry: Entry) -> Emitter:
-    """Return the emitter of an entry."""
-    return next(emitter for emitter in ORDER if emitter.owns(entry))
+
+def read_report(entry: Entry, memory: Memory) -> Report | None:
+    """Return what an entry reports of a call, if any."""
+    return next(read for owns, read in _ORDER if owns(entry))(entry, memory)

@@ -10,13 +10,12 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
-from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter, parse, text_of
-from otel_errcompact.hosts.telemetry.reports import Report, report_unknown, run_of
+from otel_errcompact.hosts.telemetry.reports import Report, parse, report_unknown, text_of
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
-    from otel_errcompact.hosts.telemetry.emitters.emitter import Memory
     from otel_errcompact.hosts.telemetry.entries import Entry
+    from otel_errcompact.hosts.telemetry.reports import Memory
 
 NAME: Final = "claude-code"
 
@@ -26,7 +25,6 @@ _RESULT: Final = "tool_result"
 _TOOL_SPAN: Final = "claude_code.tool"
 _EXECUTION_SPAN: Final = "claude_code.tool.execution"
 
-_SESSION: Final = semconv.SESSION_ID
 _AGENT_ID: Final = "agent_id"
 _TOOL: Final = "tool_name"
 _CALL_ID: Final = ("tool_use_id", semconv.GEN_AI_TOOL_CALL_ID)
@@ -48,11 +46,13 @@ _NO_TEXTS: Final = frozenset({"", "Shell command failed"})
 """What stands in place of a text that is not exported."""
 
 
-def _owns(entry: Entry) -> bool:
+def owns(entry: Entry) -> bool:
+    """Return whether an entry is the program's own."""
     return entry.scope.startswith(_SCOPES)
 
 
-def _read(entry: Entry, memory: Memory) -> Report | None:
+def read(entry: Entry, memory: Memory) -> Report | None:
+    """Return what an entry reports of a call."""
     if entry.is_log:
         is_result = entry.event.removeprefix(_PREFIX) == _RESULT or (
             not entry.event and entry.body == _PREFIX + _RESULT
@@ -75,7 +75,7 @@ def _report(entry: Entry, outcome: Entry) -> Report | None:
         return None
     parameters = parse(entry.text(_PARAMETERS))
     call = HostCall(
-        run_id=run_of(entry.text(_SESSION), entry.text(_AGENT_ID)),
+        run_id="/".join(filter(None, (entry.text(semconv.SESSION_ID), entry.text(_AGENT_ID)))),
         tool=_name_tool(entry.text(_TOOL), parameters),
         arguments=entry.text(_INPUT) or _name_command(entry, parameters),
         call_id=entry.text(*_CALL_ID),
@@ -98,6 +98,3 @@ def _name_command(entry: Entry, parameters: dict[str, object]) -> str:
     command = next((found for key in _COMMANDS if (found := text_of(parameters.get(key)) or entry.text(key))), "")
     file = entry.text(_FILE)
     return json.dumps({"command": command} if command else {_FILE: file}) if command or file else ""
-
-
-EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read)

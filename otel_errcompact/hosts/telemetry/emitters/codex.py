@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
-from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter
 from otel_errcompact.hosts.telemetry.reports import Report, is_telling, report_unknown
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from otel_errcompact.hosts.telemetry.emitters.emitter import Memory
     from otel_errcompact.hosts.telemetry.entries import Entry
+    from otel_errcompact.hosts.telemetry.reports import Memory
 
 NAME: Final = "codex"
 
@@ -42,11 +41,13 @@ _CUT: Final = lazy_pattern(r"\AWarning: truncated output[^\n]{0,200}\n+")
 _PREVIEW: Final = lazy_pattern(r"\n?\[\.\.\. telemetry preview truncated \.\.\.\]\s*\Z")
 
 
-def _owns(entry: Entry) -> bool:
+def owns(entry: Entry) -> bool:
+    """Return whether an entry is the program's own."""
     return entry.scope.startswith(_SCOPES) or entry.service.startswith(_SCOPES)
 
 
-def _read(entry: Entry, memory: Memory) -> Report | None:  # noqa: ARG001 - the signature of all emitters
+def read(entry: Entry, memory: Memory) -> Report | None:  # noqa: ARG001 - the signature of all emitters
+    """Return what an entry reports of a call."""
     if not entry.is_log or entry.event != _RESULT:
         return None
     server, tool = entry.text(_SERVER), entry.text(_TOOL)
@@ -67,6 +68,3 @@ def _read(entry: Entry, memory: Memory) -> Report | None:  # noqa: ARG001 - the 
     if (failed and not output) or (is_cut and (failed or code) and not is_telling(text)):
         return report_unknown(call, exit_code=code)
     return Report(call=call, result=HostResult(text=text, failed=True if failed else None, exit_code=code))
-
-
-EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
-from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter
 from otel_errcompact.hosts.telemetry.emitters.genai import find_run, read_events
 from otel_errcompact.hosts.telemetry.reports import Report, report_unknown
 from otel_errcompact.otel import semconv
@@ -18,8 +17,8 @@ from otel_errcompact.otel.data import read_text
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from otel_errcompact.hosts.telemetry.emitters.emitter import Memory
     from otel_errcompact.hosts.telemetry.entries import Entry
+    from otel_errcompact.hosts.telemetry.reports import Memory
 
 CLI: Final = "copilot-cli"
 VS_CODE: Final = "vscode-copilot"
@@ -45,36 +44,22 @@ _DECORATION: Final = lazy_pattern(
 )
 
 
+def owns(entry: Entry) -> bool:
+    """Return whether an entry is the program's own."""
+    return bool(_name(entry))
+
+
 def _name(entry: Entry) -> str:
     name = _SERVICES.get(entry.service)
-    return name or next((name for scope, name in _SCOPES.items() if entry.scope.startswith(scope)), "")
-
-
-def _owns_as(name: str, entry: Entry) -> bool:
-    if found := _name(entry):
-        return found == name
+    if found := name or next((name for scope, name in _SCOPES.items() if entry.scope.startswith(scope)), ""):
+        return found
     if entry.is_log:
-        return name == VS_CODE and entry.event.startswith(_EVENTS)
-    return name == CLI and any(key.startswith(_OWN) for key in entry.span.attributes)
+        return VS_CODE if entry.event.startswith(_EVENTS) else ""
+    return CLI if any(key.startswith(_OWN) for key in entry.span.attributes) else ""
 
 
-def _owns_cli(entry: Entry) -> bool:
-    return _owns_as(CLI, entry)
-
-
-def _owns_vs_code(entry: Entry) -> bool:
-    return _owns_as(VS_CODE, entry)
-
-
-def _read_cli(entry: Entry, memory: Memory) -> Report | None:
-    return _read(CLI, entry, memory)
-
-
-def _read_vs_code(entry: Entry, memory: Memory) -> Report | None:
-    return _read(VS_CODE, entry, memory)
-
-
-def _read(name: str, entry: Entry, memory: Memory) -> Report | None:
+def read(entry: Entry, memory: Memory) -> Report | None:
+    """Return what an entry reports of a call."""
     span = entry.span
     if entry.is_log or not _is_call(entry):
         return None
@@ -83,7 +68,7 @@ def _read(name: str, entry: Entry, memory: Memory) -> Report | None:
         tool=entry.text(semconv.GEN_AI_TOOL_NAME) or span.name.partition(" ")[2],
         arguments=entry.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
         call_id=entry.text(semconv.GEN_AI_TOOL_CALL_ID),
-        agent=name,
+        agent=_name(entry),
     )
     found = read_events(span)
     error_type = entry.text(semconv.ERROR_TYPE) or read_text(found, semconv.EXCEPTION_TYPE)
@@ -110,9 +95,3 @@ def _fail(call: HostCall, text: str, error_type: str, code: int | None) -> Repor
 def _is_call(entry: Entry) -> bool:
     operation = entry.text(semconv.GEN_AI_OPERATION_NAME) or entry.span.name.partition(" ")[0]
     return operation == semconv.SPAN_TOOL
-
-
-EMITTERS: Final = (
-    Emitter(name=VS_CODE, owns=_owns_vs_code, read=_read_vs_code),
-    Emitter(name=CLI, owns=_owns_cli, read=_read_cli, hooks_name_calls=False),
-)

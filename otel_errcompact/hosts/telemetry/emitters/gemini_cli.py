@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
-from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter, object_of, parse, text_of
-from otel_errcompact.hosts.telemetry.reports import Report, report_unknown
+from otel_errcompact.hosts.telemetry.reports import Report, object_of, parse, report_unknown, text_of
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from otel_errcompact.hosts.telemetry.emitters.emitter import Memory
     from otel_errcompact.hosts.telemetry.entries import Entry
+    from otel_errcompact.hosts.telemetry.reports import Memory
 
 NAME: Final = "gemini-cli"
 
@@ -61,11 +61,13 @@ _PRINTED: Final = lazy_pattern(r"\s*(?:<untrusted_context>\s*)?Output: ")
 _BEGIN: Final = lazy_pattern(r"\A\s*(?:<untrusted_context>\s*)?(?:Output: )?(?:\(empty\)(?=\n|\Z))?")
 
 
-def _owns(entry: Entry) -> bool:
+def owns(entry: Entry) -> bool:
+    """Return whether an entry is the program's own."""
     return entry.event.startswith(_PREFIX) or entry.service == _SERVICE
 
 
-def _read(entry: Entry, memory: Memory) -> Report | None:
+def read(entry: Entry, memory: Memory) -> Report | None:
+    """Return what an entry reports of a call."""
     if entry.is_log:
         return _read_record(entry, memory) if entry.event == _CALL else None
     return _read_span(entry, memory) if entry.name == _SPAN and entry.text(*_TOOL) == _SHELL else None
@@ -82,12 +84,12 @@ def _read_record(entry: Entry, memory: Memory) -> Report | None:
         error = entry.text(_ERROR)
         if error:
             return Report(call=call, result=HostResult(text=_unwrap(error), failed=True), aliases=aliases)
-        return _with(report_unknown(call, error_type), aliases)
+        return replace(report_unknown(call, error_type), aliases=aliases)
     if tool != _SHELL:
         return Report(call=call, result=HostResult(text="", failed=False), aliases=aliases)
     code = parse(entry.text(_METADATA)).get(_EXIT_CODE)
     # Without a status it may have failed: neither is counted.
-    return _with(report_unknown(call, exit_code=code), aliases) if isinstance(code, int) and code else None
+    return replace(report_unknown(call, exit_code=code), aliases=aliases) if isinstance(code, int) and code else None
 
 
 def _read_span(entry: Entry, memory: Memory) -> Report | None:
@@ -95,7 +97,7 @@ def _read_span(entry: Entry, memory: Memory) -> Report | None:
     parent = entry.span.parent
     if entry.span.failed or parent is None or not output:
         return None  # the log record has it, and nothing would join the two
-    texts = _texts(output, 0)
+    texts = _texts(output)
     found = next((end for text in texts if (end := _END.search(text))), None)
     request = object_of(output.get("request")) or parse(entry.text(_INPUT))
     call = HostCall(
@@ -131,36 +133,20 @@ def _unwrap(error: str) -> str:
         parts: object = json.loads(found["response"])
     except (ValueError, RecursionError):
         return error
-    return "\n".join(_collect(parts, "text", 0)) or error
-
-
-def _collect(value: object, name: str, depth: int) -> list[str]:
-    if depth > _DEPTH:
-        return []
-    if isinstance(value, dict):
-        items = cast("dict[str, object]", value).items()
-        inner = [text for key, item in items if key != name for text in _collect(item, name, depth + 1)]
-        return [text] if (text := text_of(object_of(cast("object", value)).get(name))) else inner
-    if isinstance(value, list):
-        return [text for item in cast("list[object]", value) for text in _collect(item, name, depth + 1)]
-    return []
-
-
-def _with(report: Report, aliases: tuple[str, ...]) -> Report:
-    return Report(call=report.call, result=report.result, unknown=report.unknown, aliases=aliases)
+    return "\n".join(_texts(parts, name="text")) or error
 
 
 _DEPTH: Final = 12
 
 
-def _texts(value: object, depth: int) -> list[str]:
+def _texts(value: object, depth: int = 0, name: str = "") -> list[str]:
+    # Those of the members with a name, or all.
     if depth > _DEPTH:
         return []
     if isinstance(value, dict):
-        return [text for item in cast("dict[str, object]", value).values() for text in _texts(item, depth + 1)]
+        if name and (text := text_of(object_of(cast("object", value)).get(name))):
+            return [text]
+        value = list(cast("dict[str, object]", value).values())
     if isinstance(value, list):
-        return [text for item in cast("list[object]", value) for text in _texts(item, depth + 1)]
-    return [text] if (text := text_of(value)) else []
-
-
-EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read, hooks_name_calls=False)
+        return [text for item in cast("list[object]", value) for text in _texts(item, depth + 1, name)]
+    return [value] if isinstance(value, str) and value and not name else []

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
-from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter
 from otel_errcompact.hosts.telemetry.reports import Report, name_span, read_type, report_unknown
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.data import read_text
@@ -16,11 +14,9 @@ from otel_errcompact.otel.spans.recorded import NO_DETAIL, is_control_flow_name,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from otel_errcompact.hosts.telemetry.emitters.emitter import Memory
     from otel_errcompact.hosts.telemetry.entries import Entry
-    from otel_errcompact.otel.data import BoundaryCall, EndedSpan, Recorded
-
-NAME: Final = "genai"
+    from otel_errcompact.hosts.telemetry.reports import Memory
+    from otel_errcompact.otel.data import EndedSpan
 
 _EXCEPTIONS: Final = frozenset({semconv.EXCEPTION_EVENT, semconv.CLIENT_EXCEPTION_EVENT})
 
@@ -39,11 +35,8 @@ def read_events(span: EndedSpan) -> Mapping[str, object]:
     return cast("Mapping[str, object]", found.attributes or {}) if found is not None else {}
 
 
-def _owns(entry: Entry) -> bool:  # noqa: ARG001 - the last of all: what no other knows
-    return True
-
-
-def _read(entry: Entry, memory: Memory) -> Report | None:
+def read(entry: Entry, memory: Memory) -> Report | None:
+    """Return what an entry reports of a call."""
     return _read_record(entry, memory) if entry.is_log else _read_span(entry, memory)
 
 
@@ -65,7 +58,7 @@ def _read_record(entry: Entry, memory: Memory) -> Report | None:
     if not text:
         return report_unknown(call, kind)
     result = HostResult(text=text, failed=True, type=read_type(kind))
-    return Report(call=call, result=result, aliases=_alias(entry))
+    return Report(call=call, result=result, aliases=(name_span(entry),))
 
 
 def _read_span(entry: Entry, memory: Memory) -> Report | None:
@@ -80,57 +73,28 @@ def _read_span(entry: Entry, memory: Memory) -> Report | None:
         call_id=found.call_id,
         agent=_name_agent(entry, span),
     )
-    code = span.attributes.get(semconv.PROCESS_EXIT_CODE)
-    status = code if isinstance(code, int) and not isinstance(code, bool) else None
+    status = entry.number(semconv.PROCESS_EXIT_CODE)
     kind = span.text(semconv.ERROR_TYPE)
-    if span.failed or kind:
-        return _fail(entry, span, call, kind, status, found, memory)
-    result = span.text(semconv.GEN_AI_TOOL_CALL_RESULT)
-    return Report(
-        call=call,
-        result=HostResult(text=result, failed=None if result or status else False, exit_code=status),
-        aliases=_alias(entry),
-    )
-
-
-def _fail(
-    entry: Entry,
-    span: EndedSpan,
-    call: HostCall,
-    kind: str,
-    status: int | None,
-    found: BoundaryCall,
-    memory: Memory,
-) -> Report | None:
-    recorded = _find_failure(span)
+    text = span.text(semconv.GEN_AI_TOOL_CALL_RESULT)
+    if not span.failed and not kind:
+        return Report(
+            call=call, result=HostResult(text=text, failed=None if text or status else False, exit_code=status)
+        )
+    failures, _ = read_failures(span._replace(failed=True))
+    recorded = failures[-1] if failures else None
     if recorded is not None and is_control_flow_name(recorded.type, frozenset()):
         return None
-    aliases = _alias(entry)
     inner = memory.inner.pop(name_span(entry))
     if span.parent is not None:
         memory.inner.put(f"{span.trace_id:032x}/{span.parent.span_id:016x}", found.tool)
     if inner == found.tool:
         return None  # two instrumentations have made a span of one call, and the inner one is counted
-    text = recorded.text if recorded is not None else ""
-    if text in {"", NO_DETAIL, kind}:
-        text = span.text(semconv.GEN_AI_TOOL_CALL_RESULT)
+    if recorded is not None and recorded.text not in {"", NO_DETAIL, kind}:
+        text = recorded.text
     if not text:
-        return replace(report_unknown(call, kind, status), aliases=aliases)
-    result = HostResult(text=text, failed=True, exit_code=status, type=read_type(kind))
-    return Report(call=call, result=result, aliases=aliases)
-
-
-def _find_failure(span: EndedSpan) -> Recorded | None:
-    failures, _ = read_failures(span if span.failed else span._replace(failed=True))
-    return failures[-1] if failures else None
+        return report_unknown(call, kind, status)
+    return Report(call=call, result=HostResult(text=text, failed=True, exit_code=status, type=read_type(kind)))
 
 
 def _name_agent(entry: Entry, span: EndedSpan) -> str:
     return span.agent or read_text(entry.resource, semconv.GEN_AI_AGENT_NAME) or entry.service
-
-
-def _alias(entry: Entry) -> tuple[str, ...]:
-    return (name,) if (name := name_span(entry)) else ()
-
-
-EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read)

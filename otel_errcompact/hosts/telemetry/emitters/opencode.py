@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
-from otel_errcompact.hosts.telemetry.emitters.emitter import Emitter, object_of, parse, text_of
 from otel_errcompact.hosts.telemetry.emitters.genai import find_run
-from otel_errcompact.hosts.telemetry.reports import Report, is_telling, report_unknown
+from otel_errcompact.hosts.telemetry.reports import Report, is_telling, object_of, parse, report_unknown, text_of
 from otel_errcompact.otel.spans.recorded import NO_DETAIL, read_failures
 
 if TYPE_CHECKING:
-    from otel_errcompact.hosts.telemetry.emitters.emitter import Memory
     from otel_errcompact.hosts.telemetry.entries import Entry
+    from otel_errcompact.hosts.telemetry.reports import Memory
 
 NAME: Final = "opencode"
 
@@ -34,11 +33,13 @@ _CUT: Final = "...\n"
 """How an output begins whose head was cut."""
 
 
-def _owns(entry: Entry) -> bool:
+def owns(entry: Entry) -> bool:
+    """Return whether an entry is the program's own."""
     return entry.service == _SERVICE
 
 
-def _read(entry: Entry, memory: Memory) -> Report | None:
+def read(entry: Entry, memory: Memory) -> Report | None:
+    """Return what an entry reports of a call."""
     if entry.is_log or entry.name not in {_EXECUTE, _CALL}:
         return None
     span = entry.span
@@ -69,6 +70,3 @@ def _read(entry: Entry, memory: Memory) -> Report | None:
     return Report(
         call=call, result=HostResult(text=text, failed=None if status is not None else False, exit_code=status)
     )
-
-
-EMITTER: Final = Emitter(name=NAME, owns=_owns, read=_read)
