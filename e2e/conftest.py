@@ -252,9 +252,7 @@ def plain(bare_stack: Stack) -> str:
 
 
 def _demo(stack: Stack, directory: Path) -> Printed:
-    done = run_errcompact(
-        stack, "e2e-demo", "grpc", "demo", "--plain", "--long", directory=directory, namespace="reports"
-    )
+    done = run_errcompact(stack, "e2e-demo", "grpc", "demo", "--plain", directory=directory, namespace="reports")
     return Printed(service="e2e-demo", stdout=done.stdout)
 
 

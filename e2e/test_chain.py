@@ -64,32 +64,38 @@ def arrived_trace(stack: Stack, trace_id: str, seconds: float = 20) -> list[Span
     return stack.backends.jaeger.trace(trace_id)
 
 
+DEMO_ERRORS = (
+    ("read_json", "json.decoder.JSONDecodeError", "d4e6ac218ba45407", "new", 1),
+    ("query", "sqlite3.OperationalError", "36bc9f7d255d72c1", "new", 1),
+    ("run_tests", "ZeroDivisionError", "e3e3e7ad11f97c9b", "new", 1),
+    ("shell", "UsageError", "7301a3f7e0150e69", "new", 1),
+    ("publish", "uploads_closed", "587ff577ec420257", "new", 1),
+    ("publish", "uploads_closed", "587ff577ec420257", "repeat", 2),
+    ("publish", "read_only", "c4db1048d68d13fa", "new", 1),
+    ("publish", "read_only", "c4db1048d68d13fa", "repeat", 1),
+    ("publish", "http.client.BadStatusLine", "e58872d0411542c8", "new", 1),
+    ("publish", "http.client.BadStatusLine", "e58872d0411542c8", "repeat", 2),
+)
+"""The demo's failures: tool, type, class, outcome and how many; `tests/lab/cli/test_demo.py` holds it to them."""
+
+
 def test_the_demo_s_counters_are_in_prometheus(stack: Stack, demo: Printed) -> None:
-    """Over gRPC: what the demo prints of its own instruments is what Prometheus says, by every attribute."""
-    errors = [
-        {
-            "instrument": "errcompact.errors",
-            "attributes": {
-                "gen_ai.tool.name": row["tool"],
-                "error.type": row["error.type"],
-                "errcompact.class": row["class"],
-                "errcompact.outcome": row["outcome"],
-            },
-            "value": int(row["errors"]),
-        }
-        for row in table(demo.stdout, "tool")
-    ]
-    others = [
-        {
-            "instrument": row["instrument"],
-            "attributes": dict(pair.split("=", 1) for pair in row["attributes"].split(", ")),
-            "value": int(row["value"]),
-        }
-        for row in table(demo.stdout, "instrument")
-    ]
-    assert sum(point["value"] for point in errors) == 12
-    # The printed tables leave the agent's name out: it is one. They also leave out how a failure is known.
-    own = counted(errors + others, without=frozenset({"gen_ai_agent_name"}))
+    """Over gRPC: what the demo provokes, and the tokens of its bill, is what Prometheus says, by every attribute."""
+    names = ("gen_ai.tool.name", "error.type", "errcompact.class", "errcompact.outcome")
+    points = [("errcompact.errors", dict(zip(names, row[:4], strict=True)), row[4]) for row in DEMO_ERRORS]
+    bill = table(demo.stdout, "tokens (characters / 4)")[0]
+    for form, column in (("raw", "raw"), ("sent", "sent"), ("digest", "digests")):
+        points.append(("errcompact.context.tokens", {"errcompact.form": form}, int(bill[column].replace(",", ""))))
+    for action, key in (("continue", "587ff577ec420257"), ("halt", "e58872d0411542c8")):
+        attributes = {"errcompact.action": action, "errcompact.class": key, "errcompact.threshold": "same"}
+        points.append(("errcompact.escalations", attributes, 1))
+    for tool, _, key, *_ in DEMO_ERRORS[:4]:
+        attributes = {"errcompact.class": key, "errcompact.resolution": "resolved", "gen_ai.tool.name": tool}
+        points.append(("errcompact.resolutions", attributes, 1))
+    points.append(("errcompact.runs", {"errcompact.result": "halted"}, 1))
+    told = [{"instrument": name, "attributes": about, "value": value} for name, about, value in points]
+    # The agent's name is one, and how a failure is known is left out.
+    own = counted(told, without=frozenset({"gen_ai_agent_name"}))
     assert_agrees(stack.backends.prometheus, demo.service, own, without=frozenset({AGENT, "errcompact_certainty"}))
     named = stack.backends.prometheus.query(
         f'last_over_time(errcompact_errors_total{{service_name="{demo.service}"}}[2h])'

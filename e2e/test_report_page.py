@@ -247,7 +247,7 @@ def test_filtering_by_text_and_status(open_page: Open, recorded: Path) -> None:
     assert opened.rows() == [REFUSED]
 
 
-def test_a_streak_and_an_escalation_lead_to_their_class(open_page: Open, recorded: Path) -> None:
+def test_an_escalation_leads_to_its_class(open_page: Open, recorded: Path) -> None:
     """Although a filter hides it; and what there is to read is open."""
     opened = open_page(recorded)
     opened.page.get_by_role("searchbox").fill("table")

@@ -5,7 +5,7 @@ import pytest
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError, ErrcompactError, MissingExtraError
-from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+from otel_errcompact.lab.transcripts.records import TranscriptError
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def spans(data: bytes) -> None:
 def command_line(data: bytes) -> None:
     """`errcompact key`, `digest` and `report` answer any standard input without a fault."""
     from otel_errcompact.lab.cli import main
-    from otel_errcompact.lab.cli.statuses import FAULT
+    from otel_errcompact.lab.cli.output import FAULT
 
     chance = random.Random(data)
     arguments = chance.choice((["key"], ["digest"], ["key", "--jsonl", "error"], ["digest", "--jsonl", "error"]))

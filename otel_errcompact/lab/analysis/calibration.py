@@ -8,19 +8,18 @@ of those it stops were good than of all runs of their agent that were still goin
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from otel_errcompact.escalator.thresholds import THRESHOLDS
-from otel_errcompact.lab.analysis.counts import share
+from otel_errcompact.lab.analysis.counts import Refusals, share
 from otel_errcompact.lab.analysis.intervals import Interval, poisson, wilson
-from otel_errcompact.lab.analysis.refusals import Refusals
 from otel_errcompact.lab.analysis.stops import MAX_VALUE
 from otel_errcompact.lab.analysis.total import Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from otel_errcompact.escalator.thresholds import Threshold, Thresholds
     from otel_errcompact.lab.analysis.runs import RunAnalysis
@@ -31,9 +30,7 @@ TOLERANCE: Final = 0.05
 """The share of good runs that a threshold may stop, if nothing else is said."""
 
 MAX_AGENTS: Final = 100
-"""Agents with a table of their own; further ones are counted as `other`."""
-
-OTHER: Final = "other"
+"""Agents that are compared with their own runs; further ones are compared with one another."""
 
 
 class Side(NamedTuple):
@@ -137,29 +134,19 @@ class Row(NamedTuple):
         }
 
 
+_Limit = tuple["Rule", "int | None"]
+"""A threshold and its value; None for all together."""
+
+
 @dataclass(slots=True)
 class _Group:
     """Runs that ended alike."""
 
     runs: int = 0
-    stopped: dict[Threshold, list[Stopped]] = field(default_factory=lambda: {name: [] for name in THRESHOLDS})
-    """For the values 1, 2, 3 and so on."""
+    stopped: dict[_Limit, Stopped] = field(default_factory=lambda: defaultdict[_Limit, Stopped](Stopped))
 
-    together: Stopped = field(default_factory=Stopped)
-
-    def add(self, run: RunAnalysis, together: Reached | None) -> None:
-        self.runs += 1
-        for name, reached in run.reached.items():
-            cells = self.stopped[name]
-            cells.extend(Stopped() for _ in range(len(reached) - len(cells)))
-            for cell, place in zip(cells, reached, strict=False):
-                cell.add(place.after)
-        if together is not None:
-            self.together.add(together.after)
-
-    def side(self, threshold: Threshold, limit: int) -> Side:
-        cells = self.stopped[threshold]
-        return Side(cells[limit - 1] if limit <= len(cells) else Stopped(), self.runs)
+    def side(self, rule: Rule, limit: int | None) -> Side:
+        return Side(self.stopped.get((rule, limit)) or Stopped(), self.runs)
 
 
 @dataclass(slots=True)
@@ -169,20 +156,12 @@ class _Stratum:
     lengths: Counter[tuple[int, bool]] = field(default_factory=Counter["tuple[int, bool]"])
     """Runs by their number of calls, and whether they were good."""
 
-    stops: dict[tuple[Rule, int], Counter[int]] = field(default_factory=dict["tuple[Rule, int]", "Counter[int]"])
-    """Of each rule and value the calls at which it stops, with the runs that it stops there."""
+    stops: dict[_Limit, Counter[int]] = field(default_factory=lambda: defaultdict[_Limit, Counter[int]](Counter))
+    """The calls at which a value stops, with the runs that it stops there."""
 
-    def add(self, run: RunAnalysis, together: Reached | None) -> None:
-        self.lengths[run.counts.calls, bool(run.succeeded)] += 1
-        for name, reached in run.reached.items():
-            for limit, place in enumerate(reached, start=1):
-                self.stops.setdefault((name, limit), Counter())[place.call] += 1
-        if together is not None:
-            self.stops.setdefault(("any", 0), Counter())[together.call] += 1
-
-    def expect_good(self, rule: Rule, limit: int) -> float:
+    def expect_good(self, limit: _Limit) -> float:
         # The number of good runs among the stopped if each were any run of the agent still going at that call.
-        stops = self.stops.get((rule, limit)) or Counter[int]()
+        stops = self.stops.get(limit) or Counter[int]()
         return sum(runs * self._share_of_good(call) for call, runs in sorted(stops.items()))
 
     def _share_of_good(self, call: int) -> float:
@@ -190,9 +169,9 @@ class _Stratum:
         return share(sum(runs for good, runs in going if good), sum(runs for _, runs in going))
 
 
-class Table:
+class Calibration:
     """
-    The rows of some runs: of all, or of one agent.
+    The rows of all runs with a known outcome.
 
     Args:
         thresholds: The thresholds as set, for their effect together.
@@ -200,9 +179,12 @@ class Table:
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
+        self.without_outcome = 0
+        self.refusals = Refusals()
         self._good = _Group()
         self._bad = _Group()
         self._strata: dict[str, _Stratum] = {}
+        self._highest: Counter[Rule] = Counter()
 
     @property
     def good(self) -> int:
@@ -214,37 +196,36 @@ class Table:
         """Runs that did not."""
         return self._bad.runs
 
-    def add(self, run: RunAnalysis, agent: str = "") -> None:
-        """
-        Add a run with a known outcome.
+    def add(self, run: RunAnalysis) -> None:
+        """Add one run; without a known outcome it is only counted."""
+        self.refusals.add(run.refusals)
+        if run.succeeded is None:
+            self.without_outcome += 1
+            return
+        # Memory does not grow with the names of agents.
+        agent = run.agent if run.agent in self._strata or len(self._strata) < MAX_AGENTS else ""
+        group, stratum = self._good if run.succeeded else self._bad, self._strata.setdefault(agent, _Stratum())
+        group.runs += 1
+        stratum.lengths[run.counts.calls, bool(run.succeeded)] += 1
+        for limit, place in _list_stops(run, self._thresholds):
+            group.stopped[limit].add(place.after)
+            stratum.stops[limit][place.call] += 1
+            self._highest[limit[0]] = max(self._highest[limit[0]], limit[1] or 0)
 
-        Args:
-            run: The run.
-            agent: The agent whose runs it is compared with.
-        """
-        group = self._good if run.succeeded else self._bad
-        together = first(run, self._thresholds)
-        group.add(run, together)
-        self._strata.setdefault(agent, _Stratum()).add(run, together)
-
-    def row(self, threshold: Threshold, limit: int) -> Row:
+    def row(self, rule: Rule, limit: int | None) -> Row:
         """Return the effect of one value."""
-        return self._row(threshold, limit, self._good.side(threshold, limit), self._bad.side(threshold, limit))
+        good, bad = self._good.side(rule, limit), self._bad.side(rule, limit)
+        expected = sum(self._strata[agent].expect_good((rule, limit)) for agent in sorted(self._strata))
+        control = Control(good.stopped.runs + bad.stopped.runs, good.stopped.runs, expected)
+        return Row(rule, limit, good, bad, control)
 
     def rows(self, threshold: Threshold) -> Iterator[Row]:
         """Yield each value's effect, up to the first without a stop."""
-        highest = max(len(group.stopped[threshold]) for group in (self._good, self._bad))
-        return (self.row(threshold, limit) for limit in range(1, min(highest + 1, MAX_VALUE) + 1))
+        return (self.row(threshold, limit) for limit in range(1, min(self._highest[threshold] + 1, MAX_VALUE) + 1))
 
     def together(self) -> Row:
         """Return the effect of all thresholds together, as they are set."""
-        good, bad = (Side(group.together, group.runs) for group in (self._good, self._bad))
-        return self._row("any", None, good, bad)
-
-    def _row(self, rule: Rule, limit: int | None, good: Side, bad: Side) -> Row:
-        expected = sum(self._strata[agent].expect_good(rule, limit or 0) for agent in sorted(self._strata))
-        control = Control(good.stopped.runs + bad.stopped.runs, good.stopped.runs, expected)
-        return Row(rule, limit, good, bad, control)
+        return self.row("any", None)
 
     def lowest(self, threshold: Threshold, tolerance: float, *, surely: bool = False) -> int | None:
         """
@@ -262,9 +243,12 @@ class Table:
         )
         return next(fitting, None)
 
-    def to_json(self, tolerance: float) -> dict[str, object]:
+    def to_json(self, tolerance: float = TOLERANCE) -> dict[str, object]:
         """Return it under stable names."""
         return {
+            "tolerance": tolerance,
+            "without_outcome": self.without_outcome,
+            "refusals": self.refusals.to_json(),
             "good": self.good,
             "bad": self.bad,
             "rows": [row.to_json() for name in THRESHOLDS for row in self.rows(name)] + [self.together().to_json()],
@@ -278,46 +262,11 @@ class Table:
         }
 
 
-class Calibration:
-    """
-    Tables of all runs with a known outcome, together and by agent.
-
-    Args:
-        thresholds: The thresholds as set, for their effect together.
-    """
-
-    def __init__(self, thresholds: Thresholds) -> None:
-        self.thresholds = thresholds
-        self.all = Table(thresholds)
-        self.by_agent: dict[str, Table] = {}
-        self.without_outcome = 0
-        self.refusals = Refusals()
-
-    def add(self, run: RunAnalysis) -> None:
-        """Add one run; without a known outcome it is only counted."""
-        self.refusals.add(run.refusals)
-        if run.succeeded is None:
-            self.without_outcome += 1
-            return
-        agent = run.agent if run.agent in self.by_agent or len(self.by_agent) < MAX_AGENTS else OTHER
-        if agent not in self.by_agent:
-            self.by_agent[agent] = Table(self.thresholds)
-        self.all.add(run, agent)
-        self.by_agent[agent].add(run)
-
-    def to_json(self, tolerance: float = TOLERANCE) -> dict[str, object]:
-        """Return it under stable names."""
-        return {
-            "tolerance": tolerance,
-            "without_outcome": self.without_outcome,
-            "refusals": self.refusals.to_json(),
-            **self.all.to_json(tolerance),
-            "by_agent": {agent: self.by_agent[agent].to_json(tolerance) for agent in sorted(self.by_agent)},
-        }
-
-
-def first(run: RunAnalysis, thresholds: Thresholds) -> Reached | None:
-    """Return where the first of the thresholds was reached."""
-    limits: Sequence[tuple[Threshold, int]] = [(name, int(getattr(thresholds, name))) for name in THRESHOLDS]
-    places = [run.reached[name][limit - 1] for name, limit in limits if limit <= len(run.reached[name])]
-    return min(places, key=lambda place: place.call, default=None)
+def _list_stops(run: RunAnalysis, thresholds: Thresholds) -> Iterator[tuple[_Limit, Reached]]:
+    for name, reached in run.reached.items():
+        for limit, place in enumerate(reached, start=1):
+            yield (name, limit), place
+    limits = [(reached, int(getattr(thresholds, name))) for name, reached in run.reached.items()]
+    places = [reached[limit - 1] for reached, limit in limits if limit <= len(reached)]
+    if places:
+        yield ("any", None), min(places, key=lambda place: place.call)

@@ -1,8 +1,12 @@
-"""Sums over one run or many, and their shares."""
+"""Sums over one run or many, and their shares; retries and refusals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,29 +36,11 @@ class Counts:
     context_tokens: int = 0
     """Everything that was said, asked and answered, once."""
 
-    input_tokens: int = 0
-    """What the model calls of the run read, had no cache helped: the context so far, once for each of them."""
-
     digest_tokens: int = 0
     """The texts that would have stood in place of the errors."""
 
-    input_tokens_saved: int = 0
-    """Of `input_tokens`, those that digests in place of raw errors would have saved."""
-
-    exact_repeats: int = 0
-    """Failures whose whole text an earlier one of the run had, but for digits, hexadecimal numbers and paths."""
-
     class_repeats: int = 0
     """Failures whose class had failed before in the run."""
-
-    error_characters: int = 0
-    """Characters in the lines of errors, without indentation and blank lines."""
-
-    seen_characters: int = 0
-    """Those in lines that an earlier error of the run had."""
-
-    doubled_characters: int = 0
-    """Those in lines that stood earlier in the same error."""
 
     def add(self, other: Counts) -> None:
         """Add the sums of `other` to these."""
@@ -81,11 +67,7 @@ class Counts:
             "silent_share_of_context": share(self.silent_tokens, self.context_tokens),
             "unflagged_share_of_context": share(self.unflagged_tokens, self.context_tokens),
             "saved_share_of_context": share(self.saved_tokens, self.context_tokens),
-            "saved_share_of_input": share(self.input_tokens_saved, self.input_tokens),
-            "exact_repeat_share": share(self.exact_repeats, self.failures),
             "class_repeat_share": share(self.class_repeats, self.failures),
-            "seen_line_share": share(self.seen_characters, self.error_characters),
-            "doubled_line_share": share(self.doubled_characters, self.error_characters),
         }
         return sums | {name: round(value, 6) for name, value in shares.items()}
 
@@ -96,3 +78,71 @@ _NAMES = tuple(field.name for field in fields(Counts))
 def share(part: float, whole: float) -> float:
     """Return `part` of `whole`; of nothing, nothing."""
     return part / whole if whole else 0.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Refusals:
+    """Calls identical to one that has failed while nothing has succeeded since."""
+
+    retries: int = 0
+    """All of them, refused or not."""
+
+    refused: int = 0
+    """Those that the rule refuses."""
+
+    worked: int = 0
+    """Of the refused those that succeeded in the record: mistakes."""
+
+    differed: int = 0
+    """Of the refused those that failed with another class."""
+
+    failed_again: int = 0
+    """Of the refused those that failed with the same class: saved."""
+
+    missed: int = 0
+    """Those that the rule lets through and that failed with the same class again: first retries, transient failures."""
+
+    def add(self, other: Refusals) -> None:
+        """Add the sums of `other` to these."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+    def to_json(self) -> dict[str, int]:
+        """Return it under stable names."""
+        return {each.name: int(getattr(self, each.name)) for each in fields(self)}
+
+
+@dataclass(slots=True)
+class Retries:
+    """The failed calls of one run while it is read."""
+
+    sums: Refusals = field(default_factory=Refusals)
+    _failed: dict[Hashable, str] = field(default_factory=dict["Hashable", str])
+    """The class of each call that has failed since something succeeded."""
+
+    def __bool__(self) -> bool:
+        return bool(self._failed)
+
+    def before(self, call: Hashable) -> str:
+        """Return the class that this call failed with since a success."""
+        return self._failed.get(call, "")
+
+    def record_failure(self, call: Hashable, key: str, *, before: str, refused: bool) -> None:
+        """Count a call that failed with the class `key`."""
+        if before:
+            self._count(refused)
+            self.sums.differed += refused and key != before
+            self.sums.failed_again += refused and key == before
+            self.sums.missed += not refused and key == before
+        self._failed[call] = key
+
+    def record_success(self, *, before: str, refused: bool) -> None:
+        """Count a call that succeeded, which may have changed what others need."""
+        if before:
+            self._count(refused)
+            self.sums.worked += refused
+        self._failed.clear()
+
+    def _count(self, refused: bool) -> None:
+        self.sums.retries += 1
+        self.sums.refused += refused

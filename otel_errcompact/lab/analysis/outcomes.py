@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 from otel_errcompact.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from otel_errcompact.lab.transcripts import RecordedRun
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 MAX_NAMED: Final = 3
 """Labels that a message names; further ones are counted."""
 
-_YES: Final = frozenset({"true", "1", "1.0", "yes", "y", "success", "succeeded", "resolved", "passed"})
-_NO: Final = frozenset({"false", "0", "0.0", "no", "n", "failure", "failed", "unresolved"})
-_NAMES: Final = ("run", "run_id", "id", "name", "file", "path")
-_LABELS: Final = ("succeeded", "success", "outcome", "resolved", "passed", "label")
+_WORDS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
 class Outcomes:
@@ -100,8 +97,8 @@ def _labels_in(text: str) -> dict[str, bool]:
     pairs = _in_json(text) if text.lstrip().startswith(("{", "[")) else _in_csv(text)
     for place, name, value in pairs:
         if not isinstance(name, str) or not name.strip():
-            raise ConfigurationError(f"{place}: names no run; it needs one of the fields {', '.join(_NAMES[:2])}")
-        label = _label(value)
+            raise ConfigurationError(f"{place}: names no run; it needs the field run")
+        label = value if isinstance(value, bool) else _WORDS.get(str(value).strip().lower())
         if label is None:
             raise ConfigurationError(f"{place}: succeeded must be true or false, and is {value!r}")
         known = name.strip().replace("\\", "/").removeprefix("./")
@@ -115,43 +112,17 @@ def _labels_in(text: str) -> dict[str, bool]:
 def _in_json(text: str) -> Iterator[tuple[str, object, object]]:
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError):
-        lines = [line for line in text.splitlines() if line.strip()]
-        value = [_line(number, line) for number, line in enumerate(lines, start=1)]
-    if isinstance(value, dict):
-        fields = cast("dict[str, object]", value)
-        if isinstance(fields.get("runs"), list):
-            value = fields["runs"]
-        else:
-            yield from ((repr(name), name, label) for name, label in fields.items())
-            return
-    for number, row in enumerate(cast("list[object]", value), start=1):
-        yield _row(f"label {number}", cast("dict[str, object]", row) if isinstance(row, dict) else {})
-
-
-def _line(number: int, line: str) -> object:
-    try:
-        return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"line {number} is no JSON: {error}") from error
+        raise ConfigurationError(f"is no JSON: {error}") from error
+    if isinstance(value, dict):
+        yield from ((repr(name), name, label) for name, label in cast("dict[str, object]", value).items())
+        return
+    for number, row in enumerate(cast("list[object]", value), start=1):
+        fields = cast("dict[str, object]", row) if isinstance(row, dict) else {}
+        yield f"label {number}", fields.get("run"), fields.get("succeeded")
 
 
 def _in_csv(text: str) -> Iterator[tuple[str, object, object]]:
     rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
     for row in rows:
-        yield _row(f"line {rows.line_num}", cast("Mapping[str, object]", row))
-
-
-def _row(place: str, row: Mapping[str, object]) -> tuple[str, object, object]:
-    return place, _first(row, _NAMES), _first(row, _LABELS)
-
-
-def _first(row: Mapping[str, object], names: Iterable[str]) -> object:
-    return next((row[name] for name in names if name in row), None)
-
-
-def _label(value: object) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    word = str(value).strip().lower()
-    return True if word in _YES else False if word in _NO else None
+        yield f"line {rows.line_num}", row.get("run"), row.get("succeeded")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,12 +13,9 @@ from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.lab.analysis.counts import Counts
-from otel_errcompact.lab.analysis.recommendation import recommend_for_run
-from otel_errcompact.lab.analysis.refusals import Refusals, Retries
-from otel_errcompact.lab.analysis.repetition import Repetition
-from otel_errcompact.lab.analysis.stops import Breaches
-from otel_errcompact.lab.analysis.turns import Turns
+from otel_errcompact.lab.analysis.counts import Counts, Refusals, Retries
+from otel_errcompact.lab.analysis.recommendation import UNKNOWN, recommend_for_run
+from otel_errcompact.lab.analysis.stops import Breaches, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RunAnalysis:
     """The errors of one run in numbers."""
 
@@ -45,29 +42,29 @@ class RunAnalysis:
     succeeded: bool | None
     """Whether it reached its goal; None if the record does not say."""
 
-    counts: Counts
-    longest_streak: int
+    counts: Counts = field(default_factory=Counts)
+    longest_streak: int = 0
     """The most failures of one class without a success of its operation between."""
 
-    longest_row: int
+    longest_row: int = 0
     """The most failures in a row, of any class, without any success between."""
 
-    silent_signs: Mapping[str, int]
+    silent_signs: Counter[str] = field(default_factory=Counter[str])
     """What gave the silent failures away, and how many of them."""
 
-    unflagged_signs: Mapping[str, int]
+    unflagged_signs: Counter[str] = field(default_factory=Counter[str])
     """The same of failures that the record does not flag either way."""
 
-    stops: tuple[Stop, ...]
+    stops: tuple[Stop, ...] = ()
     """What the thresholds would have stopped; that with the lowest number of the call is the one that would have."""
 
-    reached: Mapping[Threshold, tuple[Reached, ...]]
+    reached: Mapping[Threshold, tuple[Reached, ...]] = field(default_factory=dict["Threshold", "tuple[Reached, ...]"])
     """For each threshold where its values 1, 2, 3 and so on were reached."""
 
-    refusals: Refusals
+    refusals: Refusals = field(default_factory=Refusals)
     """What the refusal of identical calls would have done."""
 
-    recommendation: Recommendation
+    recommendation: Recommendation = UNKNOWN
 
     @property
     def stop(self) -> Stop | None:
@@ -77,11 +74,7 @@ class RunAnalysis:
     def to_json(self) -> dict[str, object]:
         """Return it under stable names."""
         return {
-            "run_id": self.run_id,
-            "agent": self.agent,
-            "source": self.source,
-            "outcome": self.outcome,
-            "succeeded": self.succeeded,
+            **{name: getattr(self, name) for name in ("run_id", "agent", "source", "outcome", "succeeded")},
             **self.counts.to_json(),
             "longest_streak": self.longest_streak,
             "longest_row": self.longest_row,
@@ -111,9 +104,11 @@ class Analyzer:
 
         No threshold stops it and no answer resets its counters.
         """
-        reading = _Reading(run=run, ledger=self._ledger, options=self._options)
-        reading.read()
-        return reading.result()
+        found = RunAnalysis(
+            run_id=run.run_id, agent=run.agent, source=run.source, outcome=run.outcome, succeeded=run.succeeded
+        )
+        _Reading(run=run, found=found, ledger=self._ledger, options=self._options).read()
+        return found
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,19 +116,14 @@ class _Reading:
     """One run while it is read."""
 
     run: RecordedRun
+    found: RunAnalysis
     ledger: Ledger
     options: Options
-    counts: Counts = field(default_factory=Counts)
     breaches: Breaches = field(default_factory=Breaches)
-    repetition: Repetition = field(default_factory=Repetition)
     retries: Retries = field(default_factory=Retries)
-    silent_signs: Counter[str] = field(default_factory=Counter[str])
-    unflagged_signs: Counter[str] = field(default_factory=Counter[str])
-    digests: list[tuple[int, int]] = field(default_factory=list["tuple[int, int]"])
-    """Of each failure, the number of its call and the tokens its digest saves."""
 
     def read(self) -> None:
-        run_id = self.run.run_id
+        run, found, run_id = self.run, self.found, self.run.run_id
         self.ledger.open(run_id, agent=self.run.agent, stoppable=False)
         number = 0
         for _, calls in groupby(zip(self.run.turns(), self.run.calls, strict=True), key=lambda turn: turn[0]):
@@ -144,31 +134,15 @@ class _Reading:
                 number += 1
                 self._take(call, number, began, retry)
         self.ledger.end(run_id)
-        self.counts.calls = len(self.run.calls)
-        self.counts.result_tokens = self.run.result_tokens
-        self.counts.context_tokens = self.run.context_tokens
-
-    def result(self) -> RunAnalysis:
-        run, turns = self.run, Turns(self.run)
-        self.counts.input_tokens = turns.input_tokens
-        self.counts.input_tokens_saved = sum(saved * turns.later(number) for number, saved in self.digests)
-        reached = self.breaches.list_reached(turns)
-        return RunAnalysis(
-            run_id=run.run_id,
-            agent=run.agent,
-            source=run.source,
-            outcome=run.outcome,
-            succeeded=run.succeeded,
-            counts=replace(self.counts),
-            longest_streak=self.breaches.longest_streak,
-            longest_row=len(self.breaches.calls["consecutive"]),
-            silent_signs=dict(self.silent_signs),
-            unflagged_signs=dict(self.unflagged_signs),
-            stops=tuple(self.breaches.stops(turns)),
-            reached=reached,
-            refusals=self.retries.sums,
-            recommendation=recommend_for_run(self.counts),
+        counts, turns = found.counts, Turns(run)
+        counts.calls, counts.result_tokens, counts.context_tokens = (
+            len(run.calls),
+            run.result_tokens,
+            run.context_tokens,
         )
+        found.longest_streak, found.longest_row = self.breaches.longest_streak, len(self.breaches.calls["consecutive"])
+        found.stops, found.reached = tuple(self.breaches.stops(turns)), self.breaches.list_reached(turns)
+        found.refusals, found.recommendation = self.retries.sums, recommend_for_run(counts)
 
     def _retry(self, call: RecordedCall) -> _Retry:
         if not self.retries or not call.arguments:
@@ -188,7 +162,7 @@ class _Reading:
             if call.arguments:
                 self.retries.record_failure(_identity(call), key, before=retry.before, refused=retry.refused)
         elif verdict.outcome == "ignored":
-            self.counts.ignored += 1
+            self.found.counts.ignored += 1
         else:
             self._succeed(call, began)
             self.retries.record_success(before=retry.before, refused=retry.refused)
@@ -209,7 +183,7 @@ class _Reading:
     def _fail(self, call: RecordedCall, verdict: ResultVerdict, number: int, began: int) -> str:
         raw = build_raw_error(call, verdict, agent=self.run.agent, began=began)
         observation = self.ledger.observe(self.run.run_id, raw)
-        counts, tokens = self.counts, estimate_tokens(call.result)
+        counts, tokens = self.found.counts, estimate_tokens(call.result)
         counts.failures += 1
         counts.error_tokens += tokens
         counts.digest_tokens += observation.digest_tokens
@@ -218,13 +192,11 @@ class _Reading:
         if verdict.stated and _is_called_success(call):
             counts.silent += 1
             counts.silent_tokens += tokens
-            self.silent_signs[verdict.stated] += 1
+            self.found.silent_signs[verdict.stated] += 1
         elif verdict.stated:
             counts.unflagged += 1
             counts.unflagged_tokens += tokens
-            self.unflagged_signs[verdict.stated] += 1
-        self.digests.append((number, tokens - observation.digest_tokens))
-        self.repetition.take(call.result, counts)
+            self.found.unflagged_signs[verdict.stated] += 1
         self.breaches.fail(observation, number, self.options.thresholds)
         return observation.found.key
 

@@ -1,4 +1,4 @@
-"""Calls at which each value of each threshold is reached."""
+"""Calls at which each value of a threshold is reached, and after."""
 
 from __future__ import annotations
 
@@ -12,7 +12,42 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.observations import Observation
     from otel_errcompact.escalator.thresholds import Threshold, Thresholds
-    from otel_errcompact.lab.analysis.turns import After, Turns
+    from otel_errcompact.lab.transcripts import RecordedRun
+
+
+class After(NamedTuple):
+    """The part of a run after a given point."""
+
+    calls: int = 0
+    """Tool calls."""
+
+    context_tokens: int = 0
+    """By how many tokens the context grew."""
+
+
+NOTHING: Final = After()
+
+
+class Turns:
+    """
+    The turns of a run: calls that were asked for at once.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: RecordedRun) -> None:
+        self._context_tokens = run.context_tokens
+        self._turn_of = run.turns()
+        calls = enumerate(zip(run.calls, self._turn_of, strict=True), start=1)
+        self._ends = {turn: (number, call.context_tokens) for number, (call, turn) in calls}
+        """The tool calls, and the context, up to the end of each turn."""
+
+    def after(self, call: int) -> After:
+        """Return the part of the run after this tool call's turn."""
+        calls, context_tokens = self._ends[self._turn_of[call - 1]]
+        return After(len(self._turn_of) - calls, self._context_tokens - context_tokens)
+
 
 MAX_VALUE: Final = 200
 """The highest value of a threshold that is analysed."""
@@ -102,5 +137,4 @@ def render_after(after: After) -> dict[str, object]:
     return {
         "calls_after": after.calls,
         "context_tokens_after": after.context_tokens,
-        "input_tokens_after": after.input_tokens,
     }

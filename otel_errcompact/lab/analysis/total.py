@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.escalator.thresholds import THRESHOLDS
-from otel_errcompact.lab.analysis.counts import Counts
+from otel_errcompact.lab.analysis.counts import Counts, Refusals
 from otel_errcompact.lab.analysis.intervals import Ratio
 from otel_errcompact.lab.analysis.recommendation import ADVICE, recommend_for_runs
-from otel_errcompact.lab.analysis.refusals import Refusals
 from otel_errcompact.lab.analysis.runs import signs_to_json
-from otel_errcompact.lab.analysis.stops import render_after
-from otel_errcompact.lab.analysis.turns import NOTHING, After
+from otel_errcompact.lab.analysis.stops import NOTHING, After, render_after
 
 if TYPE_CHECKING:
     from otel_errcompact.escalator.thresholds import Threshold, Thresholds

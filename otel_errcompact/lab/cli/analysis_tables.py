@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rich.table import Table as Grid
 from rich.text import Text
 
 from otel_errcompact.escalator.thresholds import THRESHOLDS
 from otel_errcompact.lab.analysis.counts import share
 from otel_errcompact.lab.analysis.recommendation import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
 from otel_errcompact.lab.analysis.total import RULES
-from otel_errcompact.lab.cli.column_fit import console_of, print_fitting
+from otel_errcompact.lab.cli.column_fit import SHORTEST, console_of, print_table
 from otel_errcompact.lab.cli.output import describe_silence, printable
 
 if TYPE_CHECKING:
@@ -22,23 +21,21 @@ if TYPE_CHECKING:
 
     from otel_errcompact.escalator.thresholds import Threshold
     from otel_errcompact.lab.analysis import Calibration, RunAnalysis, Total
-    from otel_errcompact.lab.analysis.calibration import Control, Power, Row, Side, Table
+    from otel_errcompact.lab.analysis.calibration import Control, Power, Row, Side
+    from otel_errcompact.lab.analysis.counts import Refusals
     from otel_errcompact.lab.analysis.recommendation import Advice
-    from otel_errcompact.lab.analysis.refusals import Refusals
     from otel_errcompact.lab.analysis.total import Rule
 
 PIPE_WIDTH: Final = 120
 """Columns where there is no terminal to ask."""
 
 MAX_STOPS: Final = 5
-MAX_AGENTS: Final = 5
 SHOWN_VALUES: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200})
 """Values of a threshold that get a row; --json has all."""
 
 _LEGEND: Final = (
     "unsaid: errors that only their text gives away; result, context: share of errors in their tokens; again: errors "
-    "of a class that failed before; lines: characters in lines that came before; stop: the call after which a "
-    "threshold stops the run"
+    "of a class that failed before; stop: the call after which a threshold stops the run"
 )
 _CALIBRATION_LEGEND: Final = (
     "< as set. In brackets: 95 % interval. O/E: good runs among the stopped (observed) over those that any runs of the "
@@ -52,16 +49,14 @@ _POWER: Final[dict[Power, str]] = {
     "good": "stop good runs more often than their age explains",
     "few": "too few stops to tell",
 }
-_SPARE_OF_RUNS: Final = ("lines", "unsaid", "result", "again", "streak", "calls", "stop")
-_SPARE_OF_STOPS: Final = ("input after (no cache)", "calls after")
+_SPARE_OF_RUNS: Final = ("unsaid", "result", "again", "streak", "calls", "stop")
+_SPARE_OF_STOPS: Final = ("calls after",)
 _SPARE_OF_CALIBRATION: Final = ("calls", "lost", "knows", "O/E", "saved")
 """Columns that a narrow terminal goes without, the first of them first."""
 
 _ROUND_FROM: Final = 9.95
 _THOUSANDS_FROM: Final = 10_000
 _MILLIONS_FROM: Final = 1_000_000
-_MIN_NAME_WIDTH: Final = 11
-_NUMBERS_WIDTH: Final = 69
 
 
 def print_tables(
@@ -78,14 +73,14 @@ def print_tables(
     """
     console = console_of(PIPE_WIDTH)
     if heaviest:
-        print_fitting(console, _build_runs_table(heaviest, total, console.width), _SPARE_OF_RUNS)
+        _print_runs(console, heaviest, total)
         console.print(Text(_LEGEND))
         console.print()
     for sentence in _describe_total(total):
         console.print(Text(sentence))
     if total.counts.failures and not _describe_silence(total):
         console.print()
-        print_fitting(console, _build_thresholds_table(total), _SPARE_OF_STOPS)
+        print_table(console, [*_list_thresholds(total)], spare=_SPARE_OF_STOPS)
         for line in _describe_stops(heaviest):
             console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
     if calibration is not None and total.runs_with_outcome and not _describe_silence(total):
@@ -95,52 +90,33 @@ def print_tables(
         console.print(Text(sentence))
 
 
-def _make_grid(*, footer: bool = False) -> Grid:
-    return Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_footer=footer, footer_style="bold")
-
-
-def _build_runs_table(heaviest: Sequence[RunAnalysis], total: Total, width: int) -> Grid:
-    grid = _make_grid(footer=not _describe_silence(total))
-    longest = max(len(run.run_id) for run in heaviest)
-    room = max(width - _NUMBERS_WIDTH, _MIN_NAME_WIDTH)
-    grid.add_column(
-        "run", f"all {total.runs:,}", no_wrap=True, width=max(min(longest, room), _MIN_NAME_WIDTH), overflow="ellipsis"
-    )
-    counts = total.counts
-    columns = (
-        ("calls", f"{counts.calls:,}"),
-        ("errors", f"{counts.failures:,}"),
-        ("unsaid", f"{counts.silent + counts.unflagged:,}"),
-        ("streak", f"{total.longest_streak:,}"),
-        ("result", _format_share(counts.error_tokens, counts.result_tokens)),
-        ("context", _format_share(counts.error_tokens, counts.context_tokens)),
-        ("again", _format_share(counts.class_repeats, counts.failures)),
-        ("lines", _format_share(counts.seen_characters + counts.doubled_characters, counts.error_characters)),
-        ("stop", f"{total.stopped['any'].runs:,}"),
-        ("verdict", total.recommendation.advice),
-    )
-    for name, sum_ in columns:
-        grid.add_column(name, sum_, justify="left" if name == "verdict" else "right", no_wrap=True)
-    for run in heaviest:
-        grid.add_row(Text(printable(run.run_id)), *_build_cells(run))
-    if total.runs_with_failures > len(heaviest):
-        grid.add_row(Text(f"... {total.runs_with_failures - len(heaviest):,} more"))
-    return grid
+def _print_runs(console: Console, heaviest: Sequence[RunAnalysis], total: Total) -> None:
+    names = ("run", "calls", "errors", "unsaid", "streak", "result", "context", "again", "stop", "verdict")
+    more = total.runs_with_failures - len(heaviest)
+    rows = [
+        names,
+        *((run.run_id, *_build_cells(run)) for run in heaviest),
+        *([(f"... {more:,} more",)] if more else []),
+    ]
+    stops, advice = f"{total.stopped['any'].runs:,}", total.recommendation.advice
+    footer = (f"all {total.runs:,}", *_count(total), stops, advice) if not _describe_silence(total) else ()
+    print_table(console, rows, footer=footer, spare=_SPARE_OF_RUNS, left=("verdict",), shortest=SHORTEST)
 
 
 def _build_cells(run: RunAnalysis) -> tuple[str, ...]:
-    counts = run.counts
+    return *_count(run), f"@{run.stop.call:,}" if run.stop is not None else "-", run.recommendation.advice
+
+
+def _count(found: RunAnalysis | Total) -> tuple[str, ...]:
+    counts = found.counts
     return (
         f"{counts.calls:,}",
         f"{counts.failures:,}",
         f"{counts.silent + counts.unflagged:,}",
-        f"{run.longest_streak:,}",
+        f"{found.longest_streak:,}",
         _format_share(counts.error_tokens, counts.result_tokens),
         _format_share(counts.error_tokens, counts.context_tokens),
         _format_share(counts.class_repeats, counts.failures),
-        _format_share(counts.seen_characters + counts.doubled_characters, counts.error_characters),
-        f"@{run.stop.call:,}" if run.stop is not None else "-",
-        run.recommendation.advice,
     )
 
 
@@ -178,19 +154,14 @@ def _describe_total(total: Total) -> Iterator[str]:
             f"tokens) the record does not say whether they failed; stated by: {_list_signs(total.unflagged_signs)}."
         )
     yield (
-        f"Recurrence: {counts.exact_repeats / counts.failures:.0%} repeat an earlier one but for numbers and paths, "
-        f"{counts.class_repeats / counts.failures:.0%} its class. Of their characters "
-        f"{share(counts.seen_characters, counts.error_characters):.0%} are lines of earlier errors, "
-        f"{share(counts.doubled_characters, counts.error_characters):.0%} lines that the same error has twice."
+        f"Recurrence: {counts.class_repeats / counts.failures:.0%} are of a class that had failed before in the run."
     )
     yield f"Loops: {_describe_loops(total)}; the longest row of any failures is {total.longest_row:,}."
     yield (
         f"Digests: {counts.digest_tokens:,} tokens in place of the {counts.error_tokens:,} that these runs were sent, "
         f"{share(counts.digest_tokens, counts.failures):,.0f} in place of "
-        f"{share(counts.error_tokens, counts.failures):,.0f} for an error. Of the whole bill that saves "
-        f"{share(counts.saved_tokens, counts.context_tokens):.1%} of the context, and "
-        f"{share(counts.input_tokens_saved, counts.input_tokens):.1%} of the {counts.input_tokens:,} tokens that model "
-        f"calls read if no cache helps."
+        f"{share(counts.error_tokens, counts.failures):,.0f} for an error. That saves "
+        f"{share(counts.saved_tokens, counts.context_tokens):.1%} of the context."
     )
 
 
@@ -208,22 +179,14 @@ def _describe_loops(total: Total) -> str:
     )
 
 
-def _build_thresholds_table(total: Total) -> Grid:
-    grid = _make_grid()
-    grid.add_column("Would have stopped", no_wrap=True)
-    for name in ("runs", "calls after", "context after", "input after (no cache)"):
-        grid.add_column(name, justify="right", no_wrap=True)
+def _list_thresholds(total: Total) -> Iterator[tuple[str, ...]]:
+    yield "Would have stopped", "runs", "calls after", "context after"
     for rule in RULES:
-        stopped = total.stopped[rule]
-        after, counts = stopped.after, total.counts
-        grid.add_row(
-            _name_rule(rule, None if rule == "any" else total.limit(rule)),
-            f"{stopped.runs:,}",
-            f"{_format_amount(after.calls)} {_format_share(after.calls, counts.calls)}",
-            f"{_format_amount(after.context_tokens)} {_format_share(after.context_tokens, counts.context_tokens)}",
-            f"{_format_amount(after.input_tokens)} {_format_share(after.input_tokens, counts.input_tokens)}",
-        )
-    return grid
+        after, counts = total.stopped[rule].after, total.counts
+        parts = zip(after, (counts.calls, counts.context_tokens), strict=True)
+        cells = (f"{_format_amount(part)} {_format_share(part, whole)}" for part, whole in parts)
+        name = _name_rule(rule, None if rule == "any" else total.limit(rule))
+        yield name, f"{total.stopped[rule].runs:,}", *cells
 
 
 def _describe_stops(heaviest: Sequence[RunAnalysis]) -> Iterator[str]:
@@ -235,62 +198,31 @@ def _describe_stops(heaviest: Sequence[RunAnalysis]) -> Iterator[str]:
 
 def _print_calibration(console: Console, calibration: Calibration, total: Total, tolerance: float) -> None:
     console.print()
-    print_fitting(console, _build_calibration_table(calibration.all, total), _SPARE_OF_CALIBRATION)
+    rows = [*_list_calibrated(calibration, total)]
+    print_table(console, rows, spare=_SPARE_OF_CALIBRATION, left=rows[0][:5])
     console.print(Text(_CALIBRATION_LEGEND))
-    if len(calibration.by_agent) > 1:
-        console.print()
-        spare = [f"{name} from" for name in reversed(THRESHOLDS)]
-        print_fitting(console, _build_agents_table(calibration, tolerance), spare)
-    if len(calibration.by_agent) > MAX_AGENTS:
-        console.print(Text(f"... {len(calibration.by_agent) - MAX_AGENTS:,} more agents; --json has all"))
     console.print()
-    console.print(Text(_list_sparing_values(calibration.all, tolerance)))
-    console.print(Text(_describe_powers(calibration.all, total)))
+    console.print(Text(_list_sparing_values(calibration, tolerance)))
+    console.print(Text(_describe_powers(calibration, total)))
     console.print(Text(_describe_refusals(calibration.refusals)))
 
 
-def _build_calibration_table(table: Table, total: Total) -> Grid:
-    grid = _make_grid()
-    grid.add_column("Stops", no_wrap=True)
-    grid.add_column(f"good ({table.good:,})", no_wrap=True)
-    grid.add_column(f"bad ({table.bad:,})", no_wrap=True)
-    grid.add_column("O/E", no_wrap=True)
-    grid.add_column("knows", no_wrap=True)
-    for column in ("calls", "lost", "calls", "saved"):
-        grid.add_column(column, justify="right", no_wrap=True)
+def _list_calibrated(table: Calibration, total: Total) -> Iterator[tuple[str, ...]]:
+    sides = f"good ({table.good:,})", f"bad ({table.bad:,})"
+    yield "Stops", *sides, "O/E", "knows", "calls", "lost", "calls", "saved"
     for row in _select_rows(table, total):
         good, bad = row.good.stopped.after, row.bad.stopped.after
-        grid.add_row(
+        yield (
             f"{_name_rule(row.rule, row.limit)}{' <' if _is_set(row, total) else ''}",
             _format_side(row.good),
             _format_side(row.bad),
             _format_ratio(row.control),
             _KNOWS[row.control.power],
-            _format_amount(good.calls),
-            _format_amount(good.context_tokens),
-            _format_amount(bad.calls),
-            _format_amount(bad.context_tokens),
+            *map(_format_amount, (good.calls, good.context_tokens, bad.calls, bad.context_tokens)),
         )
-    return grid
 
 
-def _build_agents_table(calibration: Calibration, tolerance: float) -> Grid:
-    grid = _make_grid()
-    grid.add_column("As set, by agent", no_wrap=True, max_width=20, overflow="ellipsis")
-    for column in ("good", "bad"):
-        grid.add_column(column, no_wrap=True)
-    for name in THRESHOLDS:
-        grid.add_column(f"{name} from", justify="right", no_wrap=True)
-    by_runs = sorted(calibration.by_agent.items(), key=lambda item: (-item[1].good - item[1].bad, item[0]))
-    for agent, table in by_runs[:MAX_AGENTS]:
-        row = table.together()
-        lowest = (table.lowest(name, tolerance) for name in THRESHOLDS)
-        cells = ("-" if value is None else f"{value:,}" for value in lowest)
-        grid.add_row(Text(printable(agent)), _format_stopped(row.good), _format_stopped(row.bad), *cells)
-    return grid
-
-
-def _select_rows(table: Table, total: Total) -> Iterator[Row]:
+def _select_rows(table: Calibration, total: Total) -> Iterator[Row]:
     # Round values up to the first that stops nothing, and the values that are set.
     for name in THRESHOLDS:
         rows = list(table.rows(name))
@@ -319,7 +251,7 @@ def _format_ratio(control: Control) -> str:
     return f"{ratio:.2f} ({interval.low:.2f}-{interval.high:.2f})"
 
 
-def _describe_powers(table: Table, total: Total) -> str:
+def _describe_powers(table: Calibration, total: Total) -> str:
     rows = [row for row in _select_rows(table, total) if _is_set(row, total)]
     told: list[str] = []
     for power, meaning in _POWER.items():
@@ -339,11 +271,7 @@ def _describe_refusals(refusals: Refusals) -> str:
     )
 
 
-def _format_stopped(side: Side) -> str:
-    return f"{side.stopped.runs:,} of {side.of:,}"
-
-
-def _list_sparing_values(table: Table, tolerance: float) -> str:
+def _list_sparing_values(table: Calibration, tolerance: float) -> str:
     if not table.good:
         return "No good run tells which values would leave good runs alone."
     observed = ", ".join(_format_lowest(table, name, tolerance, surely=False) for name in THRESHOLDS)
@@ -354,7 +282,7 @@ def _list_sparing_values(table: Table, tolerance: float) -> str:
     )
 
 
-def _format_lowest(table: Table, name: Threshold, tolerance: float, *, surely: bool) -> str:
+def _format_lowest(table: Calibration, name: Threshold, tolerance: float, *, surely: bool) -> str:
     lowest = table.lowest(name, tolerance, surely=surely)
     return f"{name} none" if lowest is None else f"{name} from {lowest}"
 

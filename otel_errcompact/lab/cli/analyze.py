@@ -5,19 +5,18 @@ from __future__ import annotations
 import heapq
 import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from otel_errcompact.config import Options
 from otel_errcompact.lab.analysis import Analyzer, Calibration, Total, read_outcomes
 from otel_errcompact.lab.cli.output import Problems, say, say_shared, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.sources import list_readable
-from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
+from otel_errcompact.lab.cli.thresholds import read_options
 from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, find, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from otel_errcompact.lab.analysis import RunAnalysis
@@ -39,11 +38,7 @@ class Request:
     runs: int = 15
     """How many runs the table shows."""
 
-    limits: Limits = NOT_ASKED
-
-    def options(self) -> Options:
-        """Return all options, those of the environment where the command sets none."""
-        return with_thresholds(Options.from_environ(), self.limits)
+    limits: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
 
 
 class Analysis:
@@ -55,7 +50,7 @@ class Analysis:
     """
 
     def __init__(self, request: Request) -> None:
-        options = request.options()
+        options = read_options(request.limits)
         self.request = request
         self.problems = Problems()
         self.total = Total(options.thresholds)

@@ -11,8 +11,8 @@ import typer
 from otel_errcompact.lab.cli.execute import EXEC_EPILOG, execute
 from otel_errcompact.lab.cli.hooks import hooks
 from otel_errcompact.lab.cli.mcp import mcp
+from otel_errcompact.lab.cli.output import MEANINGS
 from otel_errcompact.lab.cli.serve import SERVE_EPILOG, serve
-from otel_errcompact.lab.cli.statuses import MEANINGS
 
 app: Final = typer.Typer(
     no_args_is_help=True,
@@ -36,8 +36,7 @@ ExitCode = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Same = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Escalate at N turns in which one class failed in one operation."),
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N turns in which one class failed in one operation.")
 ]
 Rejected = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Escalate at N such turns in which nothing was executed.")
@@ -107,10 +106,9 @@ With --json, an object, whose runs are written as they are read:
     silent                     failures the record calls successes
     unflagged                  failures without a flag or exit status
     *_tokens                   of errors, silent errors, results, the
-                               context; input_tokens: what model calls
-                               read, had no cache helped
+                               context, digests
     *_share*                   what follows: 0.05 is 5 %
-    exact_repeats, class_repeats, *_characters   what recurred
+    class_repeats              failures whose class had failed before
     longest_streak, longest_row
     silent_signs, unflagged_signs   what gave these away
     stops                      what each threshold would have stopped:
@@ -216,9 +214,6 @@ def errcompact(
 def demo(
     *,
     plain: Annotated[bool, typer.Option("--plain", help="Neither colours nor drawn boxes.")] = False,
-    long: Annotated[
-        bool, typer.Option("--long", help="Print each step whole, all metrics and the run report.")
-    ] = False,
     trajectory: Annotated[
         Path | None,
         typer.Option(
@@ -238,7 +233,7 @@ def demo(
     """
     from otel_errcompact.lab.cli.demo import demo as play
 
-    raise typer.Exit(play(plain=plain, long=long, trajectory=trajectory, repeat=repeat, pause_s=pause))
+    raise typer.Exit(play(plain=plain, trajectory=trajectory, repeat=repeat, pause_s=pause))
 
 
 @app.command(short_help="Play recorded agent runs through the real pipeline.", epilog=REPLAY_EPILOG)
@@ -268,9 +263,8 @@ def replay(
     recorded, as a run without a handler does.
     """
     from otel_errcompact.lab.cli.replay import Settings, print_replay
-    from otel_errcompact.lab.cli.thresholds import Limits
 
-    limits = Limits(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total)
+    limits = {"same": same, "rejected": rejected, "loop": loop, "consecutive": consecutive, "total": total}
     settings = Settings(trajectory=trajectory, limits=limits)
     raise typer.Exit(print_replay(paths, settings, as_json=as_json))
 
@@ -309,7 +303,6 @@ def analyze(  # noqa: PLR0913 - the options of a command
     succeeded. A run is named by its id, by the end of its file's path ('run1/task-7'), or as path:id.
     """
     from otel_errcompact.lab.cli.analyze import Request, print_analysis
-    from otel_errcompact.lab.cli.thresholds import Limits
 
     request = Request(
         paths=tuple(paths),
@@ -317,7 +310,7 @@ def analyze(  # noqa: PLR0913 - the options of a command
         outcomes=outcomes,
         tolerance=tolerance / 100,
         runs=runs,
-        limits=Limits(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total),
+        limits={"same": same, "rejected": rejected, "loop": loop, "consecutive": consecutive, "total": total},
     )
     raise typer.Exit(print_analysis(request, as_json=as_json))
 
@@ -362,8 +355,7 @@ def digest(
 @app.command(short_help="One raw error in, why it was read as it was out.", epilog=EXPLAIN_EPILOG)
 def explain(
     file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="One raw error; '-', or none, is standard input.", show_default=False),
+        Path, typer.Argument(metavar="FILE", help="One raw error; '-', or none, is standard input.", show_default=False)
     ] = Path("-"),
     *,
     as_json: Json = False,
@@ -414,7 +406,7 @@ def report(
     shown as it stood. Files that a trajectory was moved to when it was full (FILE.1 and so on) are read with it. A file
     of raw errors alone, as earlier releases wrote it, tells nothing of what recovered or escalated.
 
-    The page has every class with its raw errors, a time line of each run, streaks, escalations and the token bill; it
+    The page has every class with its raw errors, a time line of each run, escalations and the token bill; it
     needs no server and no network. An older page is replaced, any other file is not. Secrets are taken out as far as
     their form is known.
 

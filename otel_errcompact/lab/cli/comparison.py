@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from otel_errcompact.lab.html_report.collector import PageData
     from otel_errcompact.lab.html_report.comparison import Change, ComparedClass, Comparison, Side
-    from otel_errcompact.lab.html_report.model import PageData
 
 MAX_LINES: Final = 20
 """Classes of one change; of more, those with the most failures."""
@@ -56,17 +56,9 @@ def _as_json(comparison: Comparison, here: PageData) -> dict[str, object]:
 
 
 def _class_as_json(entry: ComparedClass) -> dict[str, object]:
-    return {
-        "change": entry.change,
-        "maybe_chance": entry.maybe_chance,
-        "key": entry.key,
-        "type": entry.type,
-        "location": entry.location,
-        "cause": entry.cause,
-        "tools": entry.tools,
-        "baseline": _side_as_json(entry.baseline),
-        "here": _side_as_json(entry.here),
-    }
+    names = ("change", "maybe_chance", "key", "type", "location", "cause", "tools")
+    about: dict[str, object] = {name: getattr(entry, name) for name in names}
+    return {**about, "baseline": _side_as_json(entry.baseline), "here": _side_as_json(entry.here)}
 
 
 def _side_as_json(side: Side | None) -> dict[str, object] | None:
@@ -99,10 +91,7 @@ def _figure(value: float | None, is_share: bool) -> str:
 def _line(entry: ComparedClass, comparison: Comparison, here: PageData) -> str:
     at = f" at {entry.location}" if entry.location else ""
     totals = [page.totals.runs if comparison.basis == "runs" else None for page in (comparison.baseline, here)]
-    sides = {
-        "here": _side(entry.here, totals[1]),
-        "baseline": _side(entry.baseline, totals[0]),
-    }
+    sides = {"here": _side(entry.here, totals[1]), "baseline": _side(entry.baseline, totals[0])}
     told = [f"{name} {text}" for name, text in sides.items() if text]
     chance = " (may be chance)" if entry.maybe_chance else ""
     return f"- `{entry.key}` [{entry.type}] {entry.cause}{at}: {', '.join(told)}{chance}"

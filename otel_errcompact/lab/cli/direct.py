@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.cli.output import PROGRAM
-from otel_errcompact.lab.cli.statuses import FINE
+from otel_errcompact.lab.cli.output import FINE, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,8 @@ def run_directly(arguments: Sequence[str]) -> int | None:
     if arguments[:1] == ["mcp"] and (server := _read_server(arguments[1:])) is not None:
         from otel_errcompact.lab.cli.mcp_actions import serve
 
-        return serve(server.command, url=server.url, transport=server.transport, headers=server.headers)
+        command, url, transport, headers = server
+        return serve(command, url=url, transport=transport, headers=headers)
     if list(arguments) == ["raw", "--mcp"]:
         from otel_errcompact.lab.cli.raw import serve_raw
 
@@ -49,14 +49,7 @@ def run_directly(arguments: Sequence[str]) -> int | None:
     return print_keys(source)
 
 
-class _Server(NamedTuple):
-    command: Sequence[str]
-    url: str
-    transport: str
-    headers: Sequence[str]
-
-
-def _read_server(arguments: Sequence[str]) -> _Server | None:
+def _read_server(arguments: Sequence[str]) -> tuple[Sequence[str], str, str, Sequence[str]] | None:
     place = arguments.index("--") if "--" in arguments else len(arguments)
     options, command = arguments[:place], arguments[place + 1 :]
     names, values = options[::2], options[1::2]
@@ -66,7 +59,7 @@ def _read_server(arguments: Sequence[str]) -> _Server | None:
         return None
     given = dict(zip(names, values, strict=True))
     headers = [value for name, value in zip(names, values, strict=True) if name == "--header"]
-    return _Server(command, given.get("--url", ""), given.get("--transport", ""), headers)
+    return (command, given.get("--url", ""), given.get("--transport", ""), headers)
 
 
 def _read_input(arguments: Sequence[str]) -> Input | None:

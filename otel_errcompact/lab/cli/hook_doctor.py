@@ -13,8 +13,7 @@ from otel_errcompact.hosts.hooks import HOSTS
 from otel_errcompact.hosts.hooks.doctor.checks import diagnose
 from otel_errcompact.hosts.hooks.doctor.sending import find_way, find_wrapper
 from otel_errcompact.hosts.hooks.settings.places import program_of
-from otel_errcompact.lab.cli.output import printable, say, write_json
-from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE
+from otel_errcompact.lab.cli.output import FINE, INCOMPLETE, printable, say, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

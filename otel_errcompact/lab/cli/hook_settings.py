@@ -22,8 +22,7 @@ from otel_errcompact.hosts.hooks.settings.plans import (
 )
 from otel_errcompact.hosts.hooks.settings.shell_prefix import prefix_path
 from otel_errcompact.hosts.service.places import SERVICE_PACKAGES
-from otel_errcompact.lab.cli.output import printable, say, write_json
-from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE
+from otel_errcompact.lab.cli.output import FINE, INCOMPLETE, agree, printable, say, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,14 +175,7 @@ def _check(hosts: Sequence[str]) -> list[str]:
 
 def _agree(plan: Plan, question: str, *, yes: bool) -> bool:
     _write("\n".join(map(printable, plan.diff().splitlines())))
-    if yes:
-        return True
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        say(f"{plan.host}: nothing was written; repeat the command with --yes, or in a terminal")
-        return False
-    sys.stdout.write(f"{question} [y/N] ")
-    sys.stdout.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    return agree(question, yes=yes, about=f"{plan.host}: ")
 
 
 def _write(text: str) -> None:

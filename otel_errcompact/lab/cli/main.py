@@ -9,8 +9,18 @@ from typing import Final
 
 from otel_errcompact.exceptions import ConfigurationError, ErrcompactError, MissingExtraError
 from otel_errcompact.lab.cli.direct import run_directly
-from otel_errcompact.lab.cli.output import PROGRAM, OneLineHandler, say
-from otel_errcompact.lab.cli.statuses import FAULT, FINE, INCOMPLETE, INTERRUPTED, READER_GONE, UNWRITABLE, USAGE
+from otel_errcompact.lab.cli.output import (
+    FAULT,
+    FINE,
+    INCOMPLETE,
+    INTERRUPTED,
+    PROGRAM,
+    READER_GONE,
+    UNWRITABLE,
+    USAGE,
+    OneLineHandler,
+    say,
+)
 from otel_errcompact.lab.cli.streams import OutputError, ReaderGoneError, drop_output, guard_streams
 
 _EXTRA: Final = frozenset({"jinja2", "markupsafe", "rich", "typer"})

@@ -1,4 +1,4 @@
-"""Output of the command line: JSON lines, and problems line by line."""
+"""Output of the command line: JSON lines, problems, exit statuses."""
 
 from __future__ import annotations
 
@@ -7,13 +7,36 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE, UNWRITABLE
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+    from otel_errcompact.lab.transcripts.records import TranscriptError
+
+
+FINE: Final = 0
+INCOMPLETE: Final = 1
+USAGE: Final = 2
+FAULT: Final = 70
+"""A fault of our own; this and the next one as sysexits.h has them."""
+
+UNWRITABLE: Final = 74
+INTERRUPTED: Final = 130
+READER_GONE: Final = 141
+"""What shells show for SIGPIPE."""
+
+MEANINGS: Final = {
+    FINE: "fine",
+    INCOMPLETE: "some input was malformed, unreadable or unknown, or an extra is missing; the rest was processed",
+    USAGE: "wrong usage, or a named output cannot be written; nothing was processed",
+    FAULT: "a fault of errcompact itself",
+    UNWRITABLE: "output was lost: standard output is closed, or a disk is full",
+    INTERRUPTED: "interrupted",
+    READER_GONE: "the reader of the output has ended, as head does",
+}
+"""What each exit status means."""
+
 
 PROGRAM: Final = "errcompact"
 MAX_NAMED: Final = 5
@@ -113,6 +136,18 @@ def say_unwritten(file: Path, lines: int) -> None:
 def say(message: str) -> None:
     """Print one line of the program itself to standard error."""
     print(f"{PROGRAM}: {printable(message)}", file=sys.stderr, flush=True)  # noqa: T201 - the command line prints
+
+
+def agree(question: str, *, yes: bool, about: str = "") -> bool:
+    """Ask at a terminal; elsewhere say what to do instead."""
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        say(f"{about}nothing was written; repeat the command with --yes, or in a terminal")
+        return False
+    sys.stdout.write(f"{question} [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def write_json(value: object, *, indent: int | None = None) -> None:

@@ -13,8 +13,7 @@ from otel_errcompact.audit.files import list_trajectories
 from otel_errcompact.exceptions import ConfigurationError, ErrcompactError
 from otel_errcompact.hosts.wrapping.processes import read_environ
 from otel_errcompact.hosts.wrapping.raw_files import SUFFIX, list_folders
-from otel_errcompact.lab.cli.output import Problems, say
-from otel_errcompact.lab.cli.statuses import FINE
+from otel_errcompact.lab.cli.output import FINE, Problems, say
 from otel_errcompact.lab.replay.lives import raw_of
 from otel_errcompact.lab.transcripts.model import RecordedLife
 from otel_errcompact.lab.transcripts.reading import read

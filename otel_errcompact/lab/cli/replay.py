@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from otel_errcompact.config import Options
 from otel_errcompact.lab.cli.output import Problems, say_shared, say_skipped, say_unwritten, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.sources import check_appendable, list_readable
 from otel_errcompact.lab.cli.summary import print_summary
-from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
+from otel_errcompact.lab.cli.thresholds import read_options
 from otel_errcompact.lab.replay import open_pipeline, total_of
 from otel_errcompact.lab.transcripts import Forks, find, read_files
 from otel_errcompact.otel.export import otlp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from otel_errcompact.config import Options
     from otel_errcompact.lab.replay import ReplayedRun
 
 
@@ -29,7 +29,7 @@ class Settings:
     trajectory: Path | None = None
     """Where raw errors are kept; they are not if None."""
 
-    limits: Limits = NOT_ASKED
+    limits: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
 
     def options(self) -> Options:
         """
@@ -40,10 +40,9 @@ class Settings:
         """
         if self.trajectory is not None:
             check_appendable(self.trajectory, "--trajectory")
-        options = Options.from_environ()
+        options = read_options(self.limits)
         file = {"enabled": self.trajectory is not None, "path": self.trajectory}
-        options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update=file)})
-        return with_thresholds(options, self.limits)
+        return options.model_copy(update={"trajectory": options.trajectory.model_copy(update=file)})
 
 
 def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) -> int:

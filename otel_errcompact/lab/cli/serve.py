@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
-
-if TYPE_CHECKING:
-    from otel_errcompact.hosts.service.serving import ServiceSettings
 
 SERVE_EPILOG: Final = """\
 \b
@@ -93,8 +90,7 @@ def serve(  # noqa: PLR0913 - the options of a command
         ),
     ] = False,
     log_level: Annotated[
-        str,
-        typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]"),
+        str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]")
     ] = "",
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a service that runs, to start again with other options.")
@@ -112,43 +108,24 @@ def serve(  # noqa: PLR0913 - the options of a command
     older release is replaced. A hook that finds none starts one, which ends when it is idle; its runs are kept. It
     exports by OTLP as any installation does.
     """
-    from otel_errcompact.hosts.service.places import find_places
-    from otel_errcompact.hosts.service.serving import describe, serve
-    from otel_errcompact.hosts.service.serving import stop as end
-    from otel_errcompact.lab.cli.output import say, write_json
-    from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE
-
-    if openapi:
-        write_json(describe(), indent=2)
-        return
-    if stop:
-        raise typer.Exit(FINE if end(find_places(socket), say) else INCOMPLETE)
-    serve(_read(socket, port, token_file, idle, store, log_level, replace=replace, otlp=otlp), say)
-
-
-def _read(
-    socket: Path | None,
-    port: int | None,
-    token_file: Path | None,
-    idle: float | None,
-    store: str,
-    log_level: str,
-    *,
-    replace: bool,
-    otlp: bool,
-) -> ServiceSettings:
     from otel_errcompact.config import ServiceOptions
     from otel_errcompact.exceptions import ConfigurationError
+    from otel_errcompact.hosts.service import serving
     from otel_errcompact.hosts.service.log import LEVELS, set_up_log
     from otel_errcompact.hosts.service.places import find_places
-    from otel_errcompact.hosts.service.serving import ServiceSettings
+    from otel_errcompact.lab.cli.output import FINE, INCOMPLETE, say, write_json
 
+    if openapi:
+        write_json(serving.describe(), indent=2)
+        return
+    if stop:
+        raise typer.Exit(FINE if serving.stop(find_places(socket), say) else INCOMPLETE)
     given = ServiceOptions.from_environ()
     level = log_level or given.log_level
     if level not in LEVELS:
         raise ConfigurationError(f"--log-level is {level!r}; give it one of {', '.join(LEVELS)}")
     set_up_log(level)
-    return ServiceSettings(
+    settings = serving.ServiceSettings(
         places=find_places(socket, token_file or given.token),
         port=given.port if port is None else port,
         idle_seconds=given.idle_seconds if idle is None else idle,
@@ -156,3 +133,4 @@ def _read(
         replace=replace,
         otlp=otlp,
     )
+    serving.serve(settings, say)

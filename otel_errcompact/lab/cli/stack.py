@@ -114,11 +114,7 @@ def export(folder: Path, *, force: bool = False) -> Export:
             (folder / name).write_bytes(content)
     except OSError as error:
         raise ConfigurationError(f"{error.filename or folder}: {error.strerror}; export to another folder") from error
-    return Export(
-        written=tuple(pending),
-        unchanged=tuple(name for name in stack if name not in pending),
-        kept=kept,
-    )
+    return Export(written=tuple(pending), unchanged=tuple(name for name in stack if name not in pending), kept=kept)
 
 
 def contents() -> Mapping[str, bytes]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rich.table import Table
 from rich.text import Text
 
-from otel_errcompact.lab.cli.column_fit import console_of, print_fitting
+from otel_errcompact.lab.cli.column_fit import SHORTEST, console_of, print_table
 from otel_errcompact.lab.cli.output import describe_silence, printable
 from otel_errcompact.lab.replay import total_of
 
@@ -21,11 +20,9 @@ MAX_ESCALATIONS: Final = 10
 PIPE_WIDTH: Final = 160
 """Columns where there is no terminal to ask."""
 
+_NAMES: Final = ("run", "calls", "failures", "classes", "streak", "escalations", "tokens", "digests")
 _SPARE: Final = ("classes", "streak", "escalations", "digests", "calls")
 """Columns that a narrow terminal goes without, the first of them first."""
-
-_NUMBERS_WIDTH: Final = 68
-_MIN_NAME_WIDTH: Final = 12
 
 
 def print_summary(runs: Sequence[ReplayedRun]) -> None:
@@ -34,7 +31,11 @@ def print_summary(runs: Sequence[ReplayedRun]) -> None:
     total = total_of(runs)
     failing = sorted((run for run in runs if run.failures), key=lambda run: -run.failures)
     if failing:
-        print_fitting(console, _build_table(failing, total, console.width), _SPARE)
+        more = [(f"... {len(failing) - MAX_ROWS:,} more",)] if len(failing) > MAX_ROWS else []
+        rows = [_NAMES, *((run.run_id, *_list_numbers(run)) for run in failing[:MAX_ROWS]), *more]
+        print_table(
+            console, rows, footer=(f"all {total.runs:,}", *_list_numbers(total)), spare=_SPARE, gap=2, shortest=SHORTEST
+        )
         console.print()
     empty = sum(bool(run.context_tokens) and not run.tool_calls and not run.failures for run in runs)
     for line in _describe_total(total, empty):
@@ -44,39 +45,10 @@ def print_summary(runs: Sequence[ReplayedRun]) -> None:
         console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
 
 
-def _build_table(failing: Sequence[ReplayedRun], total: ReplayTotal, width: int) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=True, footer_style="bold")
-    longest = max(len(run.run_id) for run in failing[:MAX_ROWS])
-    room = max(width - _NUMBERS_WIDTH, _MIN_NAME_WIDTH)
-    table.add_column("run", f"all {total.runs:,}", no_wrap=True, width=max(min(longest, room), _MIN_NAME_WIDTH))
-    sums = (
-        ("calls", total.tool_calls),
-        ("failures", total.failures),
-        ("classes", total.classes),
-        ("streak", total.longest_streak),
-        ("escalations", total.escalations),
-        ("tokens", total.raw_error_tokens),
-        ("digests", total.digest_tokens),
-    )
-    for name, value in sums:
-        table.add_column(name, f"{value:,}", justify="right", no_wrap=True)
-    for run in failing[:MAX_ROWS]:
-        table.add_row(Text(printable(run.run_id)), *(f"{value:,}" for value in _list_numbers(run)))
-    if len(failing) > MAX_ROWS:
-        table.add_row(Text(f"... {len(failing) - MAX_ROWS:,} more"))
-    return table
-
-
-def _list_numbers(run: ReplayedRun) -> tuple[int, ...]:
-    return (
-        run.tool_calls,
-        run.failures,
-        run.classes,
-        run.longest_streak,
-        len(run.escalations),
-        run.raw_error_tokens,
-        run.digest_tokens,
-    )
+def _list_numbers(run: ReplayedRun | ReplayTotal) -> tuple[str, ...]:
+    escalations = run.escalations if isinstance(run.escalations, int) else len(run.escalations)
+    numbers = (run.tool_calls, run.failures, run.classes, run.longest_streak, escalations)
+    return tuple(f"{value:,}" for value in (*numbers, run.raw_error_tokens, run.digest_tokens))
 
 
 def _describe_total(total: ReplayTotal, empty: int) -> Iterator[str]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.html_report.arguments import read_arguments
-from otel_errcompact.lab.html_report.histogram import Histogram
-from otel_errcompact.lab.html_report.model import Axis, ClassEntry, Example
+from otel_errcompact.lab.html_report.bounded import Best, Histogram
+from otel_errcompact.lab.html_report.model import STANDINGS, Example
 from otel_errcompact.lab.html_report.text import mark_special
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.observations import Observation
     from otel_errcompact.engine.report import ClassReport
     from otel_errcompact.errors import RawError
-    from otel_errcompact.lab.html_report.model import Place, Standing
+    from otel_errcompact.lab.html_report.model import Axis, Place, Standing
 
 MAX_EXAMPLES: Final = 10
 """Different texts of one class; of more, the first ones."""
@@ -32,14 +30,6 @@ END: Final = 4_000
 
 MAX_PLACES: Final = 20
 MAX_TOOLS: Final = 20
-
-
-@dataclass(slots=True)
-class _Kept:
-    """A text of the class."""
-
-    example: Example
-    count: int = 1
 
 
 class ClassSummary:
@@ -58,26 +48,60 @@ class ClassSummary:
         self.type = hide_secrets(found.facts.type)
         self.location = hide_secrets(str(found.facts.location))
         self.cause = found.facts.cause
-        self.count = 0
-        self.streak: int | None = None
-        self.first_at = self.last_at = at
-        self.digest = ""
+        self.template = found.template
+        self.hint = self.digest = ""
         """What an agent would read at the first occurrence; empty where that is not known."""
+        self.count = self.runs = self.escalations = 0
+        self.streak: int | None = None
+        """The longest, over all runs; None if the record holds nothing of what succeeded."""
+        self.first_at = self.last_at = at
+        self.first_ns: int | None = None
+        self.last_ns: int | None = None
         self.characters = 0
         """Room that its texts take on the page."""
+        self.standings: Counter[Standing] = Counter()
+        """In how many runs it ended how."""
+        self.bins: tuple[int, ...] = ()
+        """Occurrences over the page's axis."""
         self._hide_secrets = hide_secrets
-        self._template = found.template
-        self._hint = ""
-        self._first_ns: int | None = None
-        self._last_ns: int | None = None
         self._times = Histogram()
         self._order = Histogram()
         self._tools: Counter[str] = Counter()
-        self._runs = 0
-        self._escalations = 0
-        self._standings: Counter[Standing] = Counter()
-        self._kept: dict[bytes, _Kept] = {}
-        self._places: list[tuple[int, int, Place]] = []
+        self._kept: dict[bytes, Example] = {}
+        self._places: Best[Place] = Best(MAX_PLACES)
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools, the most frequent first."""
+        return tuple(self._hide_secrets(tool) for tool, _ in self._tools.most_common() if tool)
+
+    @property
+    def standing(self) -> Standing:
+        """The worst end over all runs."""
+        for standing in STANDINGS:
+            if self.standings[standing]:
+                return standing
+        return "unknown"
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Its different texts."""
+        return tuple(self._kept.values())
+
+    @property
+    def unshown(self) -> int:
+        """Occurrences whose text is none of the examples'."""
+        return self.count - sum(example.count for example in self.examples)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The runs with the most of it."""
+        return self._places.entries()
+
+    @property
+    def more_places(self) -> int:
+        """Further runs."""
+        return self.runs - len(self._places)
 
     def observe(self, observation: Observation, *, at: int, time_ns: int | None) -> None:
         """Count one occurrence."""
@@ -88,8 +112,8 @@ class ClassSummary:
             self._tools[observation.raw.tool] += 1
         if time_ns is not None:
             self._times.add(time_ns)
-            self._first_ns = time_ns if self._first_ns is None else min(self._first_ns, time_ns)
-            self._last_ns = time_ns if self._last_ns is None else max(self._last_ns, time_ns)
+            self.first_ns = time_ns if self.first_ns is None else min(self.first_ns, time_ns)
+            self.last_ns = time_ns if self.last_ns is None else max(self.last_ns, time_ns)
 
     def exemplify(self, raw: RawError, text: str, place: Place, time_ns: int | None, room: int) -> tuple[int, str]:
         """
@@ -105,7 +129,7 @@ class ClassSummary:
         name = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if (known := self._kept.get(name)) is not None:
             known.count += 1
-            return 0, known.example.name if not known.example.cut else ""
+            return 0, known.name if not known.cut else ""
         if len(self._kept) >= MAX_EXAMPLES:
             return 0, ""
         whole = self._fits(text, room)
@@ -117,7 +141,6 @@ class ClassSummary:
             text=text if whole else text[:END],
             tail="" if whole else text[-END:],
             cut=0 if whole else len(text) - 2 * END,
-            count=1,
             tool=self._hide_secrets(raw.tool),
             arguments=arguments,
             more_arguments=more,
@@ -126,49 +149,23 @@ class ClassSummary:
             trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
             place=place,
         )
-        self._kept[name] = _Kept(example)
+        self._kept[name] = example
         took = len(mark_special(example.text)) + len(mark_special(example.tail))
         self.characters += took
         return took, example.name if whole else ""
 
     def end(self, found: ClassReport, standing: Standing, place: Place, escalations: int) -> None:
         """Note how a run ended for the class."""
-        self._runs += 1
-        self._hint = self._hint or found.hint
-        self._escalations += escalations
-        self._standings[standing] += 1
-        entry = (place.count, -self._runs, place)
-        if len(self._places) < MAX_PLACES:
-            heapq.heappush(self._places, entry)
-        else:
-            heapq.heappushpop(self._places, entry)
+        self.runs += 1
+        self.hint = self.hint or found.hint
+        self.escalations += escalations
+        self.standings[standing] += 1
+        self._places.add(place, place.count)
 
-    def entry(self, axis: Axis, bins: int) -> ClassEntry:
-        """Return the row of the page."""
+    def spread(self, axis: Axis, bins: int) -> None:
+        """Spread the occurrences over the page's axis."""
         counts = self._times if axis.timed else self._order
-        examples = tuple(replace(kept.example, count=kept.count) for kept in self._kept.values())
-        return ClassEntry(
-            key=self.key,
-            type=self.type,
-            location=self.location,
-            cause=self.cause,
-            template=self._template,
-            hint=self._hint,
-            tools=tuple(self._hide_secrets(tool) for tool, _ in self._tools.most_common() if tool),
-            digest=self.digest,
-            count=self.count,
-            runs=self._runs,
-            standings=dict(self._standings),
-            streak=self.streak,
-            escalations=self._escalations,
-            first_ns=self._first_ns,
-            last_ns=self._last_ns,
-            bins=counts.bins(axis.first, axis.last, bins),
-            examples=examples,
-            unshown=self.count - sum(example.count for example in examples),
-            places=tuple(place for _, _, place in sorted(self._places, key=lambda kept: kept[:2], reverse=True)),
-            more_places=self._runs - len(self._places),
-        )
+        self.bins = counts.bins(axis.first, axis.last, bins)
 
     def _fits(self, text: str, room: int) -> bool:
         # What is certainly too long is not turned into HTML to know it.

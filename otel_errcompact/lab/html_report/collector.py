@@ -3,46 +3,91 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.escalator.thresholds import ASKING
+from otel_errcompact.lab.html_report.bounded import Best, Histogram
 from otel_errcompact.lab.html_report.class_summary import ClassSummary
-from otel_errcompact.lab.html_report.groups import Best, Groups
-from otel_errcompact.lab.html_report.histogram import Histogram
 from otel_errcompact.lab.html_report.model import (
     RESULTS,
     Axis,
     Breach,
     EscalationEntry,
     EscalationGroup,
-    PageData,
     Place,
     RunEntry,
-    StreakEntry,
-    StreakGroup,
     TokenTotals,
     Totals,
 )
-from otel_errcompact.lab.html_report.room import Room
+from otel_errcompact.lab.html_report.shared_texts import Room
 from otel_errcompact.lab.html_report.time_line import TimeLineDraft
 from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.engine.observations import Observation, Refusal, Resumed
     from otel_errcompact.engine.report import ClassReport, Result
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
-    from otel_errcompact.lab.html_report.model import RecordKind, Standing
+    from otel_errcompact.lab.html_report.model import (
+        RecordKind,
+        Standing,
+    )
     from otel_errcompact.lab.html_report.steps import Repeats
     from otel_errcompact.lab.replay import PlayedCall, ReplayedRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageData:
+    """The whole page."""
+
+    totals: Totals
+    tokens: TokenTotals
+    axis: Axis | None
+    """None where nothing has failed."""
+
+    classes: tuple[ClassSummary, ...]
+    """The most frequent first."""
+
+    other_classes: int
+    """Classes that have no row; a lower bound where `others_uncounted`."""
+
+    other_failures: int
+    others_uncounted: bool
+    results: tuple[tuple[Result, int], ...]
+    """How many runs with failures ended how, in the order of `RESULTS`."""
+
+    escalations: tuple[EscalationGroup, ...]
+    """The most frequent first."""
+
+    more_escalations: int
+    """Escalations of groups that are not on the page."""
+    runs: tuple[RunEntry, ...]
+    """Those with failures, the most first."""
+
+    more_runs: int
+    untimed: int
+    """Occurrences without a time in the record."""
+
+    other_keys: frozenset[str]
+    """Classes that have no row, as far as they are known."""
+
+    redacted: bool
+
+    @property
+    def anchors(self) -> frozenset[str]:
+        """Names of the places that are on the page, for links."""
+        classes = {f"c-{entry.key}" for entry in self.classes}
+        examples = {example.name for entry in self.classes for example in entry.examples}
+        runs = {f"r-{run.number}" for run in self.runs}
+        steps = {f"r-{run.number}-{step.at}" for run in self.runs for step in run.time_line.steps()}
+        return frozenset(classes | examples | runs | steps)
+
 
 MAX_CLASSES: Final = 1_000
 """Rows of classes; of more, those with the most failures."""
@@ -51,13 +96,13 @@ MAX_RUNS: Final = 500
 """Rows of runs; of more, those with the most failures."""
 
 MAX_KEYS_OF_RUN: Final = 100
-MAX_STREAKS: Final = 25
-"""Classes whose streaks are on the page; of more, those with the longest."""
-
 MAX_ESCALATIONS: Final = 100
 """Groups of escalations that are on the page; of more, the most frequent."""
 
 MAX_ESCALATIONS_OF_RUN: Final = 1_000
+MAX_GROUPS: Final = 10_000
+"""Groups that are counted; escalations of further ones are counted together."""
+
 MAX_KEYS: Final = 200_000
 """Keys of classes without a row that are kept for their number."""
 
@@ -106,9 +151,7 @@ class Collector(Listener):
         """By what was reached and when."""
         self._runs: Best[RunEntry] = Best(MAX_RUNS)
         self._results: Counter[Result] = Counter()
-        self._streaks: Groups[tuple[str, str, str], StreakEntry] = Groups()
-        """By key, type and cause of the class."""
-        self._escalations: Groups[Breach, EscalationEntry] = Groups()
+        self._escalations: dict[Breach, EscalationGroup] = {}
         self._open_escalations: dict[str, list[tuple[Escalation, Repeats | None, int]]] = {}
         self._times = Histogram()
         self._order = Histogram()
@@ -195,31 +238,29 @@ class Collector(Listener):
         for found in run.report.classes:
             if (summary := self._classes.get(found.key)) is not None:
                 summary.end(found, self._standing(found, fired), replace(place, count=found.count), fired[found.key])
-        for key, length in run.streaks.items():
-            if self._kind != "raw":
-                self._take_streak(key, length, place)
+            if summary is not None and self._kind != "raw" and (length := run.streaks.get(found.key, 0)) > 1:
+                summary.streak = max(summary.streak or 0, length)
 
     def page(self) -> PageData:
         """Return all that was kept."""
         self._prune(MAX_CLASSES)
         axis = self._axis()
         summaries = sorted(self._classes.values(), key=lambda summary: (-summary.count, summary.first_at))
-        streaks, escalations = tuple(self._streak_groups()), tuple(self._escalation_groups())
+        if axis is not None:
+            for summary in summaries:
+                summary.spread(axis, BINS)
+        escalations = tuple(sorted(self._escalations.values(), key=lambda group: -group.count)[:MAX_ESCALATIONS])
         return PageData(
             totals=Totals(
-                files=self._files,
-                longest_streak=self._longest,
-                **{name: self._totals[name] for name in _COUNTED},
+                files=self._files, longest_streak=self._longest, **{name: self._totals[name] for name in _COUNTED}
             ),
             tokens=TokenTotals(**self._tokens),
             results=tuple((result, self._results[result]) for result in RESULTS if self._results[result]),
             axis=axis,
-            classes=tuple(summary.entry(axis, BINS) for summary in summaries) if axis is not None else (),
+            classes=tuple(summaries),
             other_classes=len(self._other_keys),
             other_failures=self._other_failures,
             others_uncounted=len(self._other_keys) >= MAX_KEYS,
-            streaks=streaks,
-            more_streaks=self._streaks.count - sum(group.runs for group in streaks),
             escalations=escalations,
             more_escalations=self._totals["escalations"] - sum(group.count for group in escalations),
             runs=self._runs.entries(),
@@ -331,20 +372,6 @@ class Collector(Listener):
         if lost is not entry:
             self._sizes[entry.number] = draft.size
 
-    def _take_streak(self, key: str, length: int, place: Place) -> None:
-        summary = self._classes.get(key)
-        if summary is None or length < _ROW:
-            return
-        summary.streak = max(summary.streak or 0, length)
-        entry = StreakEntry(length=length, place=place)
-        self._streaks.add((key, summary.type, summary.cause), entry, run=place.run, rank=length)
-
-    def _streak_groups(self) -> Iterator[StreakGroup]:
-        for (key, kind, cause), group in self._streaks.best(MAX_STREAKS):
-            yield StreakGroup(
-                key=key, type=kind, cause=cause, longest=group.rank, runs=group.runs, entries=group.entries()
-            )
-
     def _take_escalations(self, run: ReplayedRun, place: Place) -> None:
         kept = self._open_escalations.pop(run.run_id, [])
         answers = self._answers.pop(run.run_id, {})
@@ -357,7 +384,9 @@ class Collector(Listener):
                 message=self._hide_secrets(answered.message) if answered is not None else "",
                 place=replace(place, step=step),
             )
-            self._escalations.add(self._breach(escalation, repeats, answered), entry, run=place.run)
+            breach = self._breach(escalation, repeats, answered)
+            if breach in self._escalations or len(self._escalations) < MAX_GROUPS:
+                self._escalations.setdefault(breach, EscalationGroup(breach)).add(entry)
 
     def _breach(self, escalation: Escalation, repeats: Repeats | None, answered: AnsweredEscalation | None) -> Breach:
         # One name for the class over all runs: its causes differ in what the template masks.
@@ -376,10 +405,6 @@ class Collector(Listener):
             action=answered.action if answered is not None else None,
         )
 
-    def _escalation_groups(self) -> Iterator[EscalationGroup]:
-        for breach, group in self._escalations.best(MAX_ESCALATIONS):
-            yield EscalationGroup(breach=breach, count=group.count, runs=group.runs, entries=group.entries())
-
     def _axis(self) -> Axis | None:
         observed = self._totals["observed"]
         if not observed:
@@ -390,22 +415,9 @@ class Collector(Listener):
         return Axis(first=self._first_ns, last=self._last_ns, timed=True, bins=bins)
 
 
-_ROW: Final = 2
-"""The shortest streak that is one."""
-
 _COUNTED: Final = (
-    "runs",
-    "runs_with_failures",
-    "failures_only_runs",
-    "live_runs",
-    "tool_calls",
-    "refused",
-    "failures",
-    "stated",
-    "handled",
-    "ignored",
-    "escalations",
-    "after_escalation",
+    *("runs", "runs_with_failures", "failures_only_runs", "live_runs", "tool_calls", "refused"),
+    *("failures", "stated", "handled", "ignored", "escalations", "after_escalation"),
 )
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from otel_errcompact.lab.analysis.intervals import fisher
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from otel_errcompact.lab.html_report.model import ClassEntry, Example, PageData, Standing, Totals
+    from otel_errcompact.lab.html_report.class_summary import ClassSummary
+    from otel_errcompact.lab.html_report.collector import PageData
+    from otel_errcompact.lab.html_report.model import Example, Standing, Totals
 
 Change: TypeAlias = Literal["new", "gone", "more", "less", "alike", "unknown"]
 """`alike`: about as often; `unknown`: one report has only the key of the class, or not even that."""
@@ -125,7 +127,7 @@ class _Compared:
         for key in dict.fromkeys([*after, *before]):
             yield self._row(before.get(key), after.get(key))
 
-    def _row(self, before: ClassEntry | None, after: ClassEntry | None) -> ComparedClass:
+    def _row(self, before: ClassSummary | None, after: ClassSummary | None) -> ComparedClass:
         shown = after or before
         assert shown is not None  # noqa: S101 - the key is of one of them
         sides = self._side(before, shown.key, 0), self._side(after, shown.key, 1)
@@ -143,7 +145,7 @@ class _Compared:
             example=_elsewhere(shown) if after is None else None,
         )
 
-    def _side(self, entry: ClassEntry | None, key: str, report: int) -> Side | None:
+    def _side(self, entry: ClassSummary | None, key: str, report: int) -> Side | None:
         if entry is not None:
             return Side(count=entry.count, runs=entry.runs, standing=entry.standing)
         page = self._reports[report]
@@ -177,7 +179,7 @@ class _Compared:
         return self._chance(before, after) > CHANCE
 
 
-def _elsewhere(entry: ClassEntry) -> Example | None:
+def _elsewhere(entry: ClassSummary) -> Example | None:
     # Runs of the baseline have no place on this page.
     if not entry.examples:
         return None
@@ -186,39 +188,30 @@ def _elsewhere(entry: ClassEntry) -> Example | None:
 
 
 def _figures(baseline: PageData, here: PageData, basis: Basis) -> Iterator[Figure]:
-    old, new = baseline.totals, here.totals
-    whole = basis == "runs"
+    def figure(name: str, find: Callable[[PageData], float | None], *, is_share: bool = False) -> Figure:
+        return Figure(name=name, baseline=find(baseline), here=find(here), is_share=is_share)
+
+    old, new, whole = baseline.totals, here.totals, basis == "runs"
     if whole:
-        yield Figure(name="Runs", baseline=old.runs, here=new.runs)
-    yield Figure(name="Runs with failures", baseline=old.runs_with_failures, here=new.runs_with_failures)
+        yield figure("Runs", lambda page: page.totals.runs)
+    yield figure("Runs with failures", lambda page: page.totals.runs_with_failures)
     if whole:
-        yield Figure(
-            name="of all runs",
-            baseline=_ratio(old.runs_with_failures, old.runs),
-            here=_ratio(new.runs_with_failures, new.runs),
-            is_share=True,
+        yield figure(
+            "of all runs", lambda page: _ratio(page.totals.runs_with_failures, page.totals.runs), is_share=True
         )
-        yield Figure(name="Tool calls", baseline=old.tool_calls, here=new.tool_calls)
-    yield Figure(name="Failures", baseline=old.failures, here=new.failures)
+        yield figure("Tool calls", lambda page: page.totals.tool_calls)
+    yield figure("Failures", lambda page: page.totals.failures)
     if whole:
-        yield Figure(
-            name="of all calls",
-            baseline=_ratio(old.failures, old.tool_calls),
-            here=_ratio(new.failures, new.tool_calls),
-            is_share=True,
-        )
-    yield Figure(name="Error classes", baseline=_classes(baseline), here=_classes(here))
+        yield figure("of all calls", lambda page: _ratio(page.totals.failures, page.totals.tool_calls), is_share=True)
+    yield figure("Error classes", _classes)
     if _kinds(old) == _kinds(new) and not old.failures_only_runs:
         # Escalations of a live record happened, those of a transcript are what thresholds would raise.
-        yield Figure(name="Escalations", baseline=old.escalations, here=new.escalations)
-        yield Figure(name="Longest streak", baseline=old.longest_streak, here=new.longest_streak)
-    yield Figure(name="Tokens of raw errors", baseline=baseline.tokens.raw, here=here.tokens.raw)
+        yield figure("Escalations", lambda page: page.totals.escalations)
+        yield figure("Longest streak", lambda page: page.totals.longest_streak)
+    yield figure("Tokens of raw errors", lambda page: page.tokens.raw)
     if whole:
-        yield Figure(
-            name="of the whole context",
-            baseline=_ratio(baseline.tokens.whole_raw, baseline.tokens.context),
-            here=_ratio(here.tokens.whole_raw, here.tokens.context),
-            is_share=True,
+        yield figure(
+            "of the whole context", lambda page: _ratio(page.tokens.whole_raw, page.tokens.context), is_share=True
         )
 
 

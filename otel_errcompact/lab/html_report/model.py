@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from otel_errcompact.engine.report import Result
     from otel_errcompact.escalator.escalation import ActionName
     from otel_errcompact.escalator.thresholds import Threshold
@@ -15,6 +13,9 @@ if TYPE_CHECKING:
 
 Standing = Literal["escalated", "unresolved", "resolved", "unknown"]
 """How a class ended; `unknown` where the record holds nothing of what succeeded."""
+
+MAX_ENTRIES: Final = 50
+"""Escalations of one group that have a line on the page."""
 
 RecordKind = Literal["calls", "live", "raw"]
 """Every call of a run; what its ledger recorded from the first failure on; raw errors alone."""
@@ -40,7 +41,7 @@ class Place:
     """The step of its time line; 0 if it has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Example:
     """One raw error, and the number of its repetitions."""
 
@@ -56,7 +57,7 @@ class Example:
     cut: int = 0
     """Characters between beginning and end that are not on the page."""
 
-    count: int
+    count: int = 1
     tool: str
     arguments: tuple[Argument, ...]
     more_arguments: int
@@ -66,73 +67,6 @@ class Example:
 
     trace_id: str
     place: Place
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassEntry:
-    """One error class over all runs."""
-
-    key: str
-    type: str
-    location: str
-    cause: str
-    template: str
-    hint: str
-    tools: tuple[str, ...]
-    """The most frequent first."""
-
-    digest: str
-    """What an agent would read at the first occurrence; empty where that is not known."""
-
-    count: int
-    runs: int
-    standings: Mapping[Standing, int]
-    """In how many runs it ended how."""
-
-    streak: int | None
-    """The longest, over all runs; None if the record holds nothing of what succeeded."""
-
-    escalations: int
-    first_ns: int | None
-    last_ns: int | None
-    bins: tuple[int, ...]
-    """Occurrences over the page's axis."""
-
-    examples: tuple[Example, ...]
-    unshown: int
-    """Occurrences whose text is none of the examples'."""
-
-    places: tuple[Place, ...]
-    more_places: int
-
-    @property
-    def standing(self) -> Standing:
-        """The worst end over all runs."""
-        for standing in STANDINGS:
-            if self.standings.get(standing):
-                return standing
-        return "unknown"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreakEntry:
-    """Occurrences of one class without a success of its operation."""
-
-    length: int
-    place: Place
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreakGroup:
-    """The streaks of one class."""
-
-    key: str
-    type: str
-    cause: str
-    longest: int
-    runs: int
-    entries: tuple[StreakEntry, ...]
-    """The longest first; of many runs, not all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,15 +110,25 @@ class EscalationEntry:
     place: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class EscalationGroup:
     """One breach over all runs."""
 
     breach: Breach
-    count: int
-    runs: int
-    entries: tuple[EscalationEntry, ...]
+    count: int = 0
+    runs: int = 0
+    entries: list[EscalationEntry] = field(default_factory=list[EscalationEntry])
     """The first ones."""
+
+    newest_run: int = 0
+
+    def add(self, entry: EscalationEntry) -> None:
+        """Add an entry; those of one run come one after the other."""
+        self.count += 1
+        self.runs += entry.place.run != self.newest_run
+        self.newest_run = entry.place.run
+        if len(self.entries) < MAX_ENTRIES:
+            self.entries.append(entry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,56 +235,3 @@ class Axis:
 
     bins: tuple[int, ...]
     """All occurrences over it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageData:
-    """The whole page."""
-
-    totals: Totals
-    tokens: TokenTotals
-    axis: Axis | None
-    """None where nothing has failed."""
-
-    classes: tuple[ClassEntry, ...]
-    """The most frequent first."""
-
-    other_classes: int
-    """Classes that have no row; a lower bound where `others_uncounted`."""
-
-    other_failures: int
-    others_uncounted: bool
-    results: tuple[tuple[Result, int], ...]
-    """How many runs with failures ended how, in the order of `RESULTS`."""
-
-    streaks: tuple[StreakGroup, ...]
-    """The longest first."""
-
-    more_streaks: int
-    """Streaks of classes that have no group."""
-
-    escalations: tuple[EscalationGroup, ...]
-    """The most frequent first."""
-
-    more_escalations: int
-    """Escalations of groups that are not on the page."""
-    runs: tuple[RunEntry, ...]
-    """Those with failures, the most first."""
-
-    more_runs: int
-    untimed: int
-    """Occurrences without a time in the record."""
-
-    other_keys: frozenset[str]
-    """Classes that have no row, as far as they are known."""
-
-    redacted: bool
-
-    @property
-    def anchors(self) -> frozenset[str]:
-        """Names of the places that are on the page, for links."""
-        classes = {f"c-{entry.key}" for entry in self.classes}
-        examples = {example.name for entry in self.classes for example in entry.examples}
-        runs = {f"r-{run.number}" for run in self.runs}
-        steps = {f"r-{run.number}-{step.at}" for run in self.runs for step in run.time_line.steps()}
-        return frozenset(classes | examples | runs | steps)

@@ -18,8 +18,8 @@ from otel_errcompact.lab.html_report.text import mark_code, mark_special
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from otel_errcompact.lab.html_report.collector import PageData
     from otel_errcompact.lab.html_report.comparison import Comparison, Figure
-    from otel_errcompact.lab.html_report.model import PageData
 
 SIGNATURE: Final = "<!doctype html>\n<!-- errcompact report -->"
 """How every page begins: what begins like this may be written over."""
@@ -72,26 +72,20 @@ def number(value: int) -> str:
 
 def moment(ns: int) -> str:
     """Return a time in UTC, or seconds where no calendar has it."""
-    found = _datetime(ns)
-    return f"{found:%Y-%m-%d %H:%M:%S}" if found is not None else f"{ns // 1_000_000_000:,} s"
+    return format_time(ns, "%Y-%m-%d %H:%M:%S") or f"{ns // 1_000_000_000:,} s"
 
 
 def clock(ns: int) -> str:
     """Return the time of day in UTC, or seconds beyond the calendar."""
-    found = _datetime(ns)
-    return f"{found:%H:%M:%S}" if found is not None else moment(ns)
+    return format_time(ns, "%H:%M:%S") or moment(ns)
 
 
-def date(ns: int) -> str:
-    """Return a day in UTC; empty where no calendar has it."""
-    found = _datetime(ns)
-    return f"{found:%Y-%m-%d}" if found is not None else ""
-
-
-def machine_time(ns: int) -> str:
-    """Return a time for programs that read the page."""
-    found = _datetime(ns)
-    return f"{found:%Y-%m-%dT%H:%M:%SZ}" if found is not None else ""
+def format_time(ns: int, form: str) -> str:
+    """Return a time in UTC; empty where no calendar has it."""
+    try:
+        return (_EPOCH + timedelta(seconds=ns // 1_000_000_000)).strftime(form)
+    except OverflowError:
+        return ""
 
 
 def figure(value: float | None, kind: Figure) -> str:
@@ -110,13 +104,6 @@ def share(part: int, whole: int) -> str:
 
 
 _SMALL: Final = 0.1
-
-
-def _datetime(ns: int) -> datetime | None:
-    try:
-        return _EPOCH + timedelta(seconds=ns // 1_000_000_000)
-    except OverflowError:
-        return None
 
 
 def _asset(name: str) -> str:
@@ -141,11 +128,10 @@ def _environment() -> Environment:
         "marked": mark_special,
         "code": mark_code,
         "clock": clock,
-        "date": date,
         "figure": figure,
         "number": number,
         "moment": moment,
-        "machine_time": machine_time,
+        "time": format_time,
         "spark_path": spark_path,
     }
     cast("dict[str, object]", environment.filters).update(filters)

@@ -1,8 +1,8 @@
-"""Raw errors of one time line, without repetition."""
+"""Raw errors of one time line without repetition, and their room."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +10,43 @@ from otel_errcompact.lab.html_report.steps import Text
 from otel_errcompact.lab.html_report.text import mark_special
 
 if TYPE_CHECKING:
-    from otel_errcompact.lab.html_report.room import Share
     from otel_errcompact.lab.html_report.steps import Step
+
+
+@dataclass(slots=True)
+class Room:
+    """Characters that are left for the time lines of all runs."""
+
+    left: int
+
+
+@dataclass(slots=True)
+class Share:
+    """
+    The room that one run takes.
+
+    Args:
+        room: What is left for all runs.
+        most: The most that this run may take.
+    """
+
+    room: Room
+    most: int
+    taken: int = field(default=0, init=False)
+
+    def take(self, size: int) -> bool:
+        """Take room if there is enough, and return whether there was."""
+        if self.taken + size > self.most or size > self.room.left:
+            return False
+        self.taken += size
+        self.room.left -= size
+        return True
+
+    def give_back(self, size: int) -> None:
+        """Give room back to all runs."""
+        self.taken -= size
+        self.room.left += size
+
 
 SHORT: Final = 4_000
 """Characters of a raw error that stands in its step although the row of its class has it, too."""

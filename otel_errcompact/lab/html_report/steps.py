@@ -99,15 +99,15 @@ class Failure:
     key: str
     type: str
     cause: str
-    count: int
+    count: int = 0
     """Occurrences of the class in the run, this one included."""
 
-    streak: int
+    streak: int = 0
     """0 where the record does not support it."""
 
-    transient: bool
-    rejected: bool
-    stated: bool
+    transient: bool = False
+    rejected: bool = False
+    stated: bool = False
     """Whether the tool reported success."""
 
     exit_code: int | None

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.lab.html_report.arguments import preview, read_arguments
-from otel_errcompact.lab.html_report.repeated_calls import RepeatedCalls
-from otel_errcompact.lab.html_report.room import Share
-from otel_errcompact.lab.html_report.shared_texts import SharedTexts
-from otel_errcompact.lab.html_report.steps import Failure, Fold, Gap, Note, Step, TimeLine
+from otel_errcompact.lab.html_report.shared_texts import Share, SharedTexts
+from otel_errcompact.lab.html_report.steps import Failure, Fold, Gap, Note, Repeats, Step, TimeLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -20,11 +18,46 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
-    from otel_errcompact.lab.html_report.room import Room
-    from otel_errcompact.lab.html_report.shared_texts import SharedText
-    from otel_errcompact.lab.html_report.steps import NoteKind, Part, Repeats, StepKind
+    from otel_errcompact.lab.html_report.shared_texts import Room, SharedText
+    from otel_errcompact.lab.html_report.steps import NoteKind, Part, StepKind
     from otel_errcompact.lab.replay import PlayedCall
-    from otel_errcompact.lab.replay.played_calls import CallOutcome
+    from otel_errcompact.lab.replay.results import CallOutcome
+
+
+class RepeatedCalls:
+    """Counts failures and refusals by call since the last success."""
+
+    def __init__(self) -> None:
+        self._failed: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
+        self._newest = ""
+
+    def fail(self, call: str) -> None:
+        """Count a failure; without a fingerprint no call is identical to it."""
+        self._newest = call
+        self._failed[call] += 1
+
+    def refuse(self, call: str) -> None:
+        """Count a refusal."""
+        self._newest = call
+        self._refused[call] += 1
+
+    def clear(self) -> None:
+        """Forget all, after a success, an answer or a resume."""
+        self._failed.clear()
+        self._refused.clear()
+
+    def divide(self, count: int) -> Repeats | None:
+        """
+        Return how many attempts of the newest call failed or were refused.
+
+        None where that is not certain: attempts of one turn count once, and a success of another agent ends nothing.
+        """
+        failed, refused = self._failed[self._newest], self._refused[self._newest]
+        if not refused:
+            return Repeats(failed=count, refused=0)
+        return Repeats(failed=failed, refused=refused) if failed + refused == count else None
+
 
 MAX_HEAD: Final = 6_000
 MAX_TAIL: Final = 6_000
@@ -154,23 +187,19 @@ class TimeLineDraft:
         else:
             arguments, more = (), len(arguments) + more
         draft.text = self._texts.add(text, example)
-        found, kind = observation.found, observation.kind
+        kind = observation.kind
         draft.step = replace(
             draft.step,
             kind="failure",
             arguments=arguments,
             more_arguments=more,
-            failure=Failure(
-                key=found.key,
-                type=self._hide_secrets(found.facts.type),
-                cause=found.facts.cause,
+            failure=replace(
+                self._failure_of(raw, observation.found),
                 count=observation.count,
                 streak=observation.streak if self._supports_counts else 0,
                 transient=kind.transient,
                 rejected=kind.rejected,
                 stated=bool(raw.stated),
-                exit_code=raw.exit_code,
-                trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
             ),
         )
 
@@ -180,20 +209,15 @@ class TimeLineDraft:
         if draft is None:
             return
         draft.text = self._texts.add(self._hide_secrets(raw.text or raw.message), "")
-        draft.step = replace(
-            draft.step,
-            failure=Failure(
-                key=found.key,
-                type=self._hide_secrets(found.facts.type),
-                cause=found.facts.cause,
-                count=0,
-                streak=0,
-                transient=False,
-                rejected=False,
-                stated=False,
-                exit_code=raw.exit_code,
-                trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
-            ),
+        draft.step = replace(draft.step, failure=self._failure_of(raw, found))
+
+    def _failure_of(self, raw: RawError, found: Classified) -> Failure:
+        return Failure(
+            key=found.key,
+            type=self._hide_secrets(found.facts.type),
+            cause=found.facts.cause,
+            exit_code=raw.exit_code,
+            trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
         )
 
     def refuse(self, refusal: Refusal, kind: str, cause: str) -> None:

@@ -15,8 +15,8 @@ from otel_errcompact.lab.html_report.rendering import SIGNATURE, html_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from otel_errcompact.lab.html_report.collector import PageData
     from otel_errcompact.lab.html_report.comparison import Comparison
-    from otel_errcompact.lab.html_report.model import PageData
 
 _PRIVATE: Final = 0o600
 """As the trajectory file: raw errors are in it."""

@@ -8,8 +8,14 @@ counters, so that all that would have fired are seen; only the longest streak is
 from __future__ import annotations
 
 from otel_errcompact.lab.replay.pipeline import Pipeline, open_pipeline
-from otel_errcompact.lab.replay.played_calls import OnCall, PlayedCall
-from otel_errcompact.lab.replay.results import ReplayedEscalation, ReplayedRun, ReplayTotal, total_of
+from otel_errcompact.lab.replay.results import (
+    OnCall,
+    PlayedCall,
+    ReplayedEscalation,
+    ReplayedRun,
+    ReplayTotal,
+    total_of,
+)
 
 __all__ = [
     "OnCall",

@@ -11,7 +11,7 @@ from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line
-from otel_errcompact.lab.replay.played_calls import PlayedCall
+from otel_errcompact.lab.replay.results import PlayedCall
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
     from otel_errcompact.detector.results import ResultVerdict
-    from otel_errcompact.lab.replay.played_calls import OnCall
+    from otel_errcompact.lab.replay.results import OnCall
     from otel_errcompact.lab.replay.tally import Tally
     from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun
 

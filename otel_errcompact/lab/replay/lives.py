@@ -13,7 +13,7 @@ from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.engine.observations import BegunRun, FailureRecord
 from otel_errcompact.errors import Location, Operation, RawError, SpanRef
 from otel_errcompact.escalator.thresholds import MODES, Thresholds
-from otel_errcompact.lab.replay.played_calls import PlayedCall
+from otel_errcompact.lab.replay.results import PlayedCall
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation
     from otel_errcompact.escalator.thresholds import Mode
-    from otel_errcompact.lab.replay.played_calls import CallOutcome
-    from otel_errcompact.lab.replay.results import ReplayedRun
+    from otel_errcompact.lab.replay.results import CallOutcome, ReplayedRun
     from otel_errcompact.lab.replay.tally import Tallies, Tally
     from otel_errcompact.lab.transcripts import RecordedLife, RecordedLine, RecordedSpan
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import SpanProcessor, SynchronousMultiSpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from opentelemetry.trace import NoOpTracer
 
@@ -19,7 +21,6 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation.install import install
 from otel_errcompact.lab.replay.calls import play_run
-from otel_errcompact.lab.replay.exporting import OneFailureExporter
 from otel_errcompact.lab.replay.lives import play_life
 from otel_errcompact.lab.replay.tally import Tallies
 from otel_errcompact.lab.replay.traces import play_trace, run_of
@@ -31,18 +32,56 @@ from otel_errcompact.otel.export.metric_reader import MetricReader
 from otel_errcompact.otel.metrics.usage import TokenUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from opentelemetry.sdk.metrics.export import MetricExporter
     from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.trace import Tracer
 
     from otel_errcompact.audit.trajectory import TrajectoryFile
     from otel_errcompact.engine.listeners import Listener
     from otel_errcompact.installation.install import Installation
-    from otel_errcompact.lab.replay.played_calls import OnCall
-    from otel_errcompact.lab.replay.results import ReplayedRun
+    from otel_errcompact.lab.replay.results import OnCall, ReplayedRun
     from otel_errcompact.lab.transcripts import RecordedRun
+
+
+_logger: Final = logging.getLogger(semconv.SCOPE)
+
+
+class OneFailureExporter(SpanExporter):
+    """
+    Exports spans until one export fails; later spans are counted as lost.
+
+    An exporter has tried again for seconds before it says that it has failed. An application has time for that with
+    every batch, a replay has not.
+
+    Args:
+        inner: What exports the spans.
+    """
+
+    def __init__(self, inner: SpanExporter) -> None:
+        self.lost = 0
+        """Spans that were not exported."""
+        self._inner = inner
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export the spans."""
+        if not self.lost and self._succeeds(spans):
+            return SpanExportResult.SUCCESS
+        self.lost += len(spans)
+        return SpanExportResult.FAILURE
+
+    def shutdown(self) -> None:
+        """Shut the exporter down."""
+        self._inner.shutdown()
+
+    def _succeeds(self, spans: Sequence[ReadableSpan]) -> bool:
+        try:
+            return self._inner.export(spans) is SpanExportResult.SUCCESS
+        except Exception as error:  # noqa: BLE001 - older exporters raise whatever their transport does
+            _logger.warning("spans cannot be exported: %s", error)
+            return False
+
 
 SCOPE: Final = "otel_errcompact.lab.replay"
 """The instrumentation scope of replayed tool calls. Spans of our boundaries' own scope the processor leaves to them."""
@@ -57,50 +96,35 @@ FLUSH_EVERY: Final = 1_000
 """Spans after which the exporter's queue is flushed, before it is full and drops spans."""
 
 
+@dataclass(slots=True, kw_only=True)
 class Pipeline:
-    """
-    Plays recorded runs one after the other; `open_pipeline` makes one.
+    """Plays recorded runs one after the other; `open_pipeline` makes one."""
 
-    Args:
-        tracer_provider: Makes the spans of recorded tool calls.
-        processor: Is told of the spans of recorded traces; the tracer provider's own, so that both go the same way.
-        ledger: What counts.
-        tallies: What listens to the ledger.
-        usage: Where the tokens of the whole context go: the whole of which those of errors are a part.
-        exporter: Where spans go, if they go anywhere.
-        trajectory: The file of raw errors, if one is written.
-    """
+    tracer: Tracer
+    """Makes the spans of recorded tool calls."""
 
-    def __init__(
-        self,
-        *,
-        tracer_provider: TracerProvider,
-        processor: SpanProcessor,
-        ledger: Ledger,
-        tallies: Tallies,
-        usage: TokenUsage,
-        exporter: OneFailureExporter | None = None,
-        trajectory: TrajectoryFile | None = None,
-    ) -> None:
-        self._tracer = tracer_provider.get_tracer(SCOPE)
-        if isinstance(self._tracer, NoOpTracer):
-            raise ConfigurationError("OTEL_SDK_DISABLED switches off the SDK that runs are replayed through; unset it")
-        self._processor = processor
-        self._ledger = ledger
-        self._tallies = tallies
-        self._usage = usage
-        self._exporter = exporter
-        self._trajectory = trajectory
+    processor: SpanProcessor
+    """Is told of the spans of recorded traces; the tracer provider's own, so that both go the same way."""
+
+    ledger: Ledger
+    tallies: Tallies
+    """What listens to the ledger."""
+
+    usage: TokenUsage
+    """Where the tokens of the whole context go: the whole of which those of errors are a part."""
+
+    exporter: OneFailureExporter | None = None
+    trajectory: TrajectoryFile | None = None
 
     @property
     def lost_spans(self) -> int:
         """Spans whose export failed; final once the pipeline is closed."""
-        return self._exporter.lost if self._exporter is not None else 0
+        return self.exporter.lost if self.exporter is not None else 0
 
     @property
     def unwritten(self) -> int:
         """Lines that the disk did not take."""
-        return self._trajectory.unwritten if self._trajectory is not None else 0
+        return self.trajectory.unwritten if self.trajectory is not None else 0
 
     def play(self, record: RecordedRun | RecordedTrace | RecordedLife) -> Iterator[ReplayedRun]:
         """
@@ -108,42 +132,42 @@ class Pipeline:
 
         A trace may be one turn of a longer conversation: such a run ends with `finish`.
         """
-        self._tallies.source = record.source
+        self.tallies.source = record.source
         if isinstance(record, RecordedTrace):
             yield from self._play_trace(record)
         elif isinstance(record, RecordedLife):
-            if record.run_id in self._tallies:
-                yield self._end_run(self._tallies.close(record.run_id))
-            yield self._end_run(play_life(record, self._ledger, self._tallies))
+            if record.run_id in self.tallies:
+                yield self._end_run(self.tallies.close(record.run_id))
+            yield self._end_run(play_life(record, self.ledger, self.tallies))
         else:
             yield self._end_run(self._play_run(record))
 
     def finish(self) -> Iterator[ReplayedRun]:
         """End the open runs and yield them; call it after each file."""
-        while self._tallies:
-            yield self._end_run(self._tallies.close_oldest())
+        while self.tallies:
+            yield self._end_run(self.tallies.close_oldest())
 
     def _end_run(self, run: ReplayedRun) -> ReplayedRun:
         # The record lacks the number of requests: each token counts once, as if a cache held the earlier ones.
-        self._usage.record(run.context_tokens, semconv.TOKENS_IN, agent=run.agent)
+        self.usage.record(run.context_tokens, semconv.TOKENS_IN, agent=run.agent)
         return run
 
     def _play_run(self, run: RecordedRun) -> ReplayedRun:
         run_id = run.run_id or Path(run.source).stem
-        tally = self._tallies.open(run_id, agent=run.agent, outcome=run.outcome)
-        play_run(run, tally, self._tracer, self._tallies.on_call)
-        return self._tallies.close(run_id)
+        tally = self.tallies.open(run_id, agent=run.agent, outcome=run.outcome)
+        play_run(run, tally, self.tracer, self.tallies.on_call)
+        return self.tallies.close(run_id)
 
     def _play_trace(self, trace: RecordedTrace) -> Iterator[ReplayedRun]:
         run_id = run_of(trace)
-        first = run_id not in self._tallies
-        tally = self._tallies.open(run_id)
+        first = run_id not in self.tallies
+        tally = self.tallies.open(run_id)
         tally.raw_errors_alone = trace.holds_raw_errors_alone and (first or tally.raw_errors_alone)
-        play_trace(trace, tally, self._tallies, self._processor, SCOPE)
-        if trace.run_id in self._tallies:
-            yield self._end_run(self._tallies.close(trace.run_id))
-        while len(self._tallies) > MAX_OPEN_RUNS:
-            yield self._end_run(self._tallies.close_oldest())
+        play_trace(trace, tally, self.tallies, self.processor, SCOPE)
+        if trace.run_id in self.tallies:
+            yield self._end_run(self.tallies.close(trace.run_id))
+        while len(self.tallies) > MAX_OPEN_RUNS:
+            yield self._end_run(self.tallies.close_oldest())
 
 
 @contextmanager
@@ -181,9 +205,12 @@ def open_pipeline(
     installed = install(tracer_provider=tracers, meter_provider=meters, options=options, ledger=ledger)
     exporter = _add_exporter(tracers, span_exporter or otlp.span_exporter(), installed)
     try:
+        tracer = tracers.get_tracer(SCOPE)
+        if isinstance(tracer, NoOpTracer):
+            raise ConfigurationError("OTEL_SDK_DISABLED switches off the SDK that runs are replayed through; unset it")
         usage = TokenUsage(meters, scope=SCOPE, provider=SERVICE)
         yield Pipeline(
-            tracer_provider=tracers,
+            tracer=tracer,
             processor=processors,
             ledger=ledger,
             tallies=tallies,

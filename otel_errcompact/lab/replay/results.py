@@ -1,9 +1,11 @@
-"""What came of replayed runs: numbers for each and in total."""
+"""Replayed calls, and what came of replayed runs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +14,40 @@ from otel_errcompact.escalator.thresholds import THRESHOLDS, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+CallOutcome: TypeAlias = Literal["success", "failure", "ignored", "refused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedCall:
+    """One tool call of a record, before the ledger counts it."""
+
+    run_id: str
+    tool: str
+    arguments: str
+    """Empty where the record has none: a live run keeps those of failures alone."""
+
+    outcome: CallOutcome
+    """Of a trace the status of the span: a failure inside it may be counted with another span."""
+
+    time_ns: int
+    operation: str = ""
+    """What it tried to do, where the record has it instead of arguments."""
+
+    reason: str = ""
+    """Why it is ignored, in a few words; empty otherwise."""
+
+    line: int = 0
+    """The place of its result in the record, as in `RecordedCall`; 0 in a trace or a live run."""
+
+    span_id: int = 0
+    fingerprint: str = ""
+    """The fingerprint of the call, where the record has it."""
+
+
+OnCall: TypeAlias = Callable[[PlayedCall], None]
+"""Takes each call of a record, before the ledger counts it."""
 
 
 class ReplayedEscalation(BaseModel):
@@ -99,6 +135,12 @@ class ReplayedRun(BaseModel):
     """The whole account."""
 
 
+_SUMMED: Final = (
+    *("tool_calls", "failures", "stated", "ignored", "handled", "refused"),
+    *("raw_error_tokens", "digest_tokens", "result_tokens", "context_tokens"),
+)
+
+
 class ReplayTotal(BaseModel):
     """What came of all runs together."""
 
@@ -130,18 +172,9 @@ def total_of(runs: Sequence[ReplayedRun]) -> ReplayTotal:
     return ReplayTotal(
         runs=len(runs),
         runs_with_failures=sum(run.failures > 0 for run in runs),
-        tool_calls=sum(run.tool_calls for run in runs),
-        failures=sum(run.failures for run in runs),
-        stated=sum(run.stated for run in runs),
-        ignored=sum(run.ignored for run in runs),
-        handled=sum(run.handled for run in runs),
-        refused=sum(run.refused for run in runs),
+        **{name: sum(getattr(run, name) for run in runs) for name in _SUMMED},
         classes=len({key for run in runs for key in run.class_keys}),
         longest_streak=max((run.longest_streak for run in runs), default=0),
         escalations=fired.total(),
         escalations_by_threshold={threshold: fired[threshold] for threshold in THRESHOLDS},
-        raw_error_tokens=sum(run.raw_error_tokens for run in runs),
-        digest_tokens=sum(run.digest_tokens for run in runs),
-        result_tokens=sum(run.result_tokens for run in runs),
-        context_tokens=sum(run.context_tokens for run in runs),
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.lab.replay.results import ReplayedEscalation, ReplayedRun
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import Escalation
-    from otel_errcompact.lab.replay.played_calls import OnCall
+    from otel_errcompact.lab.replay.results import OnCall
 
 RAW_ERRORS_ALONE: Final = "only raw errors are recorded: recoveries, escalations and digests are unknown"
 """What a trajectory file without its `.runs.jsonl` lacks, as when it comes from a pipe."""
@@ -94,29 +94,15 @@ class Tallies(Listener):
         report = self._ledger.end(run_id, failed=failed)
         if tally.raw_errors_alone:
             report = _without_claims(report)
+        told: dict[str, Any] = {each.name: getattr(tally, each.name) for each in fields(tally)}
+        told["agent"] = tally.agent or report.agent
         return ReplayedRun(
-            run_id=tally.run_id,
-            agent=tally.agent or report.agent,
-            source=tally.source,
-            outcome=tally.outcome,
+            **told,
             lacks=RAW_ERRORS_ALONE if tally.raw_errors_alone else "",
-            raw_errors_alone=tally.raw_errors_alone,
             result=report.result,
-            tool_calls=tally.tool_calls,
-            failures=tally.failures,
-            stated=tally.stated,
-            ignored=tally.ignored,
-            handled=tally.handled,
-            refused=tally.refused,
             classes=len(tally.streaks),
             class_keys=tuple(tally.streaks),
             longest_streak=max(tally.streaks.values(), default=0),
-            escalations=tuple(tally.escalations),
-            raw_error_tokens=tally.raw_error_tokens,
-            digest_tokens=tally.digest_tokens,
-            result_tokens=tally.result_tokens,
-            context_tokens=tally.context_tokens,
-            streaks=tally.streaks,
             report=report,
         )
 

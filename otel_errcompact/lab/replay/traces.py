@@ -13,7 +13,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from otel_errcompact.digest.tokens import estimate_tokens
-from otel_errcompact.lab.replay.played_calls import PlayedCall
+from otel_errcompact.lab.replay.results import PlayedCall
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.context import with_run
 from otel_errcompact.otel.spans.conventions import read_span

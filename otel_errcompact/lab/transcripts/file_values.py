@@ -1,18 +1,18 @@
 """
 Files as sequences of JSON values.
 
-A transcript is JSON lines or a text of a known kind, read one line at a time, an archive (`archive`), or one JSON
+A transcript is JSON lines or a text of a known kind, read one line at a time, an archive, or one JSON
 document. A document is read whole, unless it is a long list of runs: then it is read element by element.
 """
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from otel_errcompact.lab.transcripts import archive
 from otel_errcompact.lab.transcripts.json_elements import Elements
-from otel_errcompact.lab.transcripts.json_text import decode, parse
+from otel_errcompact.lab.transcripts.json_text import ARCHIVE, decode, parse, read_archive
 from otel_errcompact.lab.transcripts.records import Place, TextLine, is_list
 
 if TYPE_CHECKING:
@@ -74,37 +74,28 @@ def read_values(
     file = Place(str(path), 0, on_problem)
     try:
         with path.open("rb") as stream:
-            if stream.peek(len(archive.BEGINS)).startswith(archive.BEGINS):
-                yield from archive.read_archive(stream, file, limit)
+            if stream.peek(len(ARCHIVE)).startswith(ARCHIVE):
+                yield from read_archive(stream, file, limit)
                 if on_bytes is not None:
                     on_bytes(path.stat().st_size)
             else:
-                yield from _Source(stream, file, on_bytes, texts, is_run, limit, long).values()
+                yield from _Source(stream, file, on_bytes, texts, is_run, limit, min(long, limit)).values()
     except OSError as error:
         file.problem(f"cannot be read ({error.strerror}); check the path and its permissions")
 
 
+@dataclass(slots=True)
 class _Source:
     """An open file."""
 
-    def __init__(
-        self,
-        stream: BinaryIO,
-        file: Place,
-        on_bytes: Callable[[int], None] | None,
-        texts: tuple[str, ...],
-        is_run: IsRun | None,
-        limit: int,
-        long: int,
-    ) -> None:
-        self._stream = stream
-        self._file = file
-        self._on_bytes = on_bytes
-        self._texts = texts
-        self._is_run = is_run
-        self._limit = limit
-        self._long = min(long, limit)
-        self._skipped = False
+    stream: BinaryIO
+    file: Place
+    on_bytes: Callable[[int], None] | None
+    texts: tuple[str, ...]
+    is_run: IsRun | None
+    limit: int
+    long: int
+    is_skipped: bool = False
 
     def values(self) -> Iterator[Value]:
         """
@@ -113,7 +104,7 @@ class _Source:
         JSON lines have a whole value in the first line, or a broken one and a whole one later.
         """
         number, begin = self._begin()
-        if len(begin) > self._long:
+        if len(begin) > self.long:
             begin, elements = self._elements(begin, number)
             if elements is not None:
                 yield from elements.values()
@@ -121,8 +112,8 @@ class _Source:
         lines = self._lines(number, begin)
         first = next((line for line in lines if line[1].strip()), None)
         if first is None:
-            if not self._skipped:
-                self._file.problem("is empty; nothing was recorded")
+            if not self.is_skipped:
+                self.file.problem("is empty; nothing was recorded")
         elif begins := self._beginning_in((first,)):
             yield from self._text(itertools.chain((first,), lines), begins)
         elif _is_whole(first[1]):
@@ -132,7 +123,7 @@ class _Source:
 
     def _lines_or_document(self, first: _Line, lines: Iterator[_Line]) -> Iterator[Value]:
         head = [first, *self._head(lines, _HEAD_LINES)]
-        if self._texts and not first[1].lstrip().startswith((b"{", b"[")):
+        if self.texts and not first[1].lstrip().startswith((b"{", b"[")):
             head += self._head(lines, _TEXT_LINES)
             if begins := self._beginning_in(head):
                 yield from self._text(itertools.chain(head, lines), begins)
@@ -144,37 +135,37 @@ class _Source:
 
     def _begin(self) -> _Line:
         # Of a long first line only the beginning.
-        number, line = 1, self._readline(self._long)
+        number, line = 1, self._readline(self.long)
         while line and not line.strip():
-            number, line = number + 1, self._readline(self._long)
+            number, line = number + 1, self._readline(self.long)
         return number, line
 
     def _readline(self, limit: int) -> bytes:
-        line = self._stream.readline(limit + 1)
+        line = self.stream.readline(limit + 1)
         self._advance(line)
         return line
 
     def _lines(self, number: int, line: bytes) -> Iterator[_Line]:
         while line:
             if not line.endswith(b"\n"):
-                line += self._readline(self._limit - len(line))
-            if len(line) <= self._limit:
+                line += self._readline(self.limit - len(line))
+            if len(line) <= self.limit:
                 yield number, line.removeprefix(_BOM)
             else:
                 self._skip_rest(line)
                 self._too_long(self._at_line(number))
-            number, line = number + 1, self._readline(self._limit)
+            number, line = number + 1, self._readline(self.limit)
 
     def _head(self, lines: Iterator[_Line], number: int) -> Iterator[_Line]:
         length = 0
         for line in itertools.islice(lines, number - 1):
             yield line
             length += len(line[1])
-            if length > self._long:
+            if length > self.long:
                 return
 
     def _beginning_in(self, lines: Iterable[_Line]) -> str:
-        return next((text for _, line in lines for text in self._texts if line.startswith(text.encode())), "")
+        return next((text for _, line in lines for text in self.texts if line.startswith(text.encode())), "")
 
     def _text(self, lines: Iterator[_Line], begins: str) -> Iterator[Value]:
         for number, line in lines:
@@ -191,54 +182,54 @@ class _Source:
     def _document(self, head: list[_Line]) -> Iterator[Value]:
         begin = b"".join(line for _, line in head)
         if not begin.lstrip().startswith((b"{", b"[")):
-            self._file.problem("is no transcript: JSON in UTF-8 is expected, an object a line or one document")
+            self.file.problem("is no transcript: JSON in UTF-8 is expected, an object a line or one document")
             return
-        begin += self._read(self._long + 1 - len(begin))
-        if len(begin) > self._long:
+        begin += self._read(self.long + 1 - len(begin))
+        if len(begin) > self.long:
             begin, elements = self._elements(begin, head[0][0])
             if elements is not None:
                 yield from elements.values()
                 return
-        rest = self._read(self._limit + 1 - len(begin))
-        if len(begin) + len(rest) > self._limit:
-            self._too_long(self._file)
+        rest = self._read(self.limit + 1 - len(begin))
+        if len(begin) + len(rest) > self.limit:
+            self._too_long(self.file)
         else:
-            yield from self._runs(parse(begin + rest, self._file, first_line=head[0][0]))
+            yield from self._runs(parse(begin + rest, self.file, first_line=head[0][0]))
 
     def _elements(self, begin: bytes, number: int) -> tuple[bytes, Elements | None]:
         # Where the document is no list of runs, everything read of it is returned.
-        if self._is_run is None:
+        if self.is_run is None:
             return begin, None
-        elements = Elements(begin, self._read, self._file, self._is_run, self._limit, number)
+        elements = Elements(begin, self._read, self.file, self.is_run, self.limit, number)
         return (b"", elements) if elements.are_runs else (elements.raw(), None)
 
     def _runs(self, values: Iterator[Value]) -> Iterator[Value]:
         for value, place in values:
-            if is_list(value) and value and self._is_run is not None and self._is_run(value[0], ""):
+            if is_list(value) and value and self.is_run is not None and self.is_run(value[0], ""):
                 yield from ((element, place.inner(index)) for index, element in enumerate(value))
             else:
                 yield value, place
 
     def _read(self, length: int) -> bytes:
-        read = self._stream.read(max(length, 1))
+        read = self.stream.read(max(length, 1))
         self._advance(read)
         return read
 
     def _skip_rest(self, line: bytes) -> None:
         while line and not line.endswith(b"\n"):
-            line = self._stream.readline(_CHUNK_BYTES)
+            line = self.stream.readline(_CHUNK_BYTES)
             self._advance(line)
 
     def _too_long(self, place: Place) -> None:
-        self._skipped = True
-        place.problem(f"is longer than {self._limit:,} bytes and is skipped; split it into JSON lines")
+        self.is_skipped = True
+        place.problem(f"is longer than {self.limit:,} bytes and is skipped; split it into JSON lines")
 
     def _advance(self, read: bytes) -> None:
-        if read and self._on_bytes is not None:
-            self._on_bytes(len(read))
+        if read and self.on_bytes is not None:
+            self.on_bytes(len(read))
 
     def _at_line(self, number: int) -> Place:
-        return Place(self._file.path, number, self._file.report)
+        return Place(self.file.path, number, self.file.report)
 
 
 def _is_whole(line: bytes) -> bool:

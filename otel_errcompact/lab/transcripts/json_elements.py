@@ -34,13 +34,7 @@ class Elements:
     """A document whose beginning was read."""
 
     def __init__(
-        self,
-        begin: bytes,
-        read: Callable[[int], bytes],
-        file: Place,
-        is_run: IsRun,
-        limit: int,
-        first_line: int,
+        self, begin: bytes, read: Callable[[int], bytes], file: Place, is_run: IsRun, limit: int, first_line: int
     ) -> None:
         self._read = read
         self._file = file

@@ -1,17 +1,21 @@
-"""Text that is parsed as JSON; faults are reported with their place."""
+"""JSON as text and in archives; faults are reported with their place."""
 
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.records import Place
+from otel_errcompact.lab.transcripts.records import Place, fields_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
     from otel_errcompact.lab.transcripts.records import Value
+
 
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = lazy_pattern(r"\s+")
@@ -93,3 +97,47 @@ def without_halves(value: object, text: str) -> object:
     return json.loads(
         json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     )
+
+
+ARCHIVE: Final = b"PK\x03\x04"
+"""The first bytes of an archive."""
+
+_HEADER: Final = "header.json"
+_SAMPLES: Final = "samples/"
+
+
+def read_archive(stream: BinaryIO, file: Place, limit: int) -> Iterator[Value]:
+    """
+    Yield a log for each sample, and report what cannot be read.
+
+    Args:
+        stream: The archive.
+        file: Its place.
+        limit: The longest sample that is parsed.
+    """
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            names = dict.fromkeys(archive.namelist())
+            headers = _parse(archive, _HEADER, file, limit) if _HEADER in names else iter(())
+            about = next((fields_of(header).get("eval") for header, _ in headers), None)
+            samples = [name for name in names if name.startswith(_SAMPLES)]
+            for name in samples:
+                for sample, place in _parse(archive, name, file, limit):
+                    yield {"eval": about, "samples": [sample]}, place
+            if not samples:
+                file.problem("is an archive without samples; name a log of Inspect AI")
+    except (NotImplementedError, RuntimeError):
+        file.problem(
+            "is compressed as this Python cannot read it, as with zstd before Python 3.14; write it as JSON with "
+            "'inspect log convert --to json'"
+        )
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        file.problem(f"is a broken archive ({error}); record it again or remove it")
+
+
+def _parse(archive: zipfile.ZipFile, name: str, file: Place, limit: int) -> Iterator[Value]:
+    place = file.inner(name)
+    if archive.getinfo(name).file_size > limit:
+        place.problem(f"is longer than {limit:,} bytes and is skipped")
+        return
+    yield from parse(archive.read(name), place)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import runs_path
-from otel_errcompact.lab.transcripts.exceptions import TranscriptError
 from otel_errcompact.lab.transcripts.file_values import read_values
 from otel_errcompact.lab.transcripts.formats import FORMATS, cline, kimi_cli, otlp_json
+from otel_errcompact.lab.transcripts.records import TranscriptError
 from otel_errcompact.lab.transcripts.run_lives import SharedLives
 
 if TYPE_CHECKING:
@@ -45,10 +45,7 @@ _BEGINS: Final = tuple(format_.begins for format_ in FORMATS if format_.begins)
 
 
 def read(
-    path: Path,
-    *,
-    on_problem: OnProblem,
-    on_bytes: Callable[[int], None] | None = None,
+    path: Path, *, on_problem: OnProblem, on_bytes: Callable[[int], None] | None = None
 ) -> Iterator[RecordedRun | RecordedTrace | RecordedLife]:
     """
     Read a transcript file of any format, without raising for its contents.
@@ -80,10 +77,7 @@ def read(
 
 
 def read_files(
-    files: Iterable[Path],
-    *,
-    on_problem: OnProblem,
-    on_bytes: Callable[[int], None] | None = None,
+    files: Iterable[Path], *, on_problem: OnProblem, on_bytes: Callable[[int], None] | None = None
 ) -> Iterator[tuple[Path, Iterator[RecordedRun | RecordedTrace | RecordedLife]]]:
     """
     Read files one after the other, each run once.

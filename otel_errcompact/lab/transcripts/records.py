@@ -11,8 +11,27 @@ from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 from typing import Final, TypeAlias, TypeGuard
 
-from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.runtime.lazy import lazy_pattern
+
+
+class TranscriptError(ErrcompactError, ValueError):
+    """
+    A recorded run cannot be read.
+
+    Args:
+        path: The file.
+        line: The line, counted from 1; 0 where the file as a whole is meant.
+        problem: What is wrong, and what to do.
+    """
+
+    def __init__(self, path: str, line: int, problem: str) -> None:
+        place = f"{path}:{line}" if line else path
+        super().__init__(f"{place}: {problem}")
+        self.path = path
+        self.line = line
+        self.problem = problem
+
 
 OnProblem: TypeAlias = Callable[[TranscriptError], None]
 """Takes each malformed file, line or field."""
@@ -21,8 +40,7 @@ Value: TypeAlias = "tuple[object, Place]"
 """A JSON value of a transcript file (one a line, or the whole document), or a line of a text, and where it stands."""
 
 _TIME: Final = lazy_pattern(
-    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):?(\d\d))?",
-    re.ASCII,
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
 _NUMBER: Final = lazy_pattern(r"-?\d{1,20}", re.ASCII)
 _LARGEST: Final = sys.float_info.max
@@ -175,6 +193,14 @@ class Record:
         if value is None or isinstance(value, str):
             return value or ""
         return as_json(value, self.place.inner(key))
+
+    def first(self, *keys: str) -> str:
+        """Return the first text that is not empty."""
+        return next((text for key in keys if (text := self.text(key))), "")
+
+    def first_json(self, *keys: str) -> str:
+        """Return the first field that is there as JSON."""
+        return next((self.json(key) for key in keys if key in self.fields), "")
 
     def child(self, key: str) -> Record:
         """Return an object."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.records import kind_of
+from otel_errcompact.lab.transcripts.records import is_list, kind_of
 
 if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.records import Record
@@ -35,8 +35,8 @@ KINDS: Final = frozenset({"message", "reasoning", *_CALLS, *(f"{call}{_OUTPUT}" 
 class Answer:
     """The result of a call."""
 
-    call_id: str
-    result: str
+    call_id: str = ""
+    result: str = ""
     flagged: bool | None = None
     exit_code: int | None = None
 
@@ -59,20 +59,18 @@ def take_item(item: Record, builder: RunBuilder, *, line: int | None = None, tim
     kind = item.text("type") or "message"
     if kind == "message":
         builder.say(item.prose("content"))
-    elif kind in _CALLS:
-        _request(item, kind, builder, time_ns)
-    elif kind.endswith(_OUTPUT):
-        take_answer(answer_of(item), builder, line=line, time_ns=time_ns)
-    elif kind in _WHOLE:
-        _request(item, kind, builder, time_ns)
-        take_answer(_answer_within(item, kind), builder, line=line, time_ns=time_ns)
+    elif kind in _CALLS | _WHOLE:
+        tool = _TOOL_OF_CALL.get(kind, kind.removesuffix("_call"))
+        builder.request_call(item, tool=tool, time_ns=time_ns)
+    if kind in _WHOLE or kind.endswith(_OUTPUT):
+        answer = _answer_within(item, kind) if kind in _WHOLE else answer_of(item)
+        take_answer(answer, builder, line=line, time_ns=time_ns)
 
 
 def take_answer(answer: Answer, builder: RunBuilder, *, line: int | None = None, time_ns: int | None = None) -> None:
     """Read the result of a call into a run."""
     builder.answer(
         answer.call_id,
-        call_id=answer.call_id,
         result=answer.result,
         flagged=answer.flagged,
         exit_code=answer.exit_code,
@@ -83,43 +81,27 @@ def take_answer(answer: Answer, builder: RunBuilder, *, line: int | None = None,
 
 def answer_of(item: Record) -> Answer:
     """Read the result of a call, whatever its form."""
-    streams = [part for part in item.children("output") if "stdout" in part.fields] if _has_parts(item) else []
+    streams = (
+        [part for part in item.children("output") if "stdout" in part.fields]
+        if is_list(item.fields.get("output"))
+        else []
+    )
     codes = [part.child("outcome").integer("exit_code") for part in streams]
     return Answer(
-        call_id=_id_of(item),
+        call_id=item.first("call_id", "id"),
         result="\n".join(map(_text_of_streams, streams)) if streams else item.prose("output"),
         flagged=True if item.text("status") == "failed" else None,
         exit_code=next((code for code in codes if code), codes[-1] if codes else None),
     )
 
 
-def _request(item: Record, kind: str, builder: RunBuilder, time_ns: int | None) -> None:
-    call_id = _id_of(item)
-    builder.request(
-        call_id,
-        tool=item.text("name") or _TOOL_OF_CALL.get(kind, kind.removesuffix("_call")),
-        call_id=call_id,
-        arguments=next(
-            (item.json(key) for key in ("arguments", "input", "action", "operation", "code") if key in item.fields), ""
-        ),
-        time_ns=time_ns,
-    )
-
-
 def _answer_within(item: Record, kind: str) -> Answer:
+    call_id = item.first("call_id", "id")
     if kind == "mcp_call":
         error = item.json("error")
-        return Answer(call_id=_id_of(item), result=error or item.prose("output"), flagged=bool(error))
+        return Answer(call_id=call_id, result=error or item.prose("output"), flagged=bool(error))
     logs = "\n".join(part.text("logs") for part in item.children("outputs") if "logs" in part.fields)
-    return Answer(call_id=_id_of(item), result=logs, flagged=True if item.text("status") == "failed" else None)
-
-
-def _id_of(item: Record) -> str:
-    return item.text("call_id") or item.text("id")
-
-
-def _has_parts(item: Record) -> bool:
-    return isinstance(item.fields.get("output"), list)
+    return Answer(call_id=call_id, result=logs, flagged=True if item.text("status") == "failed" else None)
 
 
 def _text_of_streams(part: Record) -> str:

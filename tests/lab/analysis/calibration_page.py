@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from otel_errcompact.lab.analysis.calibration import Control, Row, Side
-    from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+    from otel_errcompact.lab.transcripts.records import TranscriptError
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "calibration.md"
 SETS: Final = {"SWE-agent": "outcomes", "tau-bench": "transcripts/openai_chat_taubench"}
@@ -56,8 +56,8 @@ def lines(found: Calibration) -> Iterator[str]:
     """Yield the rows of a table."""
     for name, limits in ROWS:
         for limit in limits:
-            yield _line(f"`{name}` {limit}", found.all.row(name, limit))
-    yield _line("all as set", found.all.together())
+            yield _line(f"`{name}` {limit}", found.row(name, limit))
+    yield _line("all as set", found.together())
 
 
 def refusals(found: Calibration) -> str:
@@ -94,4 +94,4 @@ if __name__ == "__main__":
     for heading, place in SETS.items():
         table = calibrated(Path(*sys.argv[1:]) if sys.argv[1:] else SHARED_DATA, place)
         rows = "\n".join(lines(table))
-        sys.stdout.write(f"{heading}: {table.all.good} good, {table.all.bad} bad\n{rows}\n{refusals(table)}\n")
+        sys.stdout.write(f"{heading}: {table.good} good, {table.bad} bad\n{rows}\n{refusals(table)}\n")

@@ -60,4 +60,4 @@ def run(
         for number, step in enumerate(steps):
             builder.answer(str(number), result=step.result, flagged=step.flagged, exit_code=step.exit_code)
     builder.say(answer)
-    return builder.build(run_id=run_id, agent=agent, source="runs/shop.jsonl", succeeded=succeeded)
+    return builder.build(run_id, agent, "runs/shop.jsonl", succeeded=succeeded)

@@ -6,7 +6,6 @@ import pytest
 
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.lab.analysis import Analyzer, Calibration, calibration
-from otel_errcompact.lab.analysis.calibration import Table
 from tests.lab.analysis.records import failing, healthy, run
 
 
@@ -35,13 +34,13 @@ def found() -> Calibration:
 
 def test_every_value_tells_what_it_stops(found: Calibration) -> None:
     """Up to the first that stops nothing."""
-    rows = [(row.limit, row.good.stopped.runs, row.bad.stopped.runs) for row in found.all.rows("same")]
+    rows = [(row.limit, row.good.stopped.runs, row.bad.stopped.runs) for row in found.rows("same")]
     assert rows == [(1, 2, 2), (2, 1, 2), (3, 1, 1), (4, 0, 1), (5, 0, 1), (6, 0, 0)]
 
 
 def test_shares_come_with_intervals(found: Calibration) -> None:
     """Few runs are not to be trusted."""
-    row = found.all.row("same", 2).to_json()
+    row = found.row("same", 2).to_json()
     assert row["good"] == {
         "stopped": 1,
         "of": 3,
@@ -50,19 +49,18 @@ def test_shares_come_with_intervals(found: Calibration) -> None:
         # One failure and the success, each with one token asked.
         "calls_after": 2,
         "context_tokens_after": 10 + 3,
-        "input_tokens_after": 30 + 40,
     }
 
 
 def test_a_value_never_reached_stops_nothing(found: Calibration) -> None:
     """And says so of how many runs."""
-    row = found.all.row("total", 30)
+    row = found.row("total", 30)
     assert (row.good.stopped.runs, row.good.of, row.bad.stopped.runs, row.bad.of) == (0, 3, 0, 2)
 
 
 def test_all_together_are_those_that_are_set() -> None:
     """A run is stopped by the first that it reaches."""
-    together = calibrated(good(3), bad(5), thresholds=Thresholds(same=4, consecutive=5, total=2)).all.together()
+    together = calibrated(good(3), bad(5), thresholds=Thresholds(same=4, consecutive=5, total=2)).together()
     assert (together.rule, together.limit) == ("any", None)
     assert (together.good.stopped.runs, together.good.stopped.after.calls) == (1, 2)
     assert (together.bad.stopped.runs, together.bad.stopped.after.calls) == (1, 3)
@@ -71,43 +69,32 @@ def test_all_together_are_those_that_are_set() -> None:
 @pytest.mark.parametrize(("tolerance", "lowest"), [(0.0, 4), (0.3, 4), (0.34, 2), (0.7, 1), (1.0, 1)])
 def test_the_lowest_value_that_spares_good_runs(found: Calibration, tolerance: float, lowest: int) -> None:
     """For a stated share of them."""
-    assert found.all.lowest("same", tolerance) == lowest
+    assert found.lowest("same", tolerance) == lowest
 
 
 def test_few_good_runs_spare_nothing_surely(found: Calibration) -> None:
     """Of three runs, no stop may still be many of a hundred."""
-    assert found.all.lowest("same", 0.05, surely=True) is None
-    assert found.all.lowest("same", 0.57, surely=True) == 4
+    assert found.lowest("same", 0.05, surely=True) is None
+    assert found.lowest("same", 0.57, surely=True) == 4
 
 
 def test_without_good_runs_there_is_no_lowest_value() -> None:
     """Whatever is stopped, it was bad."""
-    assert calibrated(bad(3)).all.lowest("same", 0.05) is None
-    assert Table(Thresholds()).lowest("same", 1.0) is None
+    assert calibrated(bad(3)).lowest("same", 0.05) is None
+    assert Calibration(Thresholds()).lowest("same", 1.0) is None
 
 
 def test_runs_that_do_not_tell_how_they_ended_are_counted_apart() -> None:
     """They are neither good nor bad."""
     found = calibrated(run(failing()), good(1))
-    assert (found.without_outcome, found.all.good, found.all.bad) == (1, 1, 0)
+    assert (found.without_outcome, found.good, found.bad) == (1, 1, 0)
 
 
-def test_agents_have_tables_of_their_own() -> None:
-    """What spares one may stop another."""
-    found = calibrated(good(1, agent="careful"), good(4, agent="stubborn"), bad(4, agent="stubborn"))
-    assert {agent: table.lowest("same", 0.0) for agent, table in found.by_agent.items()} == {
-        "careful": 2,
-        "stubborn": 5,
-    }
-    assert list(found.to_json()["by_agent"]) == ["careful", "stubborn"]
-
-
-def test_agents_beyond_many_share_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agents_beyond_many_are_compared_with_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory does not grow with their names."""
-    monkeypatch.setattr(calibration, "MAX_AGENTS", 2)
-    found = calibrated(*(good(1, agent=f"agent-{number}") for number in range(5)))
-    assert {agent: table.good for agent, table in found.by_agent.items()} == {"agent-0": 1, "agent-1": 1, "other": 3}
-    assert found.all.good == 5
+    monkeypatch.setattr(calibration, "MAX_AGENTS", 1)
+    runs = [good(2, agent="first"), good(2, agent="careful"), bad(2, agent="stubborn")]
+    assert calibrated(*runs).row("same", 2).control.expected == pytest.approx(1 + 2 * 1 / 2)
 
 
 def test_it_is_told_as_data(found: Calibration) -> None:
@@ -128,7 +115,7 @@ def test_it_is_told_as_data(found: Calibration) -> None:
 
 def test_the_control_is_what_runs_of_the_same_age_would_have_held() -> None:
     """Of the runs still going at the call of the stop, the share of good ones; each stopped run counts with its own."""
-    control = calibrated(good(0), good(1), good(3), bad(2), bad(5)).all.row("same", 2).control
+    control = calibrated(good(0), good(1), good(3), bad(2), bad(5)).row("same", 2).control
     # Stopped at the second call: one good run and two bad ones. Then two good runs and two bad ones were going.
     assert (control.stopped, control.observed, control.expected) == (3, 1, 1.5)
     assert control.ratio == pytest.approx(2 / 3)
@@ -140,9 +127,9 @@ def test_agents_are_compared_with_their_own_runs() -> None:
     """An agent that always succeeds makes another one's failures no surprise."""
     careful = [good(2, agent="careful")] * 20
     stubborn = [bad(2, agent="stubborn")] * 20
-    assert calibrated(*careful, *stubborn).all.row("same", 2).control.expected == pytest.approx(20)
+    assert calibrated(*careful, *stubborn).row("same", 2).control.expected == pytest.approx(20)
     mixed = [good(2, agent="one")] * 20 + [bad(2, agent="one")] * 20
-    assert calibrated(*mixed).all.row("same", 2).control.ratio == pytest.approx(1)
+    assert calibrated(*mixed).row("same", 2).control.ratio == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

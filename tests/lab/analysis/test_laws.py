@@ -48,8 +48,6 @@ def test_shares_lie_between_nothing_and_all(recorded) -> None:
     counts = Analyzer().analyze(recorded).counts
     figures = counts.to_json()
     assert all(0 <= value <= 1 for name, value in figures.items() if "share" in name and "saved" not in name)
-    assert counts.seen_characters + counts.doubled_characters <= counts.error_characters
-    assert counts.exact_repeats <= counts.failures
     assert counts.classes + counts.class_repeats == counts.failures
     assert counts.failures + counts.ignored <= counts.calls
 

@@ -102,7 +102,7 @@ def test_what_halts_by_itself_stops_no_good_run(both: Both) -> None:
     calibration = Calibration(Thresholds())
     for found, _ in both:
         calibration.add(found)
-    table = calibration.all
+    table = calibration
     assert (table.good, table.bad) == (94, 117)
     halt = table.row("loop", Thresholds().loop_halt)
     assert (halt.good.stopped.runs, halt.bad.stopped.runs) == (0, 0)

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import otel_errcompact
 from otel_errcompact.lab.cli.app import app
-from otel_errcompact.lab.cli.statuses import MEANINGS
+from otel_errcompact.lab.cli.output import MEANINGS
 
 PAGE = Path(__file__).parents[3] / "docs/reference/command-line.md"
 SAMPLES = Path(__file__).parents[1] / "transcripts/samples"

@@ -104,7 +104,7 @@ def test_the_demo_is_mounted(errcompact: Errcompact, monkeypatch: pytest.MonkeyP
     given: list[dict[str, object]] = []
     monkeypatch.setattr(otel_errcompact.lab.cli.demo, "demo", lambda **options: given.append(options))
     assert errcompact("demo", "--plain", "--trajectory", tmp_path / "t").code == 0
-    assert given == [{"plain": True, "long": False, "trajectory": tmp_path / "t", "repeat": 1, "pause_s": 0.0}]
+    assert given == [{"plain": True, "trajectory": tmp_path / "t", "repeat": 1, "pause_s": 0.0}]
 
 
 @pytest.mark.programs

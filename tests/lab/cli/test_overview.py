@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.lab.cli.overview import MOST, write_overview
+from otel_errcompact.lab.cli.report import MOST, write_overview
 
 
 def test_classes_and_escalations_of_all_runs_are_counted_once() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from otel_errcompact.lab.html_report.model import PageData
+    from otel_errcompact.lab.html_report.collector import PageData
 
     Gather = Callable[..., PageData]
     WriteTrajectory = Callable[..., Path]

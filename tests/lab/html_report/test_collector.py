@@ -10,7 +10,7 @@ import otel_errcompact
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.lab.html_report import class_summary, collector, groups
+from otel_errcompact.lab.html_report import class_summary, collector, model
 from otel_errcompact.lab.html_report.model import Place, TokenTotals, Totals
 from tests.lab.html_report.conftest import page_of
 
@@ -55,11 +55,10 @@ def test_totals_and_the_bill(gather: Gather) -> None:
     assert [run.run_id for run in page.runs] == ["one"]
 
 
-def test_streaks_and_escalations_are_told_with_what_was_reached(gather: Gather) -> None:
+def test_escalations_are_told_with_what_was_reached(gather: Gather) -> None:
     """Each threshold escalates once, and the streak goes on."""
     page = gather(one=["Error: refused"] * 5)
-    (streak,) = page.streaks
-    assert (streak.longest, streak.runs, streak.cause, streak.entries[0].place.run_id) == (5, 1, "refused", "one")
+    assert page.classes[0].streak == 5
     reached = [(group.breach, group.entries[0]) for group in page.escalations]
     assert [(breach.threshold, breach.count, breach.limit, entry.call) for breach, entry in reached] == [
         ("same", 3, 3, 3),
@@ -73,7 +72,7 @@ def test_of_a_trajectory_nothing_is_claimed_that_it_does_not_hold(write_trajecto
     page = page_of(write_trajectory(*["Error: refused"] * 5))
     (entry,) = page.classes
     assert (entry.standing, entry.streak, entry.escalations) == ("unknown", None, 0)
-    assert (page.streaks, page.escalations, page.totals.failures_only_runs) == ((), (), 1)
+    assert (page.escalations, page.totals.failures_only_runs) == ((), 1)
     assert page.tokens == TokenTotals(raw=page.tokens.raw)
     assert (page.tokens.alone, page.tokens.digests) == (page.tokens.raw, 0)
     assert [run.context_tokens for run in page.runs] == [0]
@@ -159,16 +158,15 @@ def test_rare_classes_give_way_and_stay_counted(gather: Gather, monkeypatch: pyt
     assert (page.other_classes, page.other_failures, page.totals.failures) == (4, 4, 8)
 
 
-def test_rows_of_runs_streaks_and_escalations_are_bounded(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_runs_and_escalations_are_bounded(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
     """The largest stay; how many more there are is told."""
-    for limit in ("MAX_RUNS", "MAX_STREAKS", "MAX_ESCALATIONS"):
+    for limit in ("MAX_RUNS", "MAX_ESCALATIONS"):
         monkeypatch.setattr(collector, limit, 1)
-    monkeypatch.setattr(groups, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(model, "MAX_ENTRIES", 2)
     monkeypatch.setattr(class_summary, "MAX_PLACES", 1)
     page = gather(one=["Error: a"] * 3, two=["Error: a"] * 4, three=["Error: a"] * 3, four=["Error: b"] * 2)
     assert ([run.run_id for run in page.runs], page.more_runs) == (["two"], 3)
-    (streaks,), (escalations,) = page.streaks, page.escalations
-    assert ([entry.length for entry in streaks.entries], streaks.runs, page.more_streaks) == ([4, 3], 3, 1)
+    (escalations,) = page.escalations
     assert ([entry.place.run_id for entry in escalations.entries], escalations.count) == (["one", "two"], 3)
     assert (escalations.breach.threshold, page.more_escalations) == ("same", 1)
     assert ([place.run_id for place in page.classes[0].places], page.classes[0].more_places) == (["two"], 2)

@@ -19,7 +19,7 @@ from tests.lab.html_report.conftest import page_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from otel_errcompact.lab.html_report.model import PageData
+    from otel_errcompact.lab.html_report.collector import PageData
     from tests.lab.html_report.conftest import WriteTrajectory
 
 REFUSED, NO_TABLE, QUOTA = "Error: refused", "Error: no such table: orders", "Error: quota exceeded"

@@ -89,8 +89,6 @@ def test_a_breach_of_several_runs_is_said_once(gather: Gather) -> None:
     assert escalations.count("3 of 3 failures of this class without a success of its operation") == 1
     assert '<span class="figure">2<small>\N{MULTIPLICATION SIGN}</small></span>' in escalations
     assert re.findall(r"after call (\d) \(<bdi class=\"mono\">db.query", escalations) == ["3", "4"]
-    streaks = html.partition('<section id="streaks"')[2].partition("</section>")[0]
-    assert "<summary>3 in each of 2 runs" in streaks
 
 
 def test_the_bill_of_a_live_run_has_what_frameworks_send(tmp_path: Path) -> None:

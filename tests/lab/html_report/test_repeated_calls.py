@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from otel_errcompact.lab.html_report.repeated_calls import RepeatedCalls
 from otel_errcompact.lab.html_report.steps import Repeats
+from otel_errcompact.lab.html_report.time_line import RepeatedCalls
 
 
 def test_failures_and_refusals_of_a_call_are_told_apart() -> None:

@@ -16,7 +16,7 @@ from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.lab.html_report import collector, time_line
 from otel_errcompact.lab.html_report.rendering import html_of
-from otel_errcompact.lab.html_report.room import Room
+from otel_errcompact.lab.html_report.shared_texts import Room
 from otel_errcompact.lab.html_report.steps import Fold, Gap, Repeats, Step, Text
 from otel_errcompact.lab.html_report.time_line import TimeLineDraft
 from otel_errcompact.lab.replay import PlayedCall
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.escalator.escalation import Escalation
-    from otel_errcompact.lab.html_report.model import PageData
+    from otel_errcompact.lab.html_report.collector import PageData
     from otel_errcompact.lab.html_report.steps import Part
     from tests.lab.html_report.conftest import Gather, WriteTrajectory
 

@@ -12,7 +12,7 @@ from otel_errcompact.lab.transcripts import RecordedRun, RecordedTrace, read
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+    from otel_errcompact.lab.transcripts.records import TranscriptError
 
 SAMPLES = Path(__file__).parent / "samples"
 

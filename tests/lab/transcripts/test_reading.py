@@ -17,7 +17,7 @@ from otel_errcompact.lab.transcripts import FORMATS, RecordedRun, RecordedTrace,
 from otel_errcompact.lab.transcripts.file_values import read_values
 
 if TYPE_CHECKING:
-    from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+    from otel_errcompact.lab.transcripts.records import TranscriptError
 
 SAMPLES = Path(__file__).parent / "samples"
 FORMAT_OF = {

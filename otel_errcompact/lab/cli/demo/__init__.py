@@ -12,15 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.cli.demo.agent import MODEL
-from otel_errcompact.lab.cli.demo.console import open_console
-from otel_errcompact.lab.cli.demo.narrative import write_opening, write_repeat, write_step, write_summary
-from otel_errcompact.lab.cli.demo.session import AGENT, play
-from otel_errcompact.lab.cli.demo.story import open_story, tell_step, tell_summary
+from otel_errcompact.lab.cli.demo.narrative import open_console, write_opening, write_repeat, write_step, write_summary
+from otel_errcompact.lab.cli.demo.session import AGENT, model_calls, play
 from otel_errcompact.lab.cli.demo.telemetry import telemetry
-from otel_errcompact.lab.cli.demo.token_costs import model_calls
-from otel_errcompact.lab.cli.output import say_unwritten
+from otel_errcompact.lab.cli.output import FINE, UNWRITABLE, say_unwritten
 from otel_errcompact.lab.cli.sources import check_appendable
-from otel_errcompact.lab.cli.statuses import FINE, UNWRITABLE
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -33,15 +29,12 @@ if TYPE_CHECKING:
 TRAJECTORY: Final = Path("errcompact-trajectory-demo.jsonl")
 
 
-def demo(
-    *, plain: bool = False, long: bool = False, trajectory: Path | None = None, repeat: int = 1, pause_s: float = 0
-) -> int:
+def demo(*, plain: bool = False, trajectory: Path | None = None, repeat: int = 1, pause_s: float = 0) -> int:
     """
     Let a scripted agent work, and print its session.
 
     Args:
         plain: Neither colours nor drawn boxes.
-        long: Each step whole, with all metrics and the run report.
         trajectory: The file that raw errors are appended to; a new file in the working directory if None.
         repeat: How many sessions there are; until an interrupt if zero. All but the first are told in a line each.
         pause_s: Seconds between them.
@@ -55,9 +48,9 @@ def demo(
     file = _writable(trajectory, anew=False) if trajectory else _writable(TRAJECTORY, anew=True)
     console = open_console(plain=plain)
     with _until_interrupted() if repeat != 1 else nullcontext(), telemetry(file) as running:
-        (write_opening if long else open_story)(console)
-        session = _play(partial(write_step if long else tell_step, console), running)
-        (write_summary if long else tell_summary)(console, session, running.signals(), file)
+        write_opening(console)
+        session = _play(partial(write_step, console), running)
+        write_summary(console, session, running.signals(), file)
         for number in range(2, repeat + 1) if repeat else count(2):
             time.sleep(pause_s)
             write_repeat(console, number, _play(lambda _: None, running))

@@ -1,32 +1,107 @@
-"""The printed narrative: the session step by step, and its summary."""
+"""The printed story of a session, on two screens."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rich import box
+from rich.console import Console
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from otel_errcompact.digest import plain_lines
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.cli.demo.agent import TASK
-from otel_errcompact.lab.cli.demo.console import excerpt, fill, sanitise
-from otel_errcompact.lab.cli.demo.session import AGENT
-from otel_errcompact.lab.cli.demo.token_costs import cost_session
+from otel_errcompact.lab.cli.demo.session import cost_session
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from otel_errcompact.engine.report import ClassReport
-    from otel_errcompact.lab.cli.demo.console import DemoConsole
-    from otel_errcompact.lab.cli.demo.session import Outcome, Session, Step
+    from rich.console import RenderableType
+
+    from otel_errcompact.lab.cli.demo.session import Cost, Outcome, Session, Step
     from otel_errcompact.lab.cli.demo.telemetry import Point, Signals
-    from otel_errcompact.lab.cli.demo.token_costs import Cost
+
+
+MAX_WIDTH: Final = 110
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoConsole:
+    """Writes text, tables and boxes; no text is taken as markup."""
+
+    terminal: Console
+    box: box.Box
+
+    @property
+    def inside(self) -> int:
+        """The columns inside a box as wide as the console."""
+        return self.terminal.width - 4
+
+    def write(self, text: str, style: str = "") -> None:
+        """Write untrusted text, line by line."""
+        self.put(sanitise(text, style))
+
+    def put(self, content: RenderableType = "") -> None:
+        """Write anything rich can render."""
+        self.terminal.print(content)
+
+    def heading(self, text: str) -> None:
+        """Begin a section."""
+        self.put()
+        line = "-" if self.box is box.ASCII else "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
+        self.terminal.rule(Text(text, "bold"), align="left", style="dim", characters=line)
+
+    def put_panel(self, title: str, text: str, *, style: str) -> None:
+        """Write untrusted text in a box with a title."""
+        heading = Text(title, f"bold {style}")
+        self.put(Panel(sanitise(text), title=heading, title_align="left", border_style=style, box=self.box))
+
+    def put_table(self, name: str, numbers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Write a table of names with numbers."""
+        table = Table(box=self.box, border_style="dim", header_style="bold", expand=False)
+        table.add_column(name, overflow="fold")
+        for number in numbers:
+            table.add_column(number, justify="right", no_wrap=True, overflow="fold")
+        for row in rows:
+            table.add_row(*map(sanitise, row))
+        self.put(table)
+
+
+def open_console(*, plain: bool) -> DemoConsole:
+    """
+    Return a console on standard output.
+
+    Args:
+        plain: Neither colours nor drawn boxes.
+    """
+    terminal = Console(markup=False, highlight=False, emoji=False, color_system=None if plain else "auto")
+    terminal.width = min(terminal.width, MAX_WIDTH)
+    return DemoConsole(terminal=terminal, box=box.ASCII if plain else box.ROUNDED)
+
+
+def sanitise(text: str, style: str = "") -> Text:
+    """Return text that cannot change the terminal's state or be markup."""
+    return Text(plain_lines(text), style)
+
+
+def excerpt(text: str, *, first: int, last: int, width: int) -> str:
+    """Return the first and last lines of a text, with visible cuts."""
+    lines = [line if len(line) <= width else f"{line[: width - 3]}..." for line in text.rstrip().splitlines()]
+    left_out = len(lines) - first - last
+    if left_out <= 1:
+        return "\n".join(lines)
+    return "\n".join([*lines[:first], f"... {left_out} more lines ...", *lines[len(lines) - last :]])
+
 
 STYLES: Final[dict[Outcome, str]] = {"ok": "green", "failed": "red", "refused": "yellow"}
 DIGEST: Final = "cyan"
@@ -35,46 +110,33 @@ _RAW: Final = "magenta"
 
 
 def write_opening(console: DemoConsole) -> None:
-    """Write an introduction."""
+    """Write the introduction."""
     console.heading("errcompact demo")
     console.write(
-        "A scripted agent does a real piece of work with real tools that really fail. It sees no exception and no "
-        "traceback: what stands under a failed call is all it reads, and out of that it takes its next step."
+        "A scripted agent works with real tools that really fail. It sees no traceback: the line below a failed call "
+        "is from the digest that it reads instead."
     )
-    console.space()
     console.write(f"task: {TASK}", "bold")
+    console.put()
 
 
 def write_step(console: DemoConsole, step: Step) -> None:
-    """Write one step: the agent's thought, its call, and its result."""
-    console.space()
-    console.write(f"> {step.call.thought}", "italic")
-    line = Table.grid(expand=True, padding=(0, 1))
-    line.add_column(width=2, justify="right")
-    line.add_column(ratio=1, overflow="fold")
-    line.add_column(justify="right", no_wrap=True)
-    line.add_row(str(step.number), sanitise(format_call(step)), sanitise(step.outcome, f"bold {STYLES[step.outcome]}"))
-    console.put(line)
-    console.write(step.read if step.outcome != "ok" else _last_line(step.read), _choose_style(step), indent=4)
+    """Write a step on one line, and one of its digest."""
+    rows: list[tuple[str, str, str, str]] = [(str(step.number), _format_call(step), step.outcome, STYLES[step.outcome])]
+    if step.outcome != "ok":
+        rows.append(("", f"  {_pick_line(step)}", "", ""))
     if step.answered is not None:
-        console.write(f"operator: {step.answered.action}: {step.answered.message}", "bold yellow", indent=4)
-    if step.answered is not None and step.answered.action == "continue":
-        console.put(Text(step.recent_errors, DIGEST), indent=4)
+        rows.append(("", f"  operator: {step.answered.action}: {step.answered.message}", "", ""))
+    _put_lines(console, rows)
 
 
 def write_summary(console: DemoConsole, session: Session, signals: Signals, trajectory: Path) -> None:
-    """Write the summary of the session."""
-    if session.halted:
-        console.space()
-        console.write(f"The gate raised RunHalted before step {len(session.steps) + 1}: {session.halted}", "bold red")
-    _write_comparisons(console, session)
-    write_bill(console, session)
-    _write_counters(console, session, signals)
-    # The most telling parts come last: a terminal still shows them when the demo is over.
-    _write_report(console, session)
-    _write_ladder(console, session)
-    write_artefacts(console, session, signals.points)
-    write_trajectory(console, session, trajectory, exported=signals.exported)
+    """Write ladder, artefacts, bill and files."""
+    console.heading("The ladder: tell, refuse, ask, halt")
+    _put_lines(console, ((step, f"{rung:9} {said}", "", "") for step, rung, said in _list_rungs(session)))
+    _write_artefacts(console, session, signals.points)
+    _write_bill(console, session)
+    _write_trajectory(console, session, trajectory, exported=signals.exported)
 
 
 def write_repeat(console: DemoConsole, number: int, session: Session) -> None:
@@ -86,61 +148,28 @@ def write_repeat(console: DemoConsole, number: int, session: Session) -> None:
     )
 
 
-def format_call(step: Step) -> str:
-    """Return a call as Python writes it."""
+def _format_call(step: Step) -> str:
     arguments = ", ".join(f"{name}={json.dumps(value)}" for name, value in step.call.arguments.items())
     return f"{step.call.tool}({arguments})"
 
 
-def _last_line(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2]
-
-
-def _choose_style(step: Step) -> str:
-    return "dim" if step.outcome == "ok" else DIGEST
-
-
-def write_artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
-    """Write one failure as digest, counter and raw error."""
+def _write_artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
     # Of the failure with the longest raw error.
     step = max(_select_failed(session), key=lambda step: len(step.raw))
     counter = next(point for point in points if point.attributes.get(semconv.CLASS) == step.key and _is_errors(point))
     lines = len(step.raw.splitlines())
     console.heading(f"One failure, three artefacts: step {step.number}, {step.call.tool}")
-    console.put(console.panel(f"for the agent: the digest, {_format_sizes(step)}", sanitise(step.read), style=DIGEST))
-    console.put(console.panel("for the operator: counters by error class", sanitise(str(counter)), style=_COUNTER))
+    console.put_panel(f"for the agent: the digest, {_format_sizes(step)}", step.read, style=DIGEST)
+    console.put_panel("for the operator: counters by error class", str(counter), style=_COUNTER)
     raw = excerpt(step.raw, first=4, last=3, width=console.inside)
-    console.put(console.panel(f"for debugging: the raw error, {lines} lines", sanitise(raw), style=_RAW))
-
-
-def _write_comparisons(console: DemoConsole, session: Session) -> None:
-    # Each loop's first failure, and the first loop's first repeat.
-    console.heading("What the tool said, and what the agent read")
-    for number, answered in enumerate(session.report.escalations):
-        loop = [step for step in _select_failed(session) if step.key == answered.escalation.key]
-        for step in loop[:1] if number else loop[:2]:
-            _write_comparison(console, step)
-
-
-def _write_comparison(console: DemoConsole, step: Step) -> None:
-    raw = excerpt(step.raw, first=7, last=6, width=console.beside)
-    said = console.panel(f"step {step.number}: raw", sanitise(raw), style=_RAW)
-    read = console.panel(f"step {step.number}: digest, {_format_sizes(step)}", sanitise(step.read), style=DIGEST)
-    console.side_by_side(said, read)
+    console.put_panel(f"for debugging: the raw error, {lines} lines", raw, style=_RAW)
 
 
 def _format_sizes(step: Step) -> str:
     return f"{estimate_tokens(step.read)} tokens (raw {estimate_tokens(step.raw):,}, sent {step.sent:,})"
 
 
-def _write_ladder(console: DemoConsole, session: Session) -> None:
-    console.heading("The ladder: tell, refuse, ask, halt")
-    table = console.table("step", "rung", "what happened", right="step")
-    console.put(fill(table, list_rungs(session)))
-
-
-def list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
-    """Yield each step of the ladder with its number and event."""
+def _list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
     for step in session.steps:
         number = str(step.number)
         if step.outcome == "refused":
@@ -154,18 +183,17 @@ def list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
         yield str(len(session.steps) + 1), "halted", "RunHalted at the gate; the agent's own loop would have continued"
 
 
-def write_bill(console: DemoConsole, session: Session) -> None:
-    """Write what the session costs, raw, sent and with digests."""
+def _write_bill(console: DemoConsole, session: Session) -> None:
     costs = cost_session(session.steps)
     columns = ("raw", "sent", "digests", "vs-raw", "vs-sent")
-    table = console.table("tokens (characters / 4)", *columns, right=" ".join(columns))
     positions = (
         (f"results of the {session.report.occurrences} failures", costs.errors),
         ("the whole conversation at the end", costs.conversation),
         (f"all {len(session.steps)} prompts, as billed without a cache", costs.prompts),
     )
     console.heading("The cost of the session")
-    console.put(fill(table, ((name, *_format_cost(cost)) for name, cost in positions)))
+    rows = ((name, *_format_cost(cost)) for name, cost in positions)
+    console.put_table("tokens (characters / 4)", columns, rows)
     console.write(
         "Sent: what frameworks send without this library, `str(e)` of an exception, else the text. Errors are about "
         "2 % of a coding agent's context, 10 to 35 % of a looping one's; `errcompact replay` measures yours.",
@@ -183,52 +211,11 @@ def _format_cost(cost: Cost) -> tuple[str, str, str, str, str]:
     )
 
 
-def _write_counters(console: DemoConsole, session: Session, signals: Signals) -> None:
-    console.heading("What the operator gets: OpenTelemetry metrics and log records")
-    points = signals.points
-    errors = console.table("tool", "error.type", "class", "outcome", "errors", right="errors")
-    order = [found.key for found in session.report.classes]
-    counted = sorted(filter(_is_errors, points), key=lambda point: order.index(point.attributes[semconv.CLASS]))
-    console.put(fill(errors, map(_build_error_row, counted)))
-    others = console.table("instrument", "attributes", "value", right="value")
-    console.put(fill(others, _list_others(points)))
-    console.write(f"({semconv.GEN_AI_AGENT_NAME}={AGENT} is left out)", "dim")
-    for record in signals.records:
-        console.write(record)
-
-
 def _is_errors(point: Point) -> bool:
     return point.instrument == semconv.ERRORS
 
 
-def _build_error_row(point: Point) -> tuple[str, ...]:
-    columns = (semconv.GEN_AI_TOOL_NAME, semconv.ERROR_TYPE, semconv.CLASS, semconv.OUTCOME)
-    return (*(point.attributes[name] for name in columns), str(point.value))
-
-
-def _list_others(points: Iterable[Point]) -> Iterator[tuple[str, ...]]:
-    wanted = {semconv.ESCALATIONS, semconv.RESOLUTIONS, semconv.RUNS, semconv.CONTEXT_TOKENS}
-    for point in points:
-        if point.instrument in wanted:
-            yield point.instrument, point.labels(without=semconv.GEN_AI_AGENT_NAME), str(point.value)
-
-
-def _write_report(console: DemoConsole, session: Session) -> None:
-    report = session.report
-    console.heading(f"The run report: {report.result}, {report.occurrences} failures in {len(report.classes)} classes")
-    table = console.table("status", "count", "tool", "error", "class", right="count")
-    for found in report.classes:
-        fill(table, [(found.status, str(found.count), found.tool, _format_error(found), found.key)])
-    console.put(table)
-
-
-def _format_error(found: ClassReport) -> str:
-    error = f"[{found.type.rpartition('.')[2]}] {found.cause}"
-    return f"{error}\nhint: {found.hint}" if found.hint else error
-
-
-def write_trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exported: bool) -> None:
-    """Write where the raw errors are, and how to read them."""
+def _write_trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exported: bool) -> None:
     lines = [line for line in trajectory.read_text(encoding="ascii").splitlines() if session.report.run_id in line]
     raw_errors = sum("resourceSpans" in line for line in lines)
     console.heading("The trajectory: every raw error, whole")
@@ -259,3 +246,22 @@ def _shorten_path(path: Path) -> str:
 
 def _select_failed(session: Session) -> list[Step]:
     return [step for step in session.steps if step.outcome == "failed"]
+
+
+def _pick_line(step: Step) -> str:
+    # The mark of a repeat says most; a first failure begins with its type.
+    lines = step.read.splitlines()
+    again = (line for line in lines if step.key and re.search(rf"#{step.key[:4]}[0-9a-f]* again \(x", line))
+    return next(again, lines[0])
+
+
+def _put_lines(console: DemoConsole, rows: Iterable[tuple[str, str, str, str]]) -> None:
+    for number, text, end, style in rows:
+        grid = Table.grid(expand=True, padding=(0, 1))
+        grid.add_column(width=2, justify="right")
+        grid.add_column(ratio=1, no_wrap=True, overflow="crop")
+        grid.add_column(justify="right", no_wrap=True)
+        # Of an outcome the column next to it, and of the number the one before it, take their part of the width.
+        line = excerpt(text, first=1, last=0, width=console.terminal.width - 4 - len(end))
+        grid.add_row(number, sanitise(line, "" if number else DIGEST), sanitise(end, f"bold {style}".rstrip()))
+        console.put(grid)

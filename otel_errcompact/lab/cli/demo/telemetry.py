@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -27,7 +26,7 @@ from otel_errcompact.otel.export.resending import log_processor, span_processor
 from otel_errcompact.otel.metrics.usage import TokenUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping
     from pathlib import Path
 
     from opentelemetry.sdk.metrics.export import Metric
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 SERVICE: Final = "errcompact-demo"
 """The name of the service, unless the environment gives one."""
-
-MAX_RECORDS: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +45,9 @@ class Point:
     attributes: Mapping[str, str]
     value: int
 
-    def labels(self, *, without: str = "") -> str:
-        """Return the attributes in one line."""
-        return ", ".join(f"{name}={value}" for name, value in sorted(self.attributes.items()) if name != without)
-
     def __str__(self) -> str:
-        return f"{self.instrument}{{{self.labels()}}} {self.value}"
+        labels = ", ".join(f"{name}={value}" for name, value in sorted(self.attributes.items()))
+        return f"{self.instrument}{{{labels}}} {self.value}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +56,6 @@ class Signals:
 
     points: tuple[Point, ...]
     """What the counters and gauges say, in a stable order."""
-
-    records: tuple[str, ...]
-    """The log records at WARNING and above."""
 
     exported: bool
     """Whether spans go to an OTLP endpoint."""
@@ -79,7 +70,6 @@ class Telemetry:
     """Counts all tokens, of which those of errors are a part."""
 
     reader: InMemoryMetricReader
-    records: Sequence[str]
     exported: bool
     trajectory: TrajectoryFile | None
 
@@ -91,7 +81,7 @@ class Telemetry:
     def signals(self) -> Signals:
         """Return the operator's signals so far."""
         points = (point for metric in _metrics(self.reader) for point in _points(metric))
-        return Signals(points=tuple(sorted(points, key=str)), records=tuple(self.records), exported=self.exported)
+        return Signals(points=tuple(sorted(points, key=str)), exported=self.exported)
 
 
 @contextmanager
@@ -119,24 +109,15 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
     loggers = LoggerProvider(resource, shutdown_on_exit=False)
     if (records_exporter := otlp.log_exporter()) is not None:
         loggers.add_log_record_processor(log_processor(records_exporter, ledger.guard))
-    with _capture_records() as records:
+    with _silence():
         installed = install(
-            tracer_provider=tracers,
-            meter_provider=meters,
-            logger_provider=loggers,
-            options=options,
-            ledger=ledger,
+            tracer_provider=tracers, meter_provider=meters, logger_provider=loggers, options=options, ledger=ledger
         )
         try:
             exported = _export(tracers, installed)
             usage = TokenUsage(meters, scope=SERVICE, provider=SERVICE)
             yield Telemetry(
-                tracer_provider=tracers,
-                usage=usage,
-                reader=reader,
-                records=records,
-                exported=exported,
-                trajectory=installed.trajectory,
+                tracer_provider=tracers, usage=usage, reader=reader, exported=exported, trajectory=installed.trajectory
             )
         finally:
             tracers.shutdown()
@@ -155,26 +136,17 @@ def _export(tracers: TracerProvider, installed: Installation) -> bool:
 
 
 @contextmanager
-def _capture_records() -> Generator[deque[str]]:
+def _silence() -> Generator[None]:
     # Our own log records are kept off the terminal: they would stand between the agent's steps.
     logger = logging.getLogger(semconv.SCOPE)
-    handler = _Records()
+    handler = logging.NullHandler()
     propagated, logger.propagate = logger.propagate, False
     logger.addHandler(handler)
     try:
-        yield handler.records
+        yield
     finally:
         logger.removeHandler(handler)
         logger.propagate = propagated
-
-
-class _Records(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.records: deque[str] = deque(maxlen=MAX_RECORDS)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.records.append(f"{record.levelname} {record.name}: {record.getMessage()}")
 
 
 def _metrics(reader: InMemoryMetricReader) -> Iterator[Metric]:

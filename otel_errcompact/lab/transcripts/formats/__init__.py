@@ -62,17 +62,9 @@ FORMATS: Final = (
     Format("codex", "Codex rollouts (.jsonl)", codex.detect, codex.read),
     Format("copilot-cli", "Copilot CLI events (.jsonl)", copilot_cli.detect, copilot_cli.read),
     Format(
-        "chat",
-        "chat messages of OpenAI and Anthropic, and tau-bench results (.json, .jsonl)",
-        chat.detect,
-        chat.read,
+        "chat", "chat messages of OpenAI and Anthropic, and tau-bench results (.json, .jsonl)", chat.detect, chat.read
     ),
-    Format(
-        "chat-messages",
-        "chat messages of one line each (.jsonl)",
-        chat.detect_message,
-        chat.read_messages,
-    ),
+    Format("chat-messages", "chat messages of one line each (.jsonl)", chat.detect_message, chat.read_messages),
     Format("gemini-cli", "Gemini CLI sessions (.json, .jsonl)", gemini_cli.detect, gemini_cli.read),
     Format("opencode", "OpenCode exports (.json)", opencode.detect, opencode.read),
     Format("kimi-cli", "Kimi CLI events (wire.jsonl)", kimi_cli.detect, kimi_cli.read),

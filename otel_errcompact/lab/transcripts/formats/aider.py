@@ -19,10 +19,9 @@ from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Place, Value
+    from otel_errcompact.lab.transcripts.records import Place
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "aider"
 BEGINS: Final = "# aider chat started at "
@@ -77,7 +76,7 @@ def detect(value: object) -> bool:
     return isinstance(value, TextLine) and value.begins == BEGINS
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each chat as a run."""
     chat: _Chat | None = None
     for value, place in values:
@@ -144,7 +143,7 @@ class _Chat:
     def run(self) -> RecordedRun:
         self.end_part()
         self.settle()
-        return self.builder.build(run_id=self.started or self.place.stem, agent=AGENT, source=self.place.path)
+        return self.builder.build(self.started or self.place.stem, AGENT, self.place.path)
 
     def take(self, line: str, number: int) -> None:
         speaker = next((mark for mark in (_USER, _TOLD) if line == mark or line.startswith(f"{mark} ")), "")
@@ -239,14 +238,7 @@ class _Chat:
             self.note(_LINT, text, line, arguments=linter[1] if linter else "", flagged=True)
 
     def note(
-        self,
-        tool: str,
-        result: str,
-        line: int,
-        *,
-        arguments: str,
-        flagged: bool | None,
-        spoken: bool = False,
+        self, tool: str, result: str, line: int, *, arguments: str, flagged: bool | None, spoken: bool = False
     ) -> None:
         self.builder.request("", tool=tool, arguments=arguments, spoken=spoken)
         self.builder.answer("", result=result, line=line, flagged=flagged)

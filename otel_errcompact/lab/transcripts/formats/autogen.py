@@ -11,15 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.code_executor import TOOL, Executor, code_of
 from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, items_of
-from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder, words_of
+from otel_errcompact.lab.transcripts.written_calls import TOOL, Executor, code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "autogen"
 
@@ -43,7 +41,7 @@ def detect(value: object) -> bool:
     return any(_is_history(item) or _is_message(item) for item in messages[:1])
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each history as a run, and all lone messages as one."""
     number = 0
     alone: _Chat | None = None
@@ -97,10 +95,10 @@ class _Chat:
         history, place = self.history, self.history.place
         correct = history.lenient_flag("is_corrected" if "is_corrected" in history.fields else "is_correct")
         return self.builder.build(
-            run_id=history.label("question_ID") or history.label("chat_id") or f"{place.stem}:{number}",
-            agent=AGENT,
-            source=place.path,
-            outcome=history.text("stop_reason") or _words_of(correct),
+            history.label("question_ID") or history.label("chat_id") or f"{place.stem}:{number}",
+            AGENT,
+            place.path,
+            outcome=history.text("stop_reason") or words_of(correct, "correct", "wrong"),
             succeeded=correct,
         )
 
@@ -109,7 +107,7 @@ class _Chat:
         kind = message.text("type") if "source" in message.fields else ""
         if kind == "ToolCallRequestEvent":
             for call in message.children("content"):
-                self.request(call, time_ns)
+                self.builder.request_call(call, time_ns=time_ns)
         elif kind == "ToolCallExecutionEvent":
             for result in message.children("content"):
                 self.answer(result, time_ns)
@@ -128,27 +126,16 @@ class _Chat:
             blocks = message.children("code_blocks")
             self.executor.code = code_of([(block.text("language"), block.text("code")) for block in blocks])
         for call in message.children("tool_calls") if not kind else ():
-            function, call_id = call.child("function"), call.text("id")
-            self.builder.request(
-                call_id, call_id=call_id, tool=function.text("name"), arguments=function.json("arguments")
-            )
+            self.builder.request_call(call)
 
     def take_execution(self, result: Record, time_ns: int | None) -> None:
         self.builder.request("", tool=TOOL, arguments=self.executor.code, spoken=True, time_ns=time_ns)
         self.builder.answer("", result=result.text("output"), exit_code=result.integer("exit_code"), time_ns=time_ns)
         self.executor.code = ""
 
-    def request(self, call: Record, time_ns: int | None) -> None:
-        call_id = call.text("id")
-        self.builder.request(
-            call_id, call_id=call_id, tool=call.text("name"), arguments=call.json("arguments"), time_ns=time_ns
-        )
-
     def answer(self, result: Record, time_ns: int | None) -> None:
-        call_id = result.text("call_id") or result.text("tool_call_id")
         self.builder.answer(
-            call_id,
-            call_id=call_id,
+            result.first("call_id", "tool_call_id"),
             tool=result.text("name"),
             result=result.text("content"),
             flagged=result.flag("is_error"),
@@ -157,7 +144,7 @@ class _Chat:
 
 
 def _speaker(message: Record) -> str:
-    return message.text("source") or message.text("name") or message.text("role")
+    return message.first("source", "name", "role")
 
 
 def _text_of(message: Record) -> str:
@@ -167,7 +154,3 @@ def _text_of(message: Record) -> str:
     if is_list(parts) and any(isinstance(part, str) for part in parts):
         return "\n".join(part for part in parts if isinstance(part, str))
     return message.json("content") if isinstance(parts, dict) else message.prose("content")
-
-
-def _words_of(correct: bool | None) -> str:
-    return "" if correct is None else "correct" if correct else "wrong"

@@ -12,18 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.code_executor import Executor
-from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, is_object, items_of
+from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, items_of, kind_of
 from otel_errcompact.lab.transcripts.responses_items import is_item, take_item
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
-from otel_errcompact.lab.transcripts.tool_calls import request_call
-from otel_errcompact.lab.transcripts.xml_calls import XmlCalls
+from otel_errcompact.lab.transcripts.written_calls import Executor, XmlCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Place, Value
+    from otel_errcompact.lab.transcripts.records import Place
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 CHAT: Final = "chat"
 TAU_BENCH: Final = "tau-bench"
@@ -57,7 +56,7 @@ def detect(value: object) -> bool:
     return any(_is_message(item) or _is_conversation(item) for item in items_of(value)[:1])
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each conversation as a run."""
     number = 0
     for value, place in values:
@@ -73,7 +72,7 @@ def detect_message(value: object) -> bool:
     return says and _FOREIGN.isdisjoint(fields) and not _is_conversation(value)
 
 
-def read_messages(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read_messages(values: Values) -> Runs:
     """Read lone messages as runs, each up to the next instructions."""
     messages: list[object] = []
     first: Place | None = None
@@ -116,9 +115,9 @@ def _run(conversation: Record, number: int) -> RecordedRun:
         for message in _messages(conversation, key):
             chat.take(message)
     return chat.builder.build(
-        run_id=_name(conversation) or f"{conversation.place.stem}:{number}",
-        agent=TAU_BENCH if is_tau_bench else CHAT,
-        source=conversation.place.path,
+        _name(conversation) or f"{conversation.place.stem}:{number}",
+        TAU_BENCH if is_tau_bench else CHAT,
+        conversation.place.path,
         succeeded=conversation.lenient_flag("resolved"),
         reward=conversation.number("reward"),
     )
@@ -157,13 +156,12 @@ class _Chat:
         else:
             self.take_content(message)
             for call in message.children("tool_calls"):
-                request_call(call, self.builder)
+                self.builder.request_call(call)
 
     def take_result(self, message: Record) -> None:
-        text, call_id = message.prose("content"), message.text("tool_call_id")
+        text = message.prose("content")
         self.builder.answer(
-            call_id,
-            call_id=call_id,
+            message.text("tool_call_id"),
             tool=message.text("name"),
             result=text,
             # Other answers may be failures all the same, as "Unknown action".
@@ -178,7 +176,7 @@ class _Chat:
         for block in message.children("content"):
             kind = block.label("type")
             if kind in _CALL_BLOCKS:
-                _request_block(block, self.builder)
+                self.builder.request_call(block)
             elif kind.endswith(_RESULT_BLOCK):
                 _answer_block(block, self.builder)
             elif "text" in block.fields:
@@ -198,21 +196,12 @@ def _speaker(message: Record) -> str:
     return message.text("name") or message.text("role")
 
 
-def _request_block(block: Record, builder: RunBuilder) -> None:
-    call_id = block.text("id")
-    builder.request(call_id, call_id=call_id, tool=block.text("name"), arguments=block.json("input"))
-
-
 def _answer_block(block: Record, builder: RunBuilder) -> None:
     # Anthropic's own tools answer with one object, which may be an error.
-    call_id, content = block.text("tool_use_id"), block.fields.get("content")
-    inner = fields_of(content)
-    failed = str(inner.get("type", "")).endswith("_error")
-    code = block.child("content").integer("return_code") if is_object(content) else None
+    inner = Record(fields_of(block.fields.get("content")), block.place.inner("content"))
     builder.answer(
-        call_id,
-        call_id=call_id,
-        result=block.json("content") if inner else block.prose("content"),
-        flagged=True if failed else block.flag("is_error"),
-        exit_code=code,
+        block.text("tool_use_id"),
+        result=block.json("content") if inner.fields else block.prose("content"),
+        flagged=True if kind_of(inner.fields).endswith("_error") else block.flag("is_error"),
+        exit_code=inner.integer("return_code"),
     )

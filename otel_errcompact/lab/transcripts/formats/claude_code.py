@@ -14,10 +14,7 @@ from otel_errcompact.lab.transcripts.records import Record, documents, fields_of
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "claude-code"
 
@@ -29,7 +26,7 @@ def detect(value: object) -> bool:
     return isinstance(kind, str) and ("sessionId" in fields or "leafUuid" in fields or kind == "file-history-snapshot")
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """
     Read each session's main chain, then its sidechains, as runs.
 
@@ -59,10 +56,10 @@ class _Session:
     roots: dict[str, str] = field(default_factory=dict[str, str])
     """Of sidechain records that name no agent: the first record of their chain."""
 
-    def runs(self) -> Iterator[RecordedRun]:
+    def runs(self) -> Runs:
         for chain, builder in self.builders.items():
             run_id = f"{self.session_id}/{chain}" if chain else self.session_id
-            yield builder.build(run_id=run_id, agent=AGENT, source=self.source)
+            yield builder.build(run_id, AGENT, self.source)
 
     def take(self, entry: Record) -> None:
         self.source = entry.place.path
@@ -86,17 +83,10 @@ class _Session:
         if kind == "text":
             builder.say(block.text("text"))
         elif kind == "tool_use":
-            builder.request(
-                call_id,
-                tool=block.text("name"),
-                call_id=call_id,
-                arguments=block.json("input"),
-                time_ns=time_ns,
-            )
+            builder.request_call(block, time_ns=time_ns)
         elif kind == "tool_result":
             builder.answer(
                 call_id,
-                call_id=call_id,
                 result=block.prose("content"),
                 line=entry.place.line,
                 flagged=_read_flag(block, entry),

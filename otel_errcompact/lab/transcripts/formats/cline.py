@@ -17,10 +17,9 @@ from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Place, Record, Value
+    from otel_errcompact.lab.transcripts.records import Place, Record
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "cline"
 FILE: Final = "ui_messages.json"
@@ -43,7 +42,7 @@ def detect(value: object) -> bool:
     return any(_is_message(item) for item in items_of(value)[:1])
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each list as a run."""
     for value, place in values:
         task = _Task(place)
@@ -72,7 +71,7 @@ class _Task:
         if self.output:
             self.answer("\n".join(self.output), None)
         name = self.place.stem
-        return self.builder.build(run_id=name, agent=AGENT, source=self.place.path)
+        return self.builder.build(name, AGENT, self.place.path)
 
     def take(self, message: Record) -> None:
         kind, text, time_ns = message.text(message.text("type")), message.text("text"), _time_of(message)

@@ -17,10 +17,8 @@ from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "codex"
 
@@ -47,7 +45,7 @@ def detect(value: object) -> bool:
     return is_item(value) or fields.get("record_type") == "state"
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read the rollouts of a file, of which there may be several."""
     session: _Session | None = None
     for line in documents(values):
@@ -60,12 +58,6 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
         yield session.run()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
-    flagged: bool | None = None
-    exit_code: int | None = None
-
-
 @dataclass(slots=True)
 class _Session:
     first: Record
@@ -73,7 +65,7 @@ class _Session:
     ancestors: set[str] = field(default_factory=set[str])
     """Sessions this one was forked from, whose records stand in this file as well."""
 
-    outcomes: dict[str, _Outcome] = field(default_factory=dict[str, _Outcome])
+    outcomes: dict[str, Answer] = field(default_factory=dict[str, Answer])
     """What the ends of calls said, until the answers come, by call."""
 
     builder: RunBuilder = field(default_factory=RunBuilder)
@@ -81,7 +73,7 @@ class _Session:
 
     def run(self) -> RecordedRun:
         place = self.first.place
-        return self.builder.build(run_id=self.name or place.stem, agent=AGENT, source=place.path)
+        return self.builder.build(self.name or place.stem, AGENT, place.path)
 
     def is_over(self, line: Record) -> bool:
         """Tell whether another session begins."""
@@ -110,12 +102,12 @@ class _Session:
             self.take_event(payload)
 
     def take_item(self, item: Record, line: Record) -> None:
-        number, time_ns = line.place.line or None, line.time("timestamp")
+        number, time_ns = line.place.line, line.time("timestamp")
         if not item.text("type").endswith("_output"):
             take_item(item, self.builder, line=number, time_ns=time_ns)
             return
         answer = _unwrap(answer_of(item))
-        outcome = self.outcomes.pop(answer.call_id, _Outcome())
+        outcome = self.outcomes.pop(answer.call_id, Answer())
         answer = dataclasses.replace(
             answer,
             flagged=outcome.flagged if answer.flagged is None else answer.flagged,
@@ -124,13 +116,14 @@ class _Session:
         take_answer(answer, self.builder, line=number, time_ns=time_ns)
 
     def take_event(self, event: Record) -> None:
-        kind = event.text("type")
+        kind, call_id = event.text("type"), event.text("call_id")
         if kind == "exec_command_end":
-            self.outcomes[event.text("call_id")] = _Outcome(exit_code=event.integer("exit_code"))
+            self.outcomes[call_id] = Answer(exit_code=event.integer("exit_code"))
         elif kind == "patch_apply_end":
-            self.outcomes[event.text("call_id")] = _Outcome(flagged=_negate(event.flag("success")))
+            success = event.flag("success")
+            self.outcomes[call_id] = Answer(flagged=None if success is None else not success)
         elif kind == "mcp_tool_call_end":
-            self.outcomes[event.text("call_id")] = _Outcome(flagged=_flagged_by_mcp(event.child("result")))
+            self.outcomes[call_id] = Answer(flagged=_flagged_by_mcp(event.child("result")))
 
 
 def _name_of(line: Record) -> str:
@@ -163,7 +156,3 @@ def _flagged_by_mcp(result: Record) -> bool | None:
         return True
     done = result.child("Ok")
     return done.flag("isError") if "isError" in done.fields else done.flag("is_error")
-
-
-def _negate(flag: bool | None) -> bool | None:
-    return None if flag is None else not flag

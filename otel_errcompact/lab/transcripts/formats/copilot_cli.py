@@ -10,14 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import Record, documents, fields_of, is_object
-from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder, words_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "copilot-cli"
 
@@ -39,7 +36,7 @@ def detect(value: object) -> bool:
     return isinstance(kind, str) and is_object(fields.get("data")) and _KINDS.fullmatch(kind) is not None
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each session's main chain, then its sub-agents, as runs."""
     session: _Session | None = None
     for event in documents(values):
@@ -70,13 +67,13 @@ class _Session:
     outcome: str = ""
     succeeded: bool | None = None
 
-    def runs(self) -> Iterator[RecordedRun]:
+    def runs(self) -> Runs:
         name = self.session_id or self.stem
         for chain, builder in self.builders.items():
             yield builder.build(
-                run_id=f"{name}/{chain}" if chain else name,
-                agent=AGENT,
-                source=self.source,
+                f"{name}/{chain}" if chain else name,
+                AGENT,
+                self.source,
                 outcome="" if chain else self.outcome,
                 succeeded=None if chain else self.succeeded,
             )
@@ -85,7 +82,7 @@ class _Session:
         kind, data = event.text("type"), event.child("data")
         if kind == "session.task_complete":
             self.succeeded = data.flag("success")
-            self.outcome = data.text("outcome") or _words_of(self.succeeded)
+            self.outcome = data.text("outcome") or words_of(self.succeeded)
         elif kind == "session.error":
             self.succeeded = False
             self.outcome = next(iter(data.text("message").splitlines()), "")
@@ -98,14 +95,7 @@ class _Session:
         if text is not None:
             self.builders.setdefault(chain, RunBuilder()).say(text)
         elif kind == "tool.execution_start":
-            call_id = data.text("toolCallId")
-            self.builders.setdefault(chain, RunBuilder()).request(
-                call_id,
-                tool=data.text("toolName"),
-                call_id=call_id,
-                arguments=data.json("arguments"),
-                time_ns=event.time("timestamp"),
-            )
+            self.builders.setdefault(chain, RunBuilder()).request_call(data, time_ns=event.time("timestamp"))
         elif kind == "tool.execution_complete":
             _answer(data, event, self.builders.setdefault(chain, RunBuilder()))
 
@@ -119,14 +109,13 @@ def _text_of(kind: str, data: Record) -> str | None:
 
 
 def _answer(data: Record, event: Record, builder: RunBuilder) -> None:
-    success, call_id = data.flag("success"), data.text("toolCallId")
+    success = data.flag("success")
     error = data.child("error").text("message")
     text = data.child("result").text("content")
     builder.answer(
-        call_id,
-        call_id=call_id,
+        data.text("toolCallId"),
         result=text or error if success else error or text,
-        line=event.place.line or None,
+        line=event.place.line,
         flagged=None if success is None else not success,
         exit_code=_exit_code(data, text),
         time_ns=event.time("timestamp"),
@@ -139,7 +128,3 @@ def _exit_code(data: Record, text: str) -> int | None:
         return told
     found = _EXITED.search(text[-_EXIT_LENGTH:])
     return int(found[1]) if found else None
-
-
-def _words_of(succeeded: bool | None) -> str:
-    return "" if succeeded is None else "success" if succeeded else "failure"

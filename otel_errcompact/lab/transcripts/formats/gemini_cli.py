@@ -14,10 +14,8 @@ from otel_errcompact.lab.transcripts.records import Record, documents, fields_of
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "gemini-cli"
 
@@ -32,7 +30,7 @@ def detect(value: object) -> bool:
     return isinstance(fields.get("sessionId"), str) and "projectHash" in fields
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read the session as a run."""
     session: _Session | None = None
     for found in documents(values):
@@ -66,9 +64,7 @@ class _Session:
             builder.begin(began)
         for message in self.messages.values():
             _take_message(message, builder)
-        return builder.build(
-            run_id=self.head.text("sessionId") or self.head.place.stem, agent=AGENT, source=self.head.place.path
-        )
+        return builder.build(self.head.text("sessionId") or self.head.place.stem, AGENT, self.head.place.path)
 
 
 def _take_message(message: Record, builder: RunBuilder) -> None:
@@ -78,25 +74,21 @@ def _take_message(message: Record, builder: RunBuilder) -> None:
     if kind == _MODEL:
         calls = list(message.children("toolCalls"))
         for call in calls:
-            call_id = call.text("id")
-            builder.request(
-                call_id, call_id=call_id, tool=call.text("name"), arguments=call.json("args"), time_ns=time_ns
-            )
+            builder.request_call(call, time_ns=time_ns)
         for call in calls:
             _answer(call, builder)
 
 
 def _answer(call: Record, builder: RunBuilder) -> None:
-    status, call_id = call.text("status"), call.text("id")
+    status = call.text("status")
     said, is_error = _result_of(call)
     if status not in _FLAGS and not said:
         return
     builder.answer(
-        call_id,
-        call_id=call_id,
+        call.text("id"),
         result=said,
         flagged=True if is_error and status != "cancelled" else _FLAGS.get(status),
-        line=call.place.line or None,
+        line=call.place.line,
         time_ns=call.time("timestamp"),
     )
 

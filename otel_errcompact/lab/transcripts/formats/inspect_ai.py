@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import documents, fields_of, is_list
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
-from otel_errcompact.lab.transcripts.tool_calls import request_call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Record, Value
+    from otel_errcompact.lab.transcripts.records import Record
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "inspect-ai"
 
@@ -30,7 +28,7 @@ def detect(value: object) -> bool:
     return "eval" in fields and is_list(fields.get("samples"))
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each sample as a run."""
     for log in documents(values):
         task = log.child("eval").text("task")
@@ -43,9 +41,9 @@ def _run(sample: Record, task: str) -> RecordedRun:
         _take(message, builder)
     outcome, succeeded = _read_outcome(sample)
     return builder.build(
-        run_id=f"{task or sample.place.stem}/{sample.label('id')}.{sample.label('epoch')}",
-        agent=AGENT,
-        source=sample.place.path,
+        f"{task or sample.place.stem}/{sample.label('id')}.{sample.label('epoch')}",
+        AGENT,
+        sample.place.path,
         outcome=outcome,
         succeeded=succeeded,
     )
@@ -70,12 +68,11 @@ def _take(message: Record, builder: RunBuilder) -> None:
     if message.text("role") != "tool":
         builder.say(text)
         for call in message.children("tool_calls"):
-            request_call(call, builder)
+            builder.request_call(call)
         return
-    call_id, error = message.text("tool_call_id"), message.child("error")
+    error = message.child("error")
     builder.answer(
-        call_id,
-        call_id=call_id,
+        message.text("tool_call_id"),
         tool=message.text("function"),
         result=error.text("message") or text,  # the model is answered either
         flagged=bool(error.fields),

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import documents, fields_of, kind_of
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
-from otel_errcompact.lab.transcripts.tool_calls import request_call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Record, Value
+    from otel_errcompact.lab.transcripts.records import Record
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "kimi-cli"
 FILE: Final = "wire.jsonl"
@@ -36,14 +33,14 @@ def detect(value: object) -> bool:
     return "timestamp" in fields and "payload" in fields_of(fields.get("message"))
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read the file as a run, named by its folder."""
     builder, path = RunBuilder(), ""
     for event in documents(values):
         path = event.place.path
         _take(event, builder)
     if path:
-        yield builder.build(run_id=PurePath(path).parent.name or PurePath(path).stem, agent=AGENT, source=path)
+        yield builder.build(PurePath(path).parent.name or PurePath(path).stem, AGENT, path)
 
 
 def _take(event: Record, builder: RunBuilder) -> None:
@@ -54,12 +51,11 @@ def _take(event: Record, builder: RunBuilder) -> None:
     elif kind == "ContentPart":
         builder.say(payload.text("text"))
     elif kind == "ToolCall":
-        request_call(payload, builder, time_ns=time_ns)
+        builder.request_call(payload, time_ns=time_ns)
     elif kind == "ToolResult":
-        returned, call_id = payload.child("return_value"), payload.text("tool_call_id")
+        returned = payload.child("return_value")
         builder.answer(
-            call_id,
-            call_id=call_id,
+            payload.text("tool_call_id"),
             result="\n".join(filter(None, (returned.text("message"), returned.prose("output")))),
             flagged=returned.flag("is_error"),
             line=event.place.line,

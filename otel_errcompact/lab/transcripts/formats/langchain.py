@@ -25,10 +25,9 @@ from otel_errcompact.lab.transcripts.records import (
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "langchain"
 
@@ -54,15 +53,13 @@ _TOLD: Final = ("input", "messages", "output")
 _PARTS: Final = frozenset({"embedding", "parser", "prompt", "retriever", "tool"})
 """Kinds of runs without a conversation, even where they hold a message."""
 
-_FAILED: Final = "error"
-
 
 def detect(value: object) -> bool:
     """Recognise runs, conversations or messages, alone or in a list."""
     return _is_known(value) or any(_is_known(item) or _is_message(item) for item in items_of(value)[:1])
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read the conversations of a file; those of runs by trace."""
     trace: _Trace | None = None
     number = 0
@@ -121,15 +118,15 @@ class _Trace:
 
     error: str = ""
 
-    def runs(self) -> Iterator[RecordedRun]:
+    def runs(self) -> Runs:
         for number, messages in enumerate(self.tellings.values(), start=1):
             builder = RunBuilder()
             for message in messages:
                 _take(message, builder)
             yield builder.build(
-                run_id=self.name if number == 1 else f"{self.name}/{number}",
-                agent=AGENT,
-                source=self.source,
+                self.name if number == 1 else f"{self.name}/{number}",
+                AGENT,
+                self.source,
                 outcome=self.error if number == 1 else "",
                 succeeded=False if self.error and number == 1 else None,
             )
@@ -207,13 +204,7 @@ def _take(message: Record, builder: RunBuilder) -> None:
         return
     builder.say(_text_of(message))
     for call in _calls_of(message):
-        function, call_id = call.child("function"), call.text("id")
-        builder.request(
-            call_id,
-            call_id=call_id,
-            tool=call.text("name") or function.text("name"),
-            arguments=_arguments(call, function),
-        )
+        builder.request_call(call)
 
 
 def _calls_of(message: Record) -> Iterator[Record]:
@@ -223,20 +214,10 @@ def _calls_of(message: Record) -> Iterator[Record]:
     yield from own or models.children("tool_calls")
 
 
-def _arguments(call: Record, function: Record) -> str:
-    for holder, key in ((call, "args"), (call, "input"), (function, "arguments")):
-        if key in holder.fields:
-            return holder.json(key)
-    return ""
-
-
 def _answer(message: Record, builder: RunBuilder) -> None:
-    call_id = message.text("tool_call_id")
-    status = message.text("status")
     builder.answer(
-        call_id,
-        call_id=call_id,
+        message.text("tool_call_id"),
         tool=message.text("name"),
         result=_text_of(message),
-        flagged=True if status == _FAILED else None,
+        flagged=True if message.text("status") == "error" else None,
     )

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import documents, fields_of
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
-from otel_errcompact.lab.transcripts.tool_calls import request_call
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Record, Value
+    from otel_errcompact.lab.transcripts.records import Record
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "mini-swe-agent"
 
@@ -38,7 +35,7 @@ def detect(value: object) -> bool:
     return isinstance(fields_of(value).get("trajectory_format"), str)
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each document as a run."""
     for trajectory in documents(values):
         run = _Run()
@@ -47,9 +44,9 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
         info = trajectory.child("info")
         status = info.text("exit_status")
         yield run.builder.build(
-            run_id=trajectory.text("instance_id") or trajectory.place.stem.removesuffix(".traj"),
-            agent=AGENT,
-            source=trajectory.place.path,
+            trajectory.text("instance_id") or trajectory.place.stem.removesuffix(".traj"),
+            AGENT,
+            trajectory.place.path,
             outcome=status,
             succeeded=status == _SUBMITTED if status else None,
         )
@@ -70,7 +67,7 @@ class _Run:
         self.builder.say(text)
         calls = list(message.children("tool_calls"))
         for call in calls:
-            request_call(call, self.builder, time_ns=time_ns)
+            self.builder.request_call(call, time_ns=time_ns)
         commands = _COMMAND.findall(text) if role == "assistant" and not calls else []
         if len(commands) == 1:  # others are refused
             self.is_asked = True
@@ -78,13 +75,12 @@ class _Run:
 
     def answer(self, message: Record, text: str, time_ns: int | None) -> None:
         self.is_asked = False
-        told, extra, call_id = _STATUS.match(text), message.child("extra"), message.text("tool_call_id")
+        told, extra = _STATUS.match(text), message.child("extra")
         code = int(told["code"]) if told else extra.integer("returncode")
         # Without a status of its own, a command that did not end has -1.
         is_fault = bool(told and told["fault"]) or bool(extra.text("exception_info"))
         self.builder.answer(
-            call_id,
-            call_id=call_id,
+            message.text("tool_call_id"),
             tool=_TOOL,
             result=text,
             flagged=True if is_fault else None,

@@ -13,10 +13,8 @@ from otel_errcompact.lab.transcripts.records import documents, fields_of, items_
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Record, Value
+    from otel_errcompact.lab.transcripts.records import Record
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "opencode"
 
@@ -32,7 +30,7 @@ def detect(value: object) -> bool:
     return "info" in fields and any("parts" in fields_of(message) for message in items_of(fields.get("messages"))[:1])
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each document as a run."""
     for session in documents(values):
         builder = RunBuilder()
@@ -40,7 +38,7 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
             for part in message.children("parts"):
                 _take(part, builder)
         run_id = session.child("info").text("id") or session.place.stem
-        yield builder.build(run_id=run_id, agent=AGENT, source=session.place.path)
+        yield builder.build(run_id, AGENT, session.place.path)
 
 
 def _take(part: Record, builder: RunBuilder) -> None:
@@ -52,11 +50,7 @@ def _take(part: Record, builder: RunBuilder) -> None:
     state, call_id = part.child("state"), part.text("callID")
     flagged, time = _FLAGS.get(state.text("status")), state.child("time")
     builder.request(
-        call_id,
-        call_id=call_id,
-        tool=part.text("tool"),
-        arguments=state.json("input"),
-        time_ns=time.unix_time("start", _NS),
+        call_id, tool=part.text("tool"), arguments=state.json("input"), time_ns=time.unix_time("start", _NS)
     )
     if flagged is not None:
         builder.answer(

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import Record, as_json, fields_of, is_list, record, records
-from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "openhands"
 
@@ -40,26 +40,10 @@ _RUNNING: Final = -1
 
 _BOOKKEEPING: Final = frozenset(
     {
-        "action",
-        "action_risk",
-        "blocking",
-        "confirmation_state",
-        "hidden",
-        "id",
-        "is_confirmed",
-        "is_input",
-        "is_static",
-        "keep_prompt",
-        "kernel_init_code",
-        "llm_metrics",
-        "message",
-        "security_risk",
-        "source",
-        "thought",
-        "timeout",
-        "timestamp",
-        "tool_call_metadata",
-    },
+        *("action", "action_risk", "blocking", "confirmation_state", "hidden", "id", "is_confirmed"),
+        *("is_input", "is_static", "keep_prompt", "kernel_init_code", "llm_metrics", "message"),
+        *("security_risk", "source", "thought", "timeout", "timestamp", "tool_call_metadata"),
+    }
 )
 """Fields of an action that are no arguments of the call."""
 
@@ -70,7 +54,7 @@ def detect(value: object) -> bool:
     return "history" in fields and "trajectory" not in fields and not _TASK_FIELDS.isdisjoint(fields)
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each task as a run."""
     for number, (value, place) in enumerate(values, start=1):
         task = record(value, place)
@@ -86,9 +70,9 @@ def _run(task: Record, number: int) -> RecordedRun:
         else:
             _act(event, builder)
     return builder.build(
-        run_id=task.text("instance_id") or _issue(task.child("issue")) or f"{task.place.stem}:{number}",
-        agent=task.child("metadata").text("agent_class") or AGENT,
-        source=task.place.path,
+        task.text("instance_id") or _issue(task.child("issue")) or f"{task.place.stem}:{number}",
+        task.child("metadata").text("agent_class") or AGENT,
+        task.place.path,
         outcome=_outcome(task),
         succeeded=_read_success(task),
     )
@@ -103,8 +87,7 @@ def _outcome(task: Record) -> str:
     error = task.text("error").strip()
     if error:
         return error.splitlines()[0]
-    success = task.flag("success")
-    return "" if success is None else "success" if success else "failure"
+    return words_of(task.flag("success"))
 
 
 def _read_success(task: Record) -> bool | None:

@@ -14,10 +14,11 @@ from otel_errcompact.lab.transcripts.records import documents, fields_of, is_lis
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Record, Value
+    from otel_errcompact.lab.transcripts.records import Record
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "swe-agent"
 SHELL: Final = "bash"
@@ -25,35 +26,12 @@ SHELL: Final = "bash"
 
 _COMMANDS: Final = frozenset(
     {
-        "connect_exec",
-        "connect_sendline",
-        "connect_start",
-        "connect_stop",
-        "create",
-        "debug_add_breakpoint",
-        "debug_continue",
-        "debug_exec",
-        "debug_start",
-        "debug_step",
-        "debug_stop",
-        "decompile",
-        "disassemble",
-        "edit",
-        "exit_forfeit",
-        "filemap",
-        "find_file",
-        "goto",
-        "insert",
-        "open",
-        "scroll_down",
-        "scroll_up",
-        "search_dir",
-        "search_file",
-        "str_replace_editor",
-        "submit",
-        "undo_edit",
-        "view_image",
-    },
+        *("connect_exec", "connect_sendline", "connect_start", "connect_stop", "create"),
+        *("debug_add_breakpoint", "debug_continue", "debug_exec", "debug_start", "debug_step", "debug_stop"),
+        *("decompile", "disassemble", "edit", "exit_forfeit", "filemap", "find_file", "goto", "insert"),
+        *("open", "scroll_down", "scroll_up", "search_dir", "search_file", "str_replace_editor", "submit"),
+        *("undo_edit", "view_image"),
+    }
 )
 _EDITOR: Final = "str_replace_editor"
 """A tool of several operations, of which the first argument names one."""
@@ -75,7 +53,7 @@ def detect(value: object) -> bool:
     return is_list(fields.get("trajectory")) and ("history" in fields or "info" in fields)
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each document as a run."""
     yield from map(_run, documents(values))
 
@@ -84,12 +62,12 @@ def _run(trajectory: Record) -> RecordedRun:
     builder = RunBuilder()
     for text in _prompt(trajectory):
         builder.say(text)
-    for index, step in enumerate(trajectory.children("trajectory")):
-        _take(step, str(index), builder)
+    for step in trajectory.children("trajectory"):
+        _take(step, builder)
     return builder.build(
-        run_id=_name(trajectory),
-        agent=AGENT,
-        source=trajectory.place.path,
+        _name(trajectory),
+        AGENT,
+        trajectory.place.path,
         outcome=trajectory.child("info").text("exit_status"),
         succeeded=_read_success(trajectory),
     )
@@ -121,7 +99,7 @@ def _prompt(trajectory: Record) -> Iterator[str]:
         yield entry.prose("content")
 
 
-def _take(step: Record, key: str, builder: RunBuilder) -> None:
+def _take(step: Record, builder: RunBuilder) -> None:
     action, observation = step.text("action"), step.text("observation")
     response = step.text("response")
     if not action.strip() and not observation:
@@ -131,8 +109,8 @@ def _take(step: Record, key: str, builder: RunBuilder) -> None:
     # In 0.x, and in 1.x without function calling, the action is a part of the response.
     builder.say(response.replace(action.strip(), "", 1))
     tool, operation = _tool(action)
-    builder.request(key, tool=tool, operation=operation, arguments=action)
-    builder.answer(key, result=observation, time_ns=_end(step, builder))
+    builder.request("", tool=tool, operation=operation, arguments=action)
+    builder.answer("", result=observation, time_ns=_end(step, builder))
 
 
 def _end(step: Record, builder: RunBuilder) -> int | None:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import documents, fields_of, is_list
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
-from otel_errcompact.lab.transcripts.tool_calls import request_call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Record, Value
+    from otel_errcompact.lab.transcripts.records import Record
+    from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "tau2-bench"
 
@@ -29,7 +27,7 @@ def detect(value: object) -> bool:
     return is_list(fields.get("simulations")) or {"messages", "task_id", "termination_reason"} <= fields.keys()
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+def read(values: Values) -> Runs:
     """Read each simulation as a run."""
     for found in documents(values):
         yield from map(_run, found.children("simulations") if "simulations" in found.fields else (found,))
@@ -43,9 +41,9 @@ def _run(simulation: Record) -> RecordedRun:
             _take(one, builder)
     task, trial = simulation.label("task_id"), simulation.label("trial")
     return builder.build(
-        run_id=f"{task}.{trial}" if trial else task or simulation.label("id"),
-        agent=AGENT,
-        source=simulation.place.path,
+        f"{task}.{trial}" if trial else task or simulation.label("id"),
+        AGENT,
+        simulation.place.path,
         outcome=simulation.text("termination_reason"),
         reward=simulation.child("reward_info").number("reward"),
     )
@@ -59,7 +57,6 @@ def _take(message: Record, builder: RunBuilder) -> None:
         builder.say(text)
         for call in message.children("tool_calls"):
             if call.text("requestor") != _USER:
-                request_call(call, builder, time_ns=time_ns)
+                builder.request_call(call, time_ns=time_ns)
         return
-    call_id = message.text("id")
-    builder.answer(call_id, call_id=call_id, result=text, flagged=message.flag("error"), time_ns=time_ns)
+    builder.answer(message.text("id"), result=text, flagged=message.flag("error"), time_ns=time_ns)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+    from otel_errcompact.lab.transcripts.records import TranscriptError
 
 SESSION = "5e551011-0000-4000-8000-000000000001"
 T0 = 1_772_445_600_000_000_000

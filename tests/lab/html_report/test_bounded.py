@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.lab.html_report.histogram import MAX_CELLS, Histogram
+from otel_errcompact.lab.html_report.bounded import MAX_CELLS, Histogram
 
 
 def test_each_place_has_its_bin() -> None:
