@@ -495,7 +495,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("denied: '/var/lib/app-65ee/state.db'", "denied: '/var/lib/app-<id>/state.db'"),
             ("with url: /v1/items/55310?t=2031", "with url: /v1/items/<id>?<query>"),
         ),
-        keeps=("denied: '/etc/nginx/nginx.conf'", "Cannot GET /api/users", "and/or", "/usr/lib/python3.11/json"),
+        keeps=("denied: '/etc/shop/shop.conf'", "Cannot GET /api/users", "and/or", "/usr/lib/python3.11/json"),
     ),
     MaskRule(
         name="here",
@@ -561,7 +561,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("'blurple' is not a valid Color", "<value> is not a valid Color"),
             ("'abc' is not of type 'integer'", "<value> is not of type 'integer'"),
         ),
-        keeps=("name 'np' is not defined", "'np' is not a git command", "pathspec 'x' did not match any file"),
+        keeps=("name 'np' is not defined", "'np' is not a dev command", "pathspec 'x' did not match any file"),
     ),
     MaskRule(
         name="reported_value",
@@ -587,10 +587,10 @@ RULES: Final[tuple[MaskRule, ...]] = (
                 "Command '['bash', '-c', 'nosuchprog --x wkdtrp']' returned non-zero exit status 127.",
                 "Command 'nosuchprog' returned non-zero exit status 127.",
             ),
-            ("Command 'git push origin x7' timed out after 5 seconds", "Command 'git push' timed out after <duration>"),
+            ("Command 'dev push origin x7' timed out after 5 seconds", "Command 'dev push' timed out after <duration>"),
             ("Command '$X' died with <Signals.SIGKILL: 9>.", "Command '<value>' died with <Signals.SIGKILL: <num>>."),
         ),
-        keeps=("Command 'git push' was refused",),
+        keeps=("Command 'dev push' was refused",),
     ),
     MaskRule(
         name="row",

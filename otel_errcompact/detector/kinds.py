@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.statuses import is_not_yet
-from otel_errcompact.extract.table import names_of, rejections
+from otel_errcompact.extract.table import names_of, patterns_of, rejections
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 from otel_errcompact.runtime.strings import has_any
@@ -333,13 +333,14 @@ _REJECTED_WORDS: Final = lazy_pattern(
     r"|Your proposed edit has introduced new syntax error|No exact match found\b"
     r"|(?:old_string|old_str|oldString|oldText|search string|String to replace) (?:was )?not found\b"
     r"|File has not been read yet\b"
-    r"|git: '[^']{1,100}' is not a git command\b|No rule to make target '[^']{1,200}'(?!, needed)"
+    r"|No rule to make target '[^']{1,200}'(?!, needed)"
     r"|(?:Task|Recipe|Target|Script|Command|Rule|Session) ['\"`][^'\"`]{1,100}['\"`] (?:is )?(?:not found"
     r"|does not exist|not recognized|unknown|is not defined)\b"
-    r"|Justfile does not contain recipe\b|no task [\w:'\"`-]{1,100} found\b|Missing script: "
-    r"|Don't know how to build task\b|(?:mise ERROR )?no tasks? named\b)"
+    r"|no task [\w:'\"`-]{1,100} found\b|Missing script: |Don't know how to build task\b)"
 )
 """Beginnings of causes of rejected calls."""
+
+_REJECTED_BY_TOOLS: Final = lazy_pattern(lambda: rf"(?:Error: )?(?:{patterns_of('rejects')})")
 
 _GENERIC: Final = frozenset(
     {(), ("error",), ("tool", "error"), ("tool", "exception"), ("exception",), ("make",), ("not", "found", "error")}
@@ -369,7 +370,7 @@ def _find_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ..
     if said:
         return said
     is_generic = words in _GENERIC or words[:2] == ("exit", "code")
-    return _words_in(_REJECTED_WORDS.match(cause)) if is_generic else ""
+    return _words_in(_REJECTED_WORDS.match(cause) or _REJECTED_BY_TOOLS.match(cause)) if is_generic else ""
 
 
 def _find_rejection(words: tuple[str, ...]) -> str:

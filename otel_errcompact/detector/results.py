@@ -11,16 +11,14 @@ from otel_errcompact.detector.error_values import read_error_value
 from otel_errcompact.detector.roles import Call
 from otel_errcompact.detector.statuses import asks, finds_nothing
 from otel_errcompact.extract.cleaning.envelope import open_envelope
+from otel_errcompact.extract.format import Listing, Text
 from otel_errcompact.extract.table import listings, load
-from otel_errcompact.extract.text import Text
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from otel_errcompact.extract.format import Listing
 
 Outcome = Literal["failure", "success", "ignored"]
 Certainty = Literal["declared", "stated"]

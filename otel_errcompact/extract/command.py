@@ -60,7 +60,7 @@ class Command(NamedTuple):
     """Options that name a task, as a subcommand does."""
 
     scopes: str = ""
-    """Options of one letter that name a target."""
+    """Options that name a target, of one letter or of no other program."""
 
     texts: str = ""
     """Options whose value is no target."""
@@ -88,6 +88,9 @@ class Command(NamedTuple):
 
     helps: bool = False
     """Whether it only helps where a command line runs others as well."""
+
+    speaks: str = ""
+    """The names before its errors, its own and of what comes with it; behind a comma those that loggers have too."""
 
     reads: bool = False
     """Whether it prints what others have said: of itself it states nothing."""

@@ -8,15 +8,14 @@ from otel_errcompact.errors import Location
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.statements import last_statement
-from otel_errcompact.extract.table import listings, load
+from otel_errcompact.extract.table import listings, load, patterns_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
-    from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
-    from otel_errcompact.extract.text import Text
+    from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Text
 
 COMPILE_ERROR: Final = "CompileError"
 """The type of a compiler's error that has no code of its own."""
@@ -31,7 +30,7 @@ _MAX_FOLDED: Final = 140
 
 _LITERAL_BREAK: Final = r"\n"
 
-_REPEATED: Final = lazy_pattern(r"(?m)^(?:npm (?:error|ERR!) |#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6} )")
+_REPEATED: Final = lazy_pattern(lambda: rf"\A(?:{patterns_of('margins')}) ")
 """What an installer or a builder of images puts before each line of the tool's output that it repeats."""
 
 _BREAKING: Final = lazy_pattern(
@@ -102,9 +101,7 @@ def place(file: str, line: str | None) -> Location:
 
 def _split_lines(text: Text) -> list[str]:
     # Return the lines; where a script has glued outputs together with line feeds it did not mean literally, theirs too.
-    lines = text.lines
-    if ("npm " in text.body or "\n#" in text.body) and _REPEATED.search(text.body):
-        lines = [_REPEATED.sub("", line, count=1) for line in lines]
+    lines = [_REPEATED.sub("", line) for line in text.lines]
     if 2 * _LITERAL_BREAK not in text.body:
         return lines
     return "\n".join(lines).replace(_LITERAL_BREAK, "\n").split("\n")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.errors import RawError
+from otel_errcompact.errors import Evidence, RawError
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.evidence.find import find_evidence
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
@@ -22,12 +22,14 @@ from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import says_all
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.table import listings
-from otel_errcompact.extract.text import Text, read_text
+from otel_errcompact.extract.text import read_text
+from otel_errcompact.redaction.redact import redact_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_errcompact.errors import Evidence, Facts
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.format import Text
     from otel_errcompact.extract.stacks.failure import Failure
     from otel_errcompact.extract.stacks.roots import CodeRoots
 
@@ -77,7 +79,8 @@ def extract_text(text: Text) -> Facts:
 def _add_evidence(facts: Facts, body: str) -> Facts:
     folded = fold_temporary(facts)
     if len(body) < MIN_EVIDENCE or facts.format in UNREAD:
-        return folded
+        # Only a format from elsewhere brings evidence of its own.
+        return folded.revise(evidence=_redact(folded.evidence)) if folded.evidence else folded
     gather = partial(_gather, facts, body)
     return folded.revise(evidence=LateEvidence(gather) if len(body) <= MAX_KEPT else gather())
 
@@ -85,7 +88,12 @@ def _add_evidence(facts: Facts, body: str) -> Facts:
 def _gather(facts: Facts, body: str) -> tuple[Evidence, ...]:
     if any(row.tells_logs for row in listings() if row.name == facts.format):
         return ()
-    return tuple(fold_temporary(facts.revise(evidence=find_evidence(body.split("\n"), facts))).evidence)
+    return _redact(fold_temporary(facts.revise(evidence=find_evidence(body.split("\n"), facts))).evidence)
+
+
+def _redact(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    lines = redact_lines([line for line, _ in evidence])
+    return tuple([Evidence(line, old.weight) for line, old in zip(lines, evidence, strict=True)])
 
 
 def _strip_trailers(output: str) -> str:

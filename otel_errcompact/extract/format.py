@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.clipping import clip
+from otel_errcompact.runtime.lazy import lazy
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -13,12 +15,43 @@ if TYPE_CHECKING:
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.command import Command
-    from otel_errcompact.extract.text import Text
+
+
+MAX_LINE: Final = 4_000
+"""Characters of one line that are looked at."""
 
 
 def split_names(names: str) -> tuple[str, ...]:
     """Return names that commas part."""
     return tuple(names.split(", "))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """What an extractor looks at. Without slots, since its lines are split once for all extractors."""
+
+    body: str
+    """The cleaned text; of a very long one the head, a line that says how much is left out, and the tail."""
+
+    type: str = ""
+    """What the source itself says of the type."""
+
+    message: str = ""
+    """What the source itself says of the message."""
+
+    exit_code: int | None = None
+    """The exit status, as the source reports it or as the text's first or last lines do; never 0."""
+
+    roots: tuple[str, ...] = ()
+    """The configured folders of the user's own code."""
+
+    @lazy
+    def lines(self) -> list[str]:
+        """The lines of the body, very long ones cut; shared, so nobody changes the list."""
+        lines = self.body.split("\n")
+        if len(self.body) <= MAX_LINE:
+            return lines
+        return [clip(line, MAX_LINE) if len(line) > MAX_LINE else line for line in lines]
 
 
 class Hint(NamedTuple):
@@ -106,6 +139,12 @@ class Listing:
     stacks: tuple[str, ...] = ()
     """The same of the first line of a stack that ends a program; a stack with output behind it is log."""
 
+    margins: tuple[str, ...] = ()
+    """The same of what stands before each line of others that it prints again."""
+
+    notes: tuple[str, ...] = ()
+    """The same of what stands before the level of a line that only informs or warns."""
+
     clues: tuple[str, ...] = ()
     """Strings of which each match of `closings` and `stacks` holds one, found by `make docs`; none means any text."""
 
@@ -134,7 +173,7 @@ class Listing:
     """Whether a server that answers may say when to come again."""
 
     rejects: tuple[str, ...] = ()
-    """Its types of calls that were rejected before anything was executed."""
+    """Its types of calls that were rejected before anything was executed; what holds a space begins such a cause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

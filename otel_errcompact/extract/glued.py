@@ -10,11 +10,12 @@ from otel_errcompact.extract.cleaning.parts import split_parts
 from otel_errcompact.extract.cleaning.unwrapping import unwrap
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
-from otel_errcompact.extract.members import Member, facts_of_members, to_member
+from otel_errcompact.extract.format import Text
+from otel_errcompact.extract.index import INDEX
+from otel_errcompact.extract.members import facts_of_members, to_member
 from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.statements import statement_of
-from otel_errcompact.extract.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 _MAX_WARNINGS: Final = 3
 _WARNING: Final = "warning"
 _HOOK_FAILED: Final = "HookFailed"
-_HOOKS: Final = "git"
+_HOOKS: Final = next(row.name for row in INDEX if "hook" in row.markers)
+"""The format that reads what a single hook has printed."""
+
 _MODIFIED: Final = "files were modified by this hook"
 _NO_TYPE: Final = "error"
 _OF_ANY_TEXT: Final = frozenset({"plain", "prose"})
@@ -54,7 +57,7 @@ def _join(failed: Sequence[tuple[Part, Facts]]) -> Facts:
     if len(failed) == 1:
         part, facts = failed[0]
         return replace(facts, details=(*facts.details, *([f"in {part.name}"] if part.name else [])))
-    members = [_make_member(part, facts) for part, facts in failed]
+    members = [to_member(facts, part.name) for part, facts in failed]
     facts = facts_of_members(members, unit="program", first_is_root=True) or failed[0][1]
     if failed[0][0].has_failed:
         # Which hooks have to pass stands first: lines further down may be cut.
@@ -104,7 +107,3 @@ def _read_output(part: Part, roots: tuple[str, ...]) -> Facts | None:
         return None  # an answer, in which no format has read an error
     tells = kind_of(facts.cause) is Kind.TELLING or statement_of(facts.cause) is not None or facts.format == "plain"
     return facts if tells else None
-
-
-def _make_member(part: Part, facts: Facts) -> Member:
-    return to_member(facts, part.name)

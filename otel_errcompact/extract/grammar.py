@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.command import Checker, Command
-from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Hint, split_names
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Hint, Text, split_names
 from otel_errcompact.extract.forms import PLACEHOLDER, Found, Lines, fill, find, find_all, form, place_of, read_total
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.text import Text
 from otel_errcompact.runtime.lazy import lazy, lazy_pattern
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.following import add_following
+from otel_errcompact.extract.format import Text
 from otel_errcompact.extract.members import Member, to_member
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.statements import indentation, is_telling
 from otel_errcompact.extract.table import LAST_RESORT, load, prefilters
-from otel_errcompact.extract.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

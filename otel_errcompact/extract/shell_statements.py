@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.grammar import Rules
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, is_exception_name
+from otel_errcompact.extract.table import speakers
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from otel_errcompact.extract.text import Text
+    from otel_errcompact.extract.format import Text
 
 COMMAND_NOT_FOUND: Final = "CommandNotFound"
 USAGE_ERROR: Final = "UsageError"
@@ -115,38 +116,18 @@ _USAGE: Final = lazy_pattern(
     r"|(?:error: )?missing required argument|too (?:many|few) arguments\b).*)"
 )
 
-_PROGRAMS: Final = frozenset((
-    "awk", "base64", "basename", "bc", "bunzip2", "cat", "chgrp", "chmod", "chown", "cmp", "column", "comm", "cp",
-    "crontab", "csplit", "cut", "date", "dd", "df", "diff", "dig", "dirname", "dpkg", "du", "egrep", "env", "expr",
-    "fd", "file", "find", "gawk", "getent", "gpg", "grep", "gunzip", "gzip", "head", "install", "ip", "jq", "kill",
-    "ldd", "less", "ln", "locale", "ls", "lsof", "mawk", "mkdir", "mktemp", "mount", "mv", "nc", "nohup", "objdump",
-    "openssl", "passwd", "patch", "pgrep", "ping", "pkill", "ps", "readlink", "realpath", "rg", "rm", "rmdir",
-    "rsync", "scp", "sed", "seq", "sftp", "sort", "split", "ssh", "ssh-keygen", "stat", "strace", "su", "sudo",
-    "sysctl", "systemctl", "tail", "tar", "tee", "timeout", "touch", "tr", "tree", "umount", "uniq", "unzip",
-    "useradd", "watch", "wc", "which", "xargs", "xz", "yq", "zip",
-))  # fmt: skip
-"""Programs of a usual system that put their name before what was wrong."""
-
-_OF_SERVICES: Final = (
-    (
-        "UnitNotFound",
-        lazy_pattern(r"(?:Failed to \w{1,20} [\w@.:-]{1,100}: )?Unit [\w@.:-]{1,100} (?:could )?not (?:be )?f"),
-    ),
-    (
-        "UnitFailed",
-        lazy_pattern(
-            r"(?:Job for [\w@.:-]{1,100} failed\b|Failed to \w{1,20} [\w@:-]{1,100}"
-            r"\.(?:automount|device|mount|path|scope|service|slice|socket|swap|target|timer): )"
-        ),
-    ),
-    ("NoSystemd", lazy_pattern(r"System has not been booted with systemd\b")),
-    ("HostKeyRejected", lazy_pattern(r"Host key verification failed\.")),
-    ("EACCES", lazy_pattern(r"[\w.@-]{1,200}: Permission denied \([\w,-]{1,200}\)\.?$")),
-    ("rsync", lazy_pattern(r"rsync error: ")),
-    ("NotPermitted", lazy_pattern(r"\S{1,100} is not in the sudoers file")),
-)
+_OF_SERVICES: Final = Rules(r"""
+UnitNotFound     (?:Failed to \w{1,20} [\w@.:-]{1,100}: )?Unit [\w@.:-]{1,100} (?:could )?not (?:be )?f
+UnitFailed       (?:Job for [\w@.:-]{1,100} failed\b|Failed to \w{1,20} [\w@:-]{1,100}
+    \.(?:automount|device|mount|path|scope|service|slice|socket|swap|target|timer): )
+NoSystemd        System has not been booted with systemd\b
+HostKeyRejected  Host key verification failed\.
+EACCES           [\w.@-]{1,200}: Permission denied \([\w,-]{1,200}\)\.?$
+rsync            rsync error:[ ]
+NotPermitted     \S{1,100} is not in the sudoers file
+""")
 _WITHOUT_COLON: Final = ("Host key ", "Job for ", "System has not ")
-_OF_ANY_SERVICE: Final = lazy_pattern(lambda: "|".join(form.pattern for _, form in _OF_SERVICES))
+_OF_ANY_SERVICE: Final = lazy_pattern(lambda: "|".join(_OF_SERVICES.closings))
 
 
 def shell_statement(line: str) -> Statement | None:
@@ -226,8 +207,6 @@ def _used_wrongly(line: str) -> Statement | None:
 
 def _read_program(line: str) -> Statement | None:
     found = _BY_PROGRAM.match(line)
-    if found is not None and found["program"].rpartition("/")[2] in _PROGRAMS:
-        return Statement(found["program"].rpartition("/")[2], line)
-    if _OF_ANY_SERVICE.match(line) is None:
-        return None
-    return next(Statement(kind, line) for kind, form in _OF_SERVICES if form.match(line))
+    if found is not None and (name := found["program"].rpartition("/")[2]) in speakers(unread=True):
+        return Statement(name, line)
+    return Statement(_OF_SERVICES.type_of(line), line) if _OF_ANY_SERVICE.match(line) else None

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.format import Format, Listing, split_names
+from otel_errcompact.extract.format import Format, Listing, Text, split_names
 from otel_errcompact.extract.index import COMMANDS, INDEX
 from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.runtime.entry_points import entry_points
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from otel_errcompact.extract.command import Command
-    from otel_errcompact.extract.text import Text
 
 GROUP: Final = "otel_errcompact.formats"
 """The group of entry points by which packages add formats."""
@@ -57,10 +56,23 @@ def rejections() -> frozenset[tuple[str, str]]:
 
 
 @cache
+def patterns_of(trait: Literal["margins", "notes", "rejects"]) -> str:
+    """Return the patterns of all formats for some lines as one."""
+    return "|".join(each for row in listings() for each in getattr(row, trait) if trait != "rejects" or " " in each)
+
+
+@cache
 def commands() -> Mapping[str, Command]:
     """Return what is known of programs by their names, also with subcommands."""
     installed = (row for listing in listings() if isinstance(listing, Format) for row in listing.commands)
     return {name: row for row in (*COMMANDS, *installed) for name in split_names(row.names)}
+
+
+@cache
+def speakers(*, unread: bool = False) -> frozenset[str]:
+    """Return names before errors; `unread`: all those of programs without a format."""
+    said = (row.speaks.partition(",") for row in commands().values() if row.prints == "" or not unread)
+    return frozenset(name for sure, _, others in said for name in f"{sure} {others if unread else ''}".split())
 
 
 @cache
@@ -112,7 +124,10 @@ def _check(found: object, names: set[str]) -> Format:
     of_hints = [sign for hint in found.hints for sign in hint.signs]
     if not all(map(_START_OF_WORD.match, of_hints)):
         raise ValueError("a sign of a hint begins with a letter, a digit or a class such as [Rr]")
-    if any(re.compile(pattern).groups for pattern in (*found.closings, *found.passes, *found.stacks, *of_hints)):
+    if any(
+        re.compile(pattern).groups
+        for pattern in (*found.closings, *found.passes, *found.stacks, *found.margins, *found.notes, *of_hints)
+    ):
         raise ValueError("a pattern has a group; write (?:...)")
     return replace(found, read=_Guarded(found))
 

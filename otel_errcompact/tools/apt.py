@@ -186,7 +186,10 @@ FORMAT: Final = Format(
     name="apt",
     read=read,
     markers=("E: ", "W: ", "Err:", "dpkg", "rror: ", "ERROR: ", " Problem"),
-    commands=(Command("apt, apt-get, dnf, yum, brew", subcommands="*"), Command("dpkg, apk, pacman, snap")),
+    commands=(
+        Command("apt, apt-get, dnf, yum, brew", subcommands="*", speaks="apt dnf yum"),
+        Command("apk, pacman, snap"),
+    ),
     closings=(
         r"E: \S",
         r"Error: (?:Unable to find a match|Failed to download|Nothing to do|No package|No available|No formula)",

@@ -164,7 +164,7 @@ FORMAT: Final = Format(
     commands=(
         Command("mix", prints="beam exunit", subcommands="*"),
         Command("mix dialyzer, mix credo, rebar3 dialyzer", prints="dialyzer"),
-        Command("elixir, erl, rebar3, iex"),
+        Command("elixir, erl, rebar3, iex", speaks="escript"),
     ),
     closings=(
         r"(?:could not compile dependency :?[a-z]\w{0,80}, |Compilation failed due to warnings while using )",

@@ -97,7 +97,7 @@ FORMAT: Final = Format(
     name="cmake",
     read=read,
     markers=("CMake Error", "Configuring incomplete"),
-    commands=(Command("cmake"), Command("ctest", prints="cmake junit testrunners", scopes="-R -E -L")),
+    commands=(Command("cmake", speaks="cmake"), Command("ctest", prints="cmake junit testrunners", scopes="-R -E -L")),
     closings=(
         r"The following tests FAILED:",
         r"-- Configuring incomplete, errors",

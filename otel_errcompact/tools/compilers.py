@@ -501,11 +501,12 @@ FORMAT: Final = Format(
         Command("tsc", scopes="-p"),
         Command("swift", prints="compilers junit", subcommands="*"),
         Command("kotlinc", prints="compilers jvm"),
-        Command("javac", prints="compilers maven"),
+        Command("javac", prints="compilers maven", speaks="javac"),
         Command("dune, cabal, stack", subcommands="*"),
         Command("lua", interprets=True),
         Command(
-            "gcc, g++, cc, c++, clang, clang++, ld, vue-tsc, pyright, basedpyright, swiftc, ghc, ocaml, ocamlc, elm"
+            "gcc, g++, cc, c++, clang, clang++, ld, vue-tsc, pyright, basedpyright, swiftc, ghc, ocaml, ocamlc, elm",
+            speaks="gcc cc1 clang ld",
         ),
     ),
     closings=(

@@ -247,11 +247,11 @@ FORMAT: Final = Format(
     read=read,
     markers=("ERR", "Failure in test ", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED "),
     commands=(
-        Command("psql", scopes="-d -h -f", texts="-U -p"),
+        Command("psql", scopes="-d -h -f", texts="-U -p", speaks="psql pg_dump"),
         Command("pg_isready", prints="", waits=(1, 2)),
-        Command("mysql", scopes="-h", texts="-u -p"),
+        Command("mysql", scopes="-h", texts="-u -p", speaks="mysql"),
         Command("dbt", subcommands="*"),
-        Command("mariadb, sqlite3, redis-cli, duckdb, mongosh, sqlcmd"),
+        Command("mariadb, sqlite3, redis-cli, duckdb, mongosh, sqlcmd", speaks="sqlite3 redis"),
         Command("clickhouse-client, cqlsh, sqlplus, liquibase, flyway"),
     ),
     closings=(

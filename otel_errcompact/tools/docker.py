@@ -173,9 +173,10 @@ FORMAT: Final = Format(
         "dependency failed to start",
         "returned a non-zero code: ",
     ),
+    margins=(r"#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}",),
     commands=(
-        Command("docker", subcommands="*", scopes="-f -p", texts="-e -H", runs_any=True),
-        Command("docker-compose, podman", subcommands="*", scopes="-f -p", runs_any=True),
+        Command("docker", subcommands="*", scopes="-f -p", texts="-e -H", speaks="docker", runs_any=True),
+        Command("docker-compose, podman", subcommands="*", scopes="-f -p", speaks="podman", runs_any=True),
         Command("buildah", subcommands="*"),
         Command("docker compose, podman compose, docker buildx, docker image", subcommands="*"),
         Command("docker container, docker volume, docker network", subcommands="*"),

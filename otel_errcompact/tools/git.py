@@ -171,7 +171,7 @@ def _read_statement(lines: Lines) -> Facts | None:
     return Facts(
         type=_TYPES.type_of(message) or "GitError",
         cause=clip(message),
-        location=_place(message),
+        location=place_of(_PATCH.match(message)),
         details=details((*advice, *others, _hint(lines))),
     )
 
@@ -210,11 +210,6 @@ def _add_files(message: str, after: Lines) -> str:
         return message
     files = list(takewhile(lambda line: line.startswith(("\t", "    ")), after))
     return f"{message} {', '.join(map(str.strip, files))}" if files else message
-
-
-def _place(message: str) -> Location:
-    found = _PATCH.match(message)
-    return place_of(found)
 
 
 def _hint(lines: Lines) -> str:
@@ -269,8 +264,9 @@ FORMAT: Final = Format(
     name="git",
     read=read,
     markers=("fatal: ", "error: ", "CONFLICT (", "hook", "to commit"),
+    rejects=(r"git: '[^']{1,100}' is not a git command\b",),
     commands=(
-        Command("git", subcommands="*", texts="-c -n -m"),
+        Command("git", subcommands="*", scopes="--git-dir", texts="-c -n -m", speaks="git"),
         Command("git remote, git submodule, git worktree, git lfs, git bisect", subcommands="*"),
         Command("git stash", subcommands="*", helps=True, reads=True),
         Command("git log", helps=True, reads=True),

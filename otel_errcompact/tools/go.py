@@ -22,7 +22,7 @@ FORMAT: Final = Format(
     read=read,
     markers=("goroutine ", RACE),
     commands=(
-        Command("go", prints="go gomod", subcommands="*"),
+        Command("go", prints="go gomod", subcommands="*", speaks="go"),
         Command("go test", prints="gotest", checks=_CHECKS),
         Command("go run", prints="gotest"),
         Command("go build, go vet", prints="compilers", checks=_CHECKS),

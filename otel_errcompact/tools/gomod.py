@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from otel_errcompact.extract.go_modules import members_of
 from otel_errcompact.extract.grammar import Facts, Format, Text, facts_of_members
+from otel_errcompact.extract.stacks.go import members_of
 
 
 def read(text: Text) -> Facts | None:
     """Return the facts of what the Go command could not load."""
-    members = members_of(text.lines)
-    return facts_of_members(members, unit="error", first_is_root=True)
+    return facts_of_members(members_of(text.lines), unit="error", first_is_root=True)
 
 
 FORMAT: Final = Format(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from otel_errcompact.extract import go_modules
 from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.clipping import CUT, clip
 from otel_errcompact.extract.grammar import (
@@ -282,7 +281,7 @@ def _read_dump(package: _Package, lines: Lines) -> None:
     text = "\n".join(("", *lines))
     if lines[0] == _RULE:
         if len(lines) > 1 and lines[1] == go.RACE:
-            package.crashed.append(_raced(text[len(_RULE) + 1 :]))
+            package.crashed.append(to_member(go.facts_of_race(text[len(_RULE) + 1 :])))
         return
     package.crashed.append(_timed_out(text, lines) if lines[0].startswith(_TIMED_OUT) else _panicked(package, text))
 
@@ -316,7 +315,7 @@ def _strip_date(line: str) -> str:
 
 def _built(lines: Lines, why: str, name: str) -> list[Member]:
     # Return what the compiler or the loader said of a package that could not be built.
-    members = go_modules.members_of(lines)
+    members = go.members_of(lines)
     loaded = {member.location for member in members}
     for number, line in enumerate(lines):
         found = _diagnostic(line)
@@ -516,10 +515,6 @@ def _fields(lines: Lines) -> dict[str, list[str]]:
         elif name:
             fields[name].append(line.strip())
     return fields
-
-
-def _raced(text: str) -> Member:
-    return to_member(go.facts_of_race(text))
 
 
 def _panicked(package: _Package, text: str) -> Member:

@@ -27,9 +27,8 @@ FORMAT: Final = Format(
     read=read,
     markers=(),
     commands=(
-        Command("curl", texts="-X -d -A -b -u -o -w -m -e -F", waits=(7, 28, 52, 56)),
-        Command("wget", texts="-O -U -T -t"),
-        Command("ssh", carries=True, values="-i -p -o -l -F -J -L -R -b -c -D -E", runs_any=True),
+        Command("curl", texts="-X -d -A -b -u -o -w -m -e -F", waits=(7, 28, 52, 56), speaks="curl"),
+        Command("wget", texts="-O -U -T -t", speaks="wget"),
         Command("svn", subcommands="*"),
         Command("gh", subcommands="*", scopes="-R", texts="-b -t -m -f -F -X -q -L"),
         Command("gh pr, gh issue, gh run", subcommands="*", reads=True),
@@ -39,7 +38,7 @@ FORMAT: Final = Format(
         Command("glab", subcommands="*"),
         Command("glab mr, glab issue", subcommands="*", reads=True),
         Command("glab ci", reads=True),
-        Command("http, https, scp, rsync, ab"),
+        Command("http, https, ab"),
     ),
     closings=(
         r"a pull request for branch \S{1,200} ",

@@ -12,7 +12,7 @@ FORMAT: Final = Format(
     read=read,
     markers=("    at ", "Node.js v", "@http", "heap out of memory", "\nBun v"),
     commands=(
-        Command("node", prints="javascript jest mocha", interprets=True),
+        Command("node", prints="javascript jest mocha", interprets=True, speaks="node"),
         Command("tsx, ts-node", interprets=True),
         Command("deno", prints="javascript mocha", subcommands="*"),
         Command("deno task", subcommands="*"),

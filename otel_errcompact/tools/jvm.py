@@ -74,7 +74,7 @@ FORMAT: Final = Format(
     name="jvm",
     read=read,
     markers=("\tat ", ".java:", "Caused by: ", "Exception in thread", "Full report at:", "APPLICATION FAILED TO START"),
-    commands=(Command("java", interprets=True), Command("kotlin, scala")),
+    commands=(Command("java", interprets=True, speaks="java"), Command("kotlin, scala")),
     closings=(r"e: (?:file://|/)\S{1,300}:[0-9]{1,7}:[0-9]{1,7} ",),
     stacks=(
         r"APPLICATION FAILED TO START",

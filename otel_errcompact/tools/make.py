@@ -182,8 +182,9 @@ FORMAT: Final = Format(
     name="make",
     read=read,
     markers=(": *** ", "ninja: ", "FAILED: ", "error: Recipe `", "not contain recipe", "Build did NOT complete"),
+    rejects=(r"Justfile does not contain recipe\b", r"(?:mise ERROR )?no tasks? named\b"),
     commands=(
-        Command("make, gmake", subcommands="*", scopes="-f", texts="-j -l", runs_any=True),
+        Command("make, gmake", subcommands="*", scopes="-f", texts="-j -l", speaks="make gmake", runs_any=True),
         Command("just", subcommands="*", scopes="-f -d", runs_any=True),
         Command("task", subcommands="*", scopes="-t -d", runs_any=True),
         Command("mise, invoke, inv, poe", subcommands="*", runs_any=True),
@@ -192,7 +193,7 @@ FORMAT: Final = Format(
         Command("mise run, mise r, moon run, bazel run", subcommands="*"),
         Command("nox", tasks="-s --session -e --sessions", texts="-p", runs_any=True),
         Command("tox", subcommands="run r run-parallel p list config", tasks="-e", texts="-p", runs_any=True),
-        Command("ninja, scons, buck2"),
+        Command("ninja, scons, buck2", speaks="ninja"),
         Command("grunt", prints="", subcommands="*"),
     ),
     closings=(

@@ -307,7 +307,7 @@ FORMAT: Final = Format(
     read=read,
     markers=(".php on line ", ".php:", ".php line ", "omposer", "  ["),
     commands=(
-        Command("php", interprets=True),
+        Command("php", interprets=True, speaks="php"),
         Command("php artisan, php phpunit", prints="phpunit"),
         Command("composer", subcommands="*", runs_any=True),
         Command("composer run, composer run-script", subcommands="*"),

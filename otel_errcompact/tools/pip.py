@@ -272,7 +272,7 @@ FORMAT: Final = Format(
         "The lockfile at ",
     ),
     commands=(
-        Command("pip, pip3, conda, mamba, pdm, pipenv, poetry, uv", subcommands="*"),
+        Command("pip, pip3, conda, mamba, pdm, pipenv, poetry, uv", subcommands="*", speaks="pip"),
         Command("python -m pip"),
         Command("uv pip, uv tool, poetry env, conda env", subcommands="*"),
         Command("uv run, poetry run, pipenv run, pdm run, conda run, mamba run", wraps=True),

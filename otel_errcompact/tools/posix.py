@@ -7,6 +7,14 @@ from typing import Final
 from otel_errcompact.extract.command import Command
 from otel_errcompact.extract.format import Tool
 
+_SPEAKING: Final = (
+    "awk cat chmod chown cp dd df diff dpkg du env find gpg grep gzip jq kill ln ls mkdir mount mv openssl patch rm "
+    "rmdir rsync scp sed sort ssh su sudo systemctl tar touch umount unzip xargs zip, base64 basename bc bunzip2 "
+    "chgrp cmp column comm crontab csplit cut date dig dirname egrep expr fd file gawk getent gunzip head install ip "
+    "ldd less locale lsof mawk mktemp nc nohup objdump passwd pgrep ping pkill ps readlink realpath rg seq sftp split "
+    "ssh-keygen stat strace sysctl tail tee timeout tr tree uniq useradd watch wc which xz yq"
+)
+
 TOOL: Final = Tool(
     name="posix",
     commands=(
@@ -39,9 +47,16 @@ TOOL: Final = Tool(
         Command("head, tail", helps=True, reads=True, texts="-n -c"),
         Command("cat, tee, wc", helps=True, reads=True),
         Command("zcat, bat, less, more, sort, uniq, cut, tr, column, nl, strings", reads=True),
-        Command("journalctl, dmesg, tmux, history, man", reads=True),
-        Command(
-            "chmod, chown, clear, cp, date, find, kill, ln, mkdir, mv, pkill, pwd, rm, touch, wait, whoami", helps=True
-        ),
+        Command("journalctl, systemctl status, dmesg, tmux, history, man", reads=True),
+        Command("chmod, chown, clear, cp, date, find, kill, ln, mkdir, mv, pkill, pwd, rm, touch, whoami", helps=True),
+        # One row holds the names of all, also of those of which no more is known.
+        Command("wait", prints="", helps=True, speaks=_SPEAKING),
+        Command("ssh", prints="http", carries=True, values="-i -p -o -l -F -J -L -R -b -c -D -E", runs_any=True),
+        Command("scp, rsync", prints="http"),
+        Command("systemctl", prints="infra", subcommands="*"),
+        Command("systemctl is-enabled, systemctl is-failed", answers=(1,)),
+        Command("systemctl is-active", answers=(3, 4)),
+        Command("dig", prints="infra"),
+        Command("dpkg", prints="apt"),
     ),
 )

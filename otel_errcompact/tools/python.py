@@ -90,7 +90,7 @@ FORMAT: Final = Format(
     read=read,
     markers=('File "', HEADER),
     commands=(
-        Command("python", prints="python unittest", interprets=True, module_option="-m"),
+        Command("python", prints="python unittest", interprets=True, module_option="-m", speaks="python python3"),
         Command("manage.py", prints="", subcommands="*"),
         Command("django-admin", subcommands="test migrate makemigrations check startapp startproject"),
         Command("django-admin test", prints="unittest"),

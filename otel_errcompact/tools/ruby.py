@@ -245,7 +245,7 @@ FORMAT: Final = Format(
     read=read,
     markers=(":in `", ":in '", ": syntax error", "Could not find gem ", "Bundler"),
     commands=(
-        Command("ruby", prints="ruby rspec", interprets=True),
+        Command("ruby", prints="ruby rspec", interprets=True, speaks="ruby"),
         Command("rails, bin/rails", prints="ruby rspec", subcommands="*"),
         Command("rails db", subcommands="*"),
         Command("rake", prints="ruby rspec", subcommands="*", runs_any=True),

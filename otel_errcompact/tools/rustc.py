@@ -161,7 +161,7 @@ FORMAT: Final[Format] = Format(
     judges_code=True,
     read=lambda text: facts_of_diagnostics(text, FORMAT),
     markers=("--> ", "error[E", "error: could not compile ", "error: linking with "),
-    commands=(Command("rustc"),),
+    commands=(Command("rustc", speaks="rustc"),),
     closings=(r"error: [^\n]{1,500}\n {1,6}--> ", r"error\[E[0-9]{4}\]: "),
     passes=(r" {3,12}Finished `?\w+",),
     diagnostics=Diagnostics(

@@ -115,7 +115,9 @@ def _failed_command(text: Text, first: str) -> Facts | None:
 
 FORMAT: Final = Format(
     name="shell",
-    commands=(Command("bash, sh, zsh, dash", prints="", interprets=True, runs_any=True),),
+    commands=(
+        Command("bash, sh, zsh, dash", prints="", interprets=True, speaks="bash sh zsh dash fish ksh", runs_any=True),
+    ),
     read=read,
     markers=(),
     closings=(

@@ -30,7 +30,7 @@ def read(text: Text) -> Facts | None:
     """Return the facts of failed tests or examples."""
     lines = text.lines
     blocks = list(_blocks(lines))
-    total = _total(lines)
+    total = sum(map(int, _FAILURES.findall(_verdict(lines))))
     members = [_member(block) for block in blocks] or list(_examples(lines)) or _cut_off(text, total)
     if not members:
         return None
@@ -96,11 +96,6 @@ def _examples(lines: Lines) -> Members:
             said = lines[number + 1 : end]
             location = Location(function=place["name"], file=place["file"], line=int(place["line"]))
             yield Member(DOCTEST, read_example(said), location, assertion=True, key=said[0].strip() if said else "")
-
-
-def _total(lines: Lines) -> int:
-    verdict = _verdict(lines)
-    return sum(map(int, _FAILURES.findall(verdict)))
 
 
 def _verdict(lines: Lines) -> str:

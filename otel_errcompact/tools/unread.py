@@ -12,6 +12,7 @@ TOOL: Final = Tool(
     commands=(
         Command("asdf, buf, dagger, jj, lage, lein, opam, prisma, supabase, vagrant, zig", subcommands="*"),
         Command("hg", subcommands="*", texts="-m"),
-        Command("perl", interprets=True),
+        Command("perl", interprets=True, speaks="perl"),
+        Command("ffmpeg", speaks="ffmpeg"),
     ),
 )

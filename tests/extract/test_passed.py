@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.extract.extraction import extract_text
+from otel_errcompact.extract.format import Text
 from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.table import listings
-from otel_errcompact.extract.text import Text
 
 LOG = (
     "Traceback (most recent call last):\n"

@@ -149,8 +149,7 @@ def caches():
     return (
         table.listings,
         table.prefilters,
-        table.names_of,
-        table.rejections,
+        *(table.names_of, table.patterns_of, table.rejections, table.speakers),
         table.commands,
         programs.rows_of,
         told.hints,
@@ -204,6 +203,14 @@ def test_traits_of_a_format_of_a_user(installed):
     assert kind_of(raw, said) == EXECUTED
     installed(cow(rejects=("NoSuchCow",)))
     assert kind_of(raw, said) == REJECTED
+
+
+def test_what_a_program_of_a_user_puts_before_lines(installed):
+    """Margins and the names before errors are known beside those of built-in tools."""
+    installed(cow(margins=("moo> ",), commands=(Command("milk", speaks="milk, moo"),)))
+    assert table.patterns_of("margins").startswith("moo> |npm ")
+    assert table.speakers() & {"git", "ls", "milk", "moo", "tail"} == {"git", "ls", "milk"}
+    assert table.speakers(unread=True) & {"git", "ls", "milk", "moo", "tail"} == {"ls", "tail"}
 
 
 def test_closings_and_hints_of_a_user(installed):

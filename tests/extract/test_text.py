@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.cleaning.characters import MAX_LINES, WINDOW, clean
-from otel_errcompact.extract.text import MAX_LINE, read_text
+from otel_errcompact.extract.format import MAX_LINE
+from otel_errcompact.extract.text import read_text
 
 
 def body(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import go_modules
+from otel_errcompact.extract.stacks import go
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.tools import gomod
 from tests.extract.reading import facts, key
@@ -87,11 +87,11 @@ def test_not_taken(text):
 
 def test_line_of_another_kind_before_a_cycle():
     """A cycle begins where its lines begin."""
-    members = go_modules.members_of(["found it:", "package a", "\timports b", "\timports b: import cycle not allowed"])
+    members = go.members_of(["found it:", "package a", "\timports b", "\timports b: import cycle not allowed"])
     assert [member.cause for member in members] == ["import cycle not allowed: b -> b"]
 
 
 def test_endless_output():
     """Of very many lines the first ones are read."""
     lines = [f"a.go:{number}:2: package x/y{number} is not in std" for number in range(1_000)]
-    assert len(go_modules.members_of(lines)) == 300
+    assert len(go.members_of(lines)) == 300

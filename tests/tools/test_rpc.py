@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from otel_errcompact.extract.format import Text
 from otel_errcompact.extract.messages.grpc import read_status
-from otel_errcompact.extract.text import Text
 from otel_errcompact.tools import rpc
 from tests.clock import costs_little
 from tests.extract.reading import facts, key

@@ -46,7 +46,7 @@ FLAGS: Final = frozenset(
 _OPTIONS_WITH_VALUE: Final = frozenset(
     {
         "-C", "-c", "-f", "-n", "-H", "-j", "--prefix", "--directory", "--project", "--namespace", "--context",
-        "--git-dir", "--work-tree", "--manifest-path", "--file", "--cwd", "--profile", "--region", "--dir", "--chdir",
+        "--work-tree", "--manifest-path", "--file", "--cwd", "--profile", "--region", "--dir", "--chdir",
     }
 )  # fmt: skip
 
@@ -55,7 +55,7 @@ FOLDER_OPTIONS: Final = frozenset({"-C", "--prefix", "--directory", "--cwd", "--
 
 SCOPING_OPTIONS: Final = frozenset(
     {
-        "--context", "--exclude-task", "--file", "--filter", "--git-dir", "--grep", "--manifest-path", "--namespace",
+        "--context", "--exclude-task", "--file", "--filter", "--grep", "--manifest-path", "--namespace",
         "--only", "--package", "--profile", "--project", "--projects", "--region", "--scope", "--selector", "--spec",
         "--suite", "--target", "--test-name-pattern", "--testNamePattern", "--testPathPattern", "--tests",
         "--workspace",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.cleaning.parts import gather_tasks
 from otel_errcompact.extract.cleaning.records import CLOCK, DATE, strip_records
+from otel_errcompact.extract.table import patterns_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ _LABELS: Final = (
     _form(r"@[\w-]{1,60}/[\w./-]{1,60}(?::[a-z][\w-]{0,40}){0,2}:"),
     _form(r"[A-Za-z][\w./-]{0,80}:[a-z][\w-]{0,40}:", MIN_LINES, same=True),
     _form(rf"{_PACKAGE} [a-z][\w:-]{{0,40}}:", MIN_LINES, same=True),
-    _form(r"(?!npm )[a-z][\w-]{0,30} ERR!", MIN_LINES, same=True),
+    _Form(lazy_pattern(lambda: rf"(?!{patterns_of('margins')})[a-z][\w-]{{0,30}} ERR!{_ENDS}"), MIN_LINES, same=True),
     _Form(lazy_pattern(r"(?:ERROR|CRITICAL|WARNING):(?:root|__main__|\w{1,40}(?:\.\w{1,40}){1,8}):")),
     _Form(lazy_pattern(r"(?:ERROR|CRITICAL|WARNING):[\w.]{1,80}:"), MIN_LINES, same=True),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.extract.table import speakers
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -75,17 +76,8 @@ _FILE: Final = lazy_pattern(
     r"(?<!\.go):[0-9]|\.(?:sh|bash|py|js|ts|c|h|cc|cpp|rs|rb|pl|php|java|ya?ml|json|toml|txt|cfg)$"
 )
 _CODE: Final = lazy_pattern(r"[0-9]{1,8} \(")
-_PROGRAMS: Final = frozenset((
-    "e", "error", "fatal", "warning", "note", "panic", "usage", "sh", "bash", "zsh", "dash", "ksh", "fish", "make",
-    "gmake", "cmake", "ninja", "gcc", "cc1", "ld", "clang", "rustc", "go", "git", "curl", "wget", "ssh", "scp",
-    "rsync", "sudo", "su", "cp", "mv", "rm", "ls", "cat", "mkdir", "rmdir", "ln", "chmod", "chown", "touch", "find",
-    "grep", "sed", "awk", "sort", "tar", "unzip", "zip", "gzip", "diff", "patch", "kill", "mount", "umount", "df",
-    "du", "dd", "test", "env", "xargs", "psql", "pg_dump", "mysql", "sqlite3", "redis", "node", "npm", "npx",
-    "python", "python3", "pip", "ruby", "perl", "php", "java", "javac", "escript", "docker", "podman", "kubectl",
-    "helm", "terraform", "ansible", "systemctl", "apt", "dpkg", "yum", "dnf", "jq", "ffmpeg", "openssl", "gpg",
-    "nginx", "fork", "exec",
-))  # fmt: skip
-"""What stands before a message and is no logger: programs that begin their errors with their own name."""
+_NO_LOGGERS: Final = frozenset({"e", "error", "fatal", "warning", "note", "panic", "usage", "test", "fork", "exec"})
+"""What stands before a message beside the names of programs, and is no logger."""
 
 
 class _Head(NamedTuple):
@@ -124,7 +116,7 @@ def strip_records(text: str) -> str:
     Records of several levels keep them: they tell which one is the failure. Where only the first line is a record,
     the others belong to its message, unless it only informs: then a program wrote it before it failed.
     """
-    if not _may_be_record(text):
+    if not (text[:1] in _STARTS or text[3:4] == " " or text[1:3] == ", "):
         return text
     first = _read_head(text[: text.find("\n")] if "\n" in text else text)
     if first is None:
@@ -142,10 +134,6 @@ def strip_records(text: str) -> str:
         return text
     ends = [_end_of(head, said) if head is not None else 0 for head in heads]
     return "\n".join(line[end:] for line, end in zip(lines, _skip_separators(lines, ends), strict=True))
-
-
-def _may_be_record(text: str) -> bool:
-    return text[:1] in _STARTS or text[3:4] == " " or text[1:3] == ", "
 
 
 def _skip_separators(lines: Sequence[str], ends: Sequence[int]) -> list[int]:
@@ -194,7 +182,8 @@ def _read_head(line: str) -> _Head | None:
 
 
 def _is_logger(name: str, sign: str) -> bool:
-    return sign != ":" or not (is_exception_name(name) or name.lower() in _PROGRAMS or _FILE.search(name))
+    is_program = name.lower() in _NO_LOGGERS or name.lower() in speakers()
+    return sign != ":" or not (is_program or is_exception_name(name) or _FILE.search(name))
 
 
 def _is_statement(head: _Head) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.table import patterns_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ GUTTER: Final = lazy_pattern(
 )
 """What a program draws before each line of a message."""
 
-REPEATED: Final = lazy_pattern(r"(?:npm (?:error|ERR!)|#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}) +(?=\S)")
+REPEATED: Final = lazy_pattern(lambda: rf"(?:{patterns_of('margins')}) +(?=\S)")
 """What an installer and a builder of images put before the output of a program."""
 
 BANNER: Final = lazy_pattern(r"([-=*#_~+\u2500-\u257f\u2581-\u2588])\1{2,}")
@@ -89,17 +90,19 @@ NIL_COUNT: Final = _any_of(
 """A count of failures that is none."""
 
 LEVEL: Final = lazy_pattern(
-    r"(?:[^\n\]|]{0,60}?[\[| ])?(?P<level>INFO|DEBUG|TRACE|NOTICE|VERBOSE|WARN(?:ING)?)(?=[\]:|\s]|$)"
-    r"|[\[%]?(?P<small>(?i:info|debug|trace|notice|warn(?:ing)?))\]?"
-    r"(?:\[[\w-]{1,60}\]|-[A-Z]{2,40}| [A-Z]{1,4}[0-9]{2,5})?:"
-    r"|\[(?P<framed>info|debug|trace|notice|warn(?:ing)?)\]"
-    r"|npm (?P<npm>info|notice|warn|http|verb|sill)\b"
-    r"|.{0,200}?\blevel=\"?(?P<field>info|debug|trace|notice|warn(?:ing)?)\b"
-    r"|(?P<glog>[IW])[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}"
+    lambda: (
+        r"(?:[^\n\]|]{0,60}?[\[| ])?(?P<level>INFO|DEBUG|TRACE|NOTICE|VERBOSE|WARN(?:ING)?)(?=[\]:|\s]|$)"
+        r"|[\[%]?(?P<small>(?i:info|debug|trace|notice|warn(?:ing)?))\]?"
+        r"(?:\[[\w-]{1,60}\]|-[A-Z]{2,40}| [A-Z]{1,4}[0-9]{2,5})?:"
+        r"|\[(?P<framed>info|debug|trace|notice|warn(?:ing)?)\]"
+        rf"|(?:{patterns_of('notes')})(?P<noted>[a-z])"
+        r"|.{0,200}?\blevel=\"?(?P<field>info|debug|trace|notice|warn(?:ing)?)\b"
+        r"|(?P<glog>[IW])[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}"
+    )
 )
 """The level of a log record that is no error."""
 
-WORDS_OF_LEVEL: Final = ("info", "debug", "trace", "notice", "verb", "warn", "npm ", ".go:", ".cc:", ".py:")
+WORDS_OF_LEVEL: Final = ("info", "debug", "trace", "notice", "verb", "warn", "http ", "sill ", ".go:", ".cc:", ".py:")
 """Strings of which each line with such a level has one."""
 
 _SUBJECT: Final = (

@@ -47,7 +47,7 @@ def _kind_of(line: str) -> Kind:
     if _LETTER.search(line) is None or line.startswith("$ "):
         return Kind.AROUND
     line = strip_timestamp(line)
-    if line[:1] in "n#" and (repeated := forms.REPEATED.match(line)):
+    if (repeated := forms.REPEATED.match(line)) is not None:
         line = line[repeated.end() :]
     if not line[:1].isalpha():
         if forms.BANNER.match(line) and not is_telling(line):

@@ -46,17 +46,12 @@ def read_changes(lines: Lines, *, expected: str) -> Changes:
     for line in lines[:MAX_LINES]:
         stripped = line.strip()
         sign, value = stripped[:1], stripped[1:].strip().rstrip(",")
-        if sign in found and value.strip("+-") and not _is_legend(stripped):
+        if sign in found and value.strip("+-") and _LEGEND.match(stripped) is None:
             found[sign].append(value)
         elif not found["+"] and not found["-"] and any(unequal in line for unequal in _UNEQUAL):
             actual, _, wanted = stripped.replace(*_UNEQUAL).partition(_UNEQUAL[1])
             return Changes((wanted.strip(),), (actual.strip(),))
     return Changes(tuple(found[expected]), tuple(found["-" if expected == "+" else "+"]))
-
-
-def _is_legend(line: str) -> bool:
-    # Tell whether a line says what the signs mean: `+ actual - expected`, `- Expected - 2`.
-    return _LEGEND.match(line) is not None
 
 
 def _value(lines: Lines) -> str:

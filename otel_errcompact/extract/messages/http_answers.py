@@ -30,7 +30,7 @@ from otel_errcompact.runtime.strings import has_any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from otel_errcompact.extract.text import Text
+    from otel_errcompact.extract.format import Text
 
 _HEAD: Final = form(r"HTTP/[0-9](?:\.[0-9])? (?P<status>[1-5][0-9]{2})(?: (?P<reason>[^\n]{0,99}))?(?=\n|\Z)")
 _STATUS: Final = form(

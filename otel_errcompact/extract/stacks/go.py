@@ -1,12 +1,15 @@
-"""Panics, stacks of goroutines and data races that Go prints."""
+"""What Go prints: panics, stacks, data races, and what it cannot load."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.forms import Found, Lines, form, place_of
+from otel_errcompact.extract.members import MAX_MEMBERS, Member
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator, Sequence
 
-    from otel_errcompact.extract.text import Text
+    from otel_errcompact.extract.format import Text
 
 RACE: Final = "WARNING: DATA RACE"
 CUT_OFF: Final = "the panic's message is cut off"
@@ -220,3 +223,68 @@ def _is_own(frame: Frame) -> bool:
 
 def _is_machinery(frame: Frame) -> bool:
     return "/runtime/" in frame.file or frame.file.startswith("runtime/")
+
+
+# --- what the command cannot load -------------------------------------------------------------------------------------
+
+_PLACE_OF_IMPORT: Final = form(r"(?P<file>{path}\.go):{line}(?::{number})?: ")
+_LOADING: Final = form(
+    r"no required module provides package |package [^\s;]{1,300} is not in (?:std|GOROOT)|missing go\.sum entry "
+    r"|cannot find (?:package|module) |import cycle not allowed|import {quoted} is a program, not an import"
+    r"|use of internal package |build constraints exclude all Go files|found packages |no Go files in "
+    r"|module [^\s]{1,300} provides package |ambiguous import: |case-insensitive import |malformed import path "
+    r"|relative import path |local import "
+)
+_GO: Final = form(
+    r"go: (?!downloading |finding |extracting |added |upgraded |removed |downgraded |found |trying |warning: "
+    r"|creating |to add ){message}"
+)
+_PATTERN: Final = form(r"pattern {path}: (?:directory prefix |no matching |cannot find ).+")
+_IMPORTS: Final = form(r"\t?(?:package|imports) (?P<package>{path})(?: from {file})?(?:: import cycle not allowed)?$")
+_CYCLE: Final = ": import cycle not allowed"
+_ADVICE: Final = ("; to add it:", "; to add:", "; see ")
+
+
+def members_of(lines: Lines) -> list[Member]:
+    """Return a member for each line that says what could not be loaded; lines of other forms do not count."""
+    members: list[Member] = []
+    for number, line in enumerate(lines):
+        member = _cycle(lines, number) if line.endswith(_CYCLE) else None
+        if member is None and line[:1] not in ("\t", " "):
+            member = _member(line, lines[number + 1 : number + 4])
+        if member is not None:
+            members.append(member)
+        if len(members) >= MAX_MEMBERS:
+            break
+    return members
+
+
+def _member(line: str, after: Lines) -> Member | None:
+    place = _PLACE_OF_IMPORT.match(line)
+    said = line[place.end() :] if place else line
+    go = None if place else _GO.match(line)
+    if go is None and not _LOADING.match(said) and not _PATTERN.match(said):
+        return None
+    message = go["message"] if go else said
+    below = after[:1] if message.endswith(" go.mod:") else takewhile(lambda other: other[:1] in ("\t", " "), after)
+    indented = [other.strip() for other in below]
+    if message.endswith(":") and indented and not message.endswith(_ADVICE[:2]):
+        message = f"{message} {indented.pop(0)}"
+    for advice in _ADVICE[:2]:
+        message = message.removesuffix(advice)
+    return Member("go", message, place_of(place), details=tuple(indented))
+
+
+def _cycle(lines: Lines, end: int) -> Member | None:
+    imports: list[Found] = []
+    for line in reversed(lines[max(0, end - 50) : end + 1]):
+        found = _IMPORTS.match(line)
+        if found is None or (imports and line.endswith(_CYCLE)):
+            break
+        imports.append(found)
+    if not imports:
+        return None
+    names = [found["package"] for found in reversed(imports)]
+    if names.count(names[-1]) > 1:
+        names = names[names.index(names[-1]) :]
+    return Member("go", f"import cycle not allowed: {' -> '.join(names)}", Location(file=imports[0]["file"] or ""))

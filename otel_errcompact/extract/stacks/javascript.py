@@ -19,7 +19,7 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_errcompact.extract.text import Text
+    from otel_errcompact.extract.format import Text
 
 ASSERTION: Final = "AssertionError"
 CUT_OFF: Final = "the stack is cut off before its first line"

@@ -17,8 +17,8 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import glued
 from otel_errcompact.extract.cleaning.parts import Part
+from otel_errcompact.extract.format import Text
 from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots, is_within, open_roots
-from otel_errcompact.extract.text import Text
 
 SHOP = CodeRoots(("/srv/shop/",))
 IN_SHOP = CodeRoots(directory="/srv/shop/")
