@@ -8,23 +8,19 @@ Run `python -m benchmarks.quality.score`. `--show` is for the author of those ca
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
-import io
 import json
 import re
-import sys
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from unittest import mock
 
 import otel_errcompact as errcompact
 from benchmarks.quality.report import table
 from otel_errcompact.digest.tokens import estimate_tokens
-from otel_errcompact.lab.cli.main import main as command_line
+from otel_errcompact.errors import RawError
+from otel_errcompact.lab.cli.key import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -246,18 +242,7 @@ def _keys_of(texts: Iterable[str]) -> list[Row]:
     """
     Return what `errcompact key` prints for each text: its key, its format and more.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "raw.jsonl"
-        file.write_text("".join(json.dumps({"raw": text}) + "\n" for text in texts), encoding="utf-8")
-        output = io.StringIO()
-        command = ["errcompact", "key", str(file), "--jsonl", "raw", "--tool", "bash"]
-        with mock.patch.object(sys, "argv", command), contextlib.redirect_stdout(output):
-            try:
-                command_line()
-            except SystemExit as end:
-                if end.code:
-                    raise
-    return [json.loads(line) for line in output.getvalue().splitlines()]
+    return [key_of(RawError(text=text, tool="bash")) for text in texts]
 
 
 def _hidden(rows: Sequence[Row]) -> list[Score]:
