@@ -16,6 +16,9 @@ CURE: Final = "install Chromium or Chrome (Debian: apt-get install chromium) and
 FLAGS: Final = ("--disable-gpu", "--disable-dev-shm-usage")
 """For a machine without graphics and with little shared memory."""
 
+PATIENCE_MS: Final = 120_000
+"""How long a page may take for one step: it ends what hangs, and says nothing of how fast a page is."""
+
 
 def browser() -> str:
     """Return the path of a browser; empty if there is none."""

@@ -13,6 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import otel_errcompact
+from e2e.browser import PATIENCE_MS
 from e2e.report_page import Opened, messages, page_of
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
@@ -58,7 +59,7 @@ def open_page(chromium: Browser) -> Iterator[Open]:
 
     def open_it(where: Path | str, **settings: Any) -> Opened:
         context = chromium.new_context(**settings)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         return Opened(context.new_page(), where if isinstance(where, str) else where.as_uri())
 
@@ -197,7 +198,7 @@ def test_hostile_texts_are_data(open_page: Open, trajectory: Path) -> None:
 
 
 def test_a_huge_error_is_there_whole(open_page: Open, huge: Path) -> None:
-    """10 MB in one line, and the page is usable at once."""
+    """10 MB in one line, behind one click."""
     opened = open_page(huge)
     opened.page.locator("#class-table summary").click()
     assert opened.exact("HugeError") == HUGE

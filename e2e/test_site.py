@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from docs.website import ELSEWHERE, ROOT, SITE
+from e2e.browser import PATIENCE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,7 @@ def site(chromium: Browser) -> Browser:
 def page(site: Browser) -> Iterator[tuple[Page, list[str]]]:
     """Return a page, and what it asks of others or complains of."""
     context = site.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
     opened, complaints = context.new_page(), list[str]()
     opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
@@ -85,6 +87,7 @@ def test_search_finds_a_page(page: tuple[Page, list[str]]) -> None:
 def test_pages_are_accessible(site: Browser, scheme: Literal["light", "dark"]) -> None:
     """The checks of axe-core find nothing serious in the text of any page."""
     context = site.new_context(color_scheme=scheme)
+    context.set_default_timeout(PATIENCE_MS)
     opened = context.new_page()
     grave = []
     for path in sorted(SITE.rglob("*.html")):
