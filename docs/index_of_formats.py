@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from docs.literals_of_patterns import find_literals
+from otel_errcompact.compactor.hints import HINTS
 from otel_errcompact.extract.command import Checker, Command
 from otel_errcompact.extract.format import Format, Hint, Listing, Tool, split_names
+from otel_errcompact.extract.lexicon import Sense, forms_of
 from otel_errcompact.tools import ORDER, WITHOUT_FORMAT
 
 if TYPE_CHECKING:
@@ -32,11 +34,18 @@ from otel_errcompact.extract.format import Hint, Listing
 
 
 def index() -> str:
-    """Return the module: a row for each format, and for the commands of each tool."""
+    """Return the module: a row for each format, for the commands of each tool, and for each sense of words."""
     formats = (_code_of(_row(name)) for name in ORDER)
     commands = (", ".join(map(_code_of, load(name).commands)) for name in (*ORDER, *WITHOUT_FORMAT))
     of_formats = _write("INDEX: Final[tuple[Listing, ...]]", formats)
-    return f"{_HEAD}{of_formats}\n{_write('COMMANDS: Final[tuple[Command, ...]]', filter(None, commands))}"
+    forms = {sense.name: forms_of(sense) for sense in Sense if sense is not Sense.FAILED}
+    hints = (*HINTS, *(hint for name in ORDER for hint in load(name).hints))  # type: ignore[union-attr]
+    forms["hints"] = tuple(sign for hint in hints for sign in hint.signs)
+    of_words = (f"{sense!r}: {_code_of(_clues_of(each))}" for sense, each in forms.items())
+    return (
+        f"{_HEAD}{of_formats}\n{_write('COMMANDS: Final[tuple[Command, ...]]', filter(None, commands))}"
+        f"\n{_write('CLUES: Final[dict[str, tuple[str, ...]]]', of_words, '{}')}"
+    )
 
 
 def load(name: str) -> Format | Tool:
@@ -68,8 +77,8 @@ def _is_known(program: str, programs: Iterable[str]) -> bool:
     return any(program.startswith(f"{name} ") for name in programs)
 
 
-def _write(name: str, rows: Iterable[str]) -> str:
-    return f"{name} = (\n" + "".join(f"    {row},\n" for row in rows) + ")\n"
+def _write(name: str, rows: Iterable[str], brackets: str = "()") -> str:
+    return f"{name} = {brackets[0]}\n" + "".join(f"    {row},\n" for row in rows) + f"{brackets[1]}\n"
 
 
 def _code_of(value: Any) -> str:
@@ -92,4 +101,5 @@ def _is_stated(value: Listing, field: Any) -> bool:
 
 def _clues_of(patterns: tuple[str, ...]) -> tuple[str, ...]:
     literals = [find_literals(pattern) for pattern in patterns]
-    return tuple(dict.fromkeys(literal for each in literals for literal in each)) if all(literals) else ()
+    found = dict.fromkeys(literal for each in literals for literal in each) if all(literals) else {}
+    return tuple(each for each in found if not any(other in each and other != each for other in found))

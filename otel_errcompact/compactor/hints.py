@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.progress import ASSERTION
-from otel_errcompact.extract.format import Hint
+from otel_errcompact.extract.format import Format, Hint
+from otel_errcompact.extract.lexicon import Sense, Words, clues_of
 from otel_errcompact.extract.table import listings
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
@@ -25,7 +25,7 @@ def hint_for(facts: Facts, *, may_retry: bool = True) -> str:
 def find_hint(facts: Facts, *, may_retry: bool = True) -> tuple[str, str]:
     """Return the same advice, and the words that it is for."""
     text = f"{facts.type}: {_cause_of_program(facts)[:_MAX_CAUSE]}"
-    if not has_any(text, _words()):
+    if not has_any(text, _clues()):
         return "", ""
     pattern, numbers = _joined()
     found = {numbers[(sign.lastindex or 0) - 1]: sign[0] for sign in pattern.finditer(text)}
@@ -52,7 +52,7 @@ def _runners() -> frozenset[str]:
 
 def _speaks_of_retrying(facts: Facts) -> bool:
     said = "\n".join((facts.cause[:_MAX_CAUSE], *facts.details)).lower()
-    return has_any(said, _WORDS_OF_RETRYING) and _RETRYING.search(said) is not None
+    return bool(_RETRYING.find(said))
 
 
 @cache
@@ -60,7 +60,7 @@ def hints() -> tuple[Hint, ...]:
     """Return all hints, the first that applies in front."""
     of_formats = [hint for listing in listings() for hint in listing.hints]
     strong = (hint for hint in of_formats if not hint.is_weak)
-    return (*strong, *_HINTS, *(hint for hint in of_formats if hint.is_weak))
+    return (*strong, *HINTS, *(hint for hint in of_formats if hint.is_weak))
 
 
 def _exit(status: str) -> tuple[str, ...]:
@@ -70,18 +70,10 @@ def _exit(status: str) -> tuple[str, ...]:
 
 _MAX_CAUSE: Final = 1_000
 _OWN_WORDS: Final = frozenset({"Error", "error", "Exception", "panic"})
-_RETRYING: Final = lazy_pattern(
-    r"\bretry|retry(?:[-_ ]?(?:after|able|delay|in|at)|info)|(?:please |do not |don't )(?:try|retry|repeat)"
-    r"|try again (?:in|after|at|later)|idempoten|nothing was|not been (?:charged|applied|saved)|[\w-]reset: "
-)
-"""How a server tells whether, when or how often to repeat a request."""
-
-_WORDS_OF_RETRYING: Final = ("try", "repeat", "idempoten", "nothing was", "not been ", "reset: ")
-"""Strings of which each such text has one; both are for small letters."""
-
+_RETRYING: Final = Words(Sense.RETRYING)
 _ON_RETRYING: Final = lazy_pattern(r"\bretry|\bwait\b")
 
-_HINTS: Final[tuple[Hint, ...]] = (
+HINTS: Final[tuple[Hint, ...]] = (
     Hint(
         "the program is not installed or not on PATH",
         (*_exit("127"), "command not found"),
@@ -177,20 +169,9 @@ _HINTS: Final[tuple[Hint, ...]] = (
 
 
 @cache
-def _words() -> tuple[str, ...]:
-    # Each text that a sign matches holds one of these words; no sign is compiled to find that out.
-    return tuple({_word_in(sign) for hint in hints() for sign in hint.signs})
-
-
-def _word_in(sign: str) -> str:
-    plain = sign.partition("]")[2] if sign[0] == "[" else sign
-    word = "".join(takewhile(lambda character: character not in _SPECIAL, plain))
-    # A quantifier is about the last character alone, and an alternative leaves nothing that is always there.
-    return "" if "|" in sign else word[:-1] if plain[len(word) : len(word) + 1] in _QUANTIFIERS else word
-
-
-_SPECIAL: Final = frozenset("\\[](){}.*+?|^$")
-_QUANTIFIERS: Final = frozenset("*?{")
+def _clues() -> tuple[str, ...]:
+    # Of the signs of another package no string is known that each of its texts holds.
+    return ("",) if any(isinstance(listing, Format) and listing.hints for listing in listings()) else clues_of("hints")
 
 
 @cache

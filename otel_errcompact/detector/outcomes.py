@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.kinds import (
-    CLOSED_EARLY,
     MAX_CAUSE,
     is_ended_from_outside,
     search_wait,
@@ -14,6 +13,7 @@ from otel_errcompact.detector.kinds import (
     words_of,
 )
 from otel_errcompact.detector.roles import Call
+from otel_errcompact.extract.lexicon import Sense, Words
 from otel_errcompact.extract.table import names_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -26,30 +26,9 @@ _UNANSWERED: Final = frozenset({"500", "502", "504", "520", "524"})
 _ADDRESS: Final = lazy_pattern(r"\bhttps?://\S+")
 """Its words are names of servers and paths."""
 
-_BEGUN: Final = lazy_pattern(
-    r"\bread(?:ing)? (?:tcp|from)\b|\bread: connection|recv failure|without (?:sending a )?response|during query"
-)
-"""What can only be said of an answer that was waited for."""
-
-_NOT_BEGUN: Final = lazy_pattern(
-    r"connect(?:ion|ing)? ?(?:attempt )?time|\b(?:connect|dial|lookup|resolve)\b|connecting\b|\bconnection to\b"
-    r"|(?:failed|unable|could not|cannot|can't) (?:to )?(?:establish|open|connect|obtain|get|acquire)|establish"
-    r"|econnrefused|refused|unreachable|handshake|\bkex_|\btls\b|\bssl\b|name resolution|eai_?again"
-    r"|\block\b|\blocked\b|\bblocking ?io\b|\bacquir(?:e|ing)\b|\bacquisition\b|check ?out|\bpool|queue|deadlock"
-    r"|serializ|roll(?:ed|ing) ?back|cancel+ing statement|too many|rate[ -]?limit|throttl|exhausted|overload"
-    r"|over capacity|\bbusy\b|unavailable|not (?:yet )?(?:ready|available)|starting|booting|warming|in progress|pending"
-    r"|for (?:an? )?(?:free |available )?(?:connection|slot|worker|channel)\b"
-)
-"""What happens before the work begins, or takes it back."""
-
-_CUT_OFF: Final = lazy_pattern(
-    r"(?<!e)timed? ?-?out|deadline[ _]?(?:has )?(?:been )?exceeded|took too long"
-    r"|connection ?(?:was |has been |is )?(?:forcibly )?(?:reset|aborted|closed)|econnreset|econnaborted"
-    r"|(?:server|remote) ?disconnected|remote end closed|remote protocol error|(?:hang|hung) up"
-    r"|bad gateway|gateway timeout|internal server error|\bkilled\b|sigkill|sigterm|oom killed"
-    rf"|end of file reached|other side closed|{CLOSED_EARLY}"
-)
-"""What ends a call whose work may have begun."""
+_BEGUN: Final = Words(Sense.BEGUN)
+_BEFORE: Final = Words(Sense.BEFORE)
+_CUT: Final = Words(Sense.CUT)
 
 
 def is_outcome_unknown(raw: RawError, facts: Facts) -> bool:
@@ -67,7 +46,7 @@ def is_outcome_unknown(raw: RawError, facts: Facts) -> bool:
     if status:
         return _may_change(raw)
     said = f"{' '.join(words_of(facts.type))}\n{_ADDRESS.sub('', statement_of(cause))}"
-    if not _BEGUN.search(said) and (_NOT_BEGUN.search(said) or not (is_ended or _CUT_OFF.search(said))):
+    if not _BEGUN.find(said) and (_BEFORE.find(said) or not (is_ended or _CUT.find(said))):
         return False
     return _may_change(raw)
 

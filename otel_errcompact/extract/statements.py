@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.forms import Lines, form
+from otel_errcompact.extract.lexicon import Sense, forms_of, join_words
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 GENERIC_TYPES: Final = frozenset({"error", "fatal", "Error", "Exception", "ERROR", "_OTHER", ""})
@@ -59,36 +60,7 @@ _LEVEL: Final = lazy_pattern(
     r"(?!\w)\]?(?::[\w.]{1,80}:| -| {1,9}\([0-9]{1,9}\) :|:)? {0,8}(?P<message>\S.*)"
 )
 _HEADING: Final = form(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
-_TELLING_WORDS: Final = (
-    "errors?", "fail(?:ed|s|ure|ures)?", "cannot", "can't", "could ?n[o']t", "unable", "no such", "denied", "refused",
-    "rejected", "invalid", "unexpected", "unknown", "unresolved", "unsupported", "undefined", "undeclared", "missing",
-    "required", "tim(?:ed|e) ?out", "exceed(?:ed|s)?", "exception", "abort(?:ed)?", "crash(?:ed)?", "killed", "panic",
-    "fatal", "conflict", "mismatch", "violat(?:ed|es|ion)", "forbidden", "unauthorized", "must be", "expect(?:ed|s)",
-    "too (?:many|long|large|big|small|few|short)", "ignored", "out of",
-    "un(?:handled|caught)", "fell through", "unreachable", "reset by",
-    r"not (?:be |have |yet )?(?:\w{1,12} )?(?:found|exist|available|enough|permitted|allowed|supported)",
-    r"not (?:be |have |yet )?(?:\w{1,12} )?(?:recognized|valid|match|defined|installed|read|ignored)",
-    *(f"{verb} not" for verb in ("does", "do", "did", "is", "was", "were", "are", "has", "have", "must", "may")),
-    *(f"{verb}n't" for verb in ("is", "are", "was", "do", "does")),
-)  # fmt: skip
-"""Words that failures are told with, in lower case; each begins with a letter."""
-
-
-def compile_words(words: Lines, end: str = r"\b") -> re.Pattern[str]:
-    """
-    Compile words in small letters, tried by their first letters.
-
-    Each is a pattern that begins with a letter.
-    """
-    rests: dict[str, list[str]] = {}
-    for word in words:
-        rests.setdefault(word[0], []).append(word[1:])
-    alternatives = "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
-    return lazy_pattern(rf"\b(?:{alternatives}){end}")
-
-
-_OTHER_LANGUAGES: Final = ("fehler", "fehlgeschlagen", "nicht", "abgebrochen", "erreur", "impossible")
-_TELLING: Final = compile_words((*_TELLING_WORDS, *_OTHER_LANGUAGES))
+_TELLING: Final = lazy_pattern(lambda: join_words(forms_of(Sense.FAILED), r"\b"))
 _TELLING_ABROAD: Final = lazy_pattern(
     r"échou|échec|introuvable|refus|ungültig|inválid|falló|no se (?:pudo|puede|encontr)|não|nieprawid|błąd"
     r"|ошибк|не удалось|не найден|невозможно|отказ|错误|錯誤|失败|失敗|无法|無法|找不到|不存在|未找到|拒绝|违反|无效"

@@ -153,7 +153,7 @@ def caches():
         table.commands,
         programs.rows_of,
         told.hints,
-        told._words,
+        told._clues,
         told._joined,
         closing._of_any_program,
         closing._owners_of_program,

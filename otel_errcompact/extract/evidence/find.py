@@ -9,8 +9,10 @@ from otel_errcompact.errors import Evidence, Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.forms import Lines, form
-from otel_errcompact.extract.statements import compile_words, indentation
+from otel_errcompact.extract.lexicon import join_words
+from otel_errcompact.extract.statements import indentation
 from otel_errcompact.extract.table import names_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -52,10 +54,10 @@ _COMPARED: Final = frozenset((
     "diff", "because", "reason", "hint", "help",
 ))  # fmt: skip
 _FIRST_COMPARED: Final = frozenset({"should", "must", "instead", "valid", "one", "but", "did", "caused", "due"})
-_PHRASES_COMPARED: Final = compile_words((
+_PHRASES_COMPARED: Final = lazy_pattern(lambda: join_words((
     "should (?:be|have)", "must (?:be|have|not)", "instead of", "valid values", "one of", "but (?:is|was|has|have)",
     "did you mean", "caused by", "due to",
-))  # fmt: skip
+), r"\b"))  # fmt: skip
 _PACKAGE: Final = form(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
 _END_OF_PACKAGE: Final = form(r"\.[A-Z]")
 
