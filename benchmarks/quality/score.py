@@ -191,9 +191,12 @@ def _keys(cases: Sequence[Row], siblings: Sequence[Row], wrappings: Mapping[str,
     found_in = dict(zip(texts, _keys_of(texts), strict=True))
     key_of = {text: found["key"] for text, found in found_in.items()}
     apart, together = Score(name="siblings apart"), Score(name="twins together")
+    alone = Score(name="- siblings apart, of outputs with one failure")
     for each in siblings:
         same = key_of[each["raw"]] == key_of[raws[each["case"]]]
-        (together if each["same"] else apart).add(same == each["same"], f"{each['case']}: {each['what']}")
+        is_alone = found_in[raws[each["case"]]]["members"] == 1
+        for score in (together,) if each["same"] else (apart, alone) if is_alone else (apart,):
+            score.add(same == each["same"], f"{each['case']}: {each['what']}")
     over = Score(name=f"same key in {len(wrappings)} wrappings")
     by_wrapping = {how: Score(name=f"- {how}") for how in wrappings}
     for name, how, text in wrapped:
@@ -211,7 +214,7 @@ def _keys(cases: Sequence[Row], siblings: Sequence[Row], wrappings: Mapping[str,
         *near_siblings("with a parser", [group for name, group in groups.items() if name not in unread]),
         *near_siblings("without", [group for name, group in groups.items() if name in unread]),
     ]
-    return [apart, together, *near, distinct, over, *by_wrapping.values()]
+    return [apart, alone, together, *near, distinct, over, *by_wrapping.values()]
 
 
 def near_siblings(kinds: str, groups: Iterable[Group]) -> list[Score]:

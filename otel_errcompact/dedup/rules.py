@@ -533,8 +533,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
                 "type uuid: ",
                 "type boolean: ",
                 "type date: ",
-                "int value: ",
-                "float value: ",
+                " value: ",
                 "data remains: ",
             )
             + r"|(?<=[a-z=] .)"

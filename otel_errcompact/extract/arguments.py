@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final, cast
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from otel_errcompact.errors import Facts
 
 MAX_ARGUMENTS: Final = 100_000
@@ -47,14 +45,10 @@ def file_in_call(facts: Facts, arguments: str) -> str:
         return ""
     wanted = _FILES | _FOLDERS if _ABOUT_FOLDER.search(cause) else _FILES
     named = [value for name, value in fields.items() if name in wanted and value]
-    found = named or [value for value in _strings(fields) if _SURE_PATH.fullmatch(value)]
+    found = named or [value for value in fields.values() if isinstance(value, str) and _SURE_PATH.fullmatch(value)]
     only = found[0] if len(found) == 1 else None
     return only if isinstance(only, str) and "://" not in only and _PATH.fullmatch(only) else ""
 
 
 def _bare(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
-
-
-def _strings(fields: dict[str, object]) -> Iterator[str]:
-    return (value for value in fields.values() if isinstance(value, str))

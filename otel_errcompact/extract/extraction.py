@@ -16,7 +16,7 @@ from otel_errcompact.extract.following import add_following
 from otel_errcompact.extract.glued import facts_of_parts
 from otel_errcompact.extract.naming import read_named
 from otel_errcompact.extract.passed import strip_passed
-from otel_errcompact.extract.recognition import recognise
+from otel_errcompact.extract.recognition import UNREAD, recognise
 from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import says_all
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 MIN_EVIDENCE: Final = 400
 """Characters from which on a text may hold more than its facts; a shorter one stays whole by default."""
-
-UNREAD: Final = frozenset({"prose", "plain", "shell"})
-"""Formats that take a line of any text: they own none, and an agent reads the text itself."""
 
 MAX_KEPT: Final = 4_096
 """Characters of a text that is kept until its evidence is asked for; of a longer one it is gathered at once."""

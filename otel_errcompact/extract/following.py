@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.errors import Facts
 
-_MAX_ANNOUNCED: Final = 3
-"""Lines below a cause that it takes in."""
+_MAX_TAKEN: Final = 3
+"""Lines beside a cause that it, or its key, takes in."""
 
 _MAX_LOOKED_AT: Final = 60
 """Lines on either side of a cause that are looked at."""
@@ -35,7 +35,7 @@ _SAYS_NOTHING: Final = lazy_pattern(
     r"|[^:]{1,60} (?:failed|failure|errors?)[,;:]? (?:see|check|read) (?:the |its )?"
     r"(?:logs?|output|above|below|details)[^:]{0,60}"
     r"|(?:[\w-]{1,40} ){0,3}(?:validation|compilation) failed(?: to complete)?|migration of .{1,90} failed!?[^:]{0,40}"
-    r"|host key verification failed|(?:[\w-]{1,30}: ){0,3}while (?:scanning|parsing) [^:]{1,60}"
+    r"|host key verification failed|(?:[\w -]{1,30}: ){0,3}while (?:scanning|parsing) [^:]{1,60}"
     r"|timed out waiting for the condition|execution of .{1,60} aborted due to [^:]{1,30}"
     r"|(?:-{3} )?(?:not ok|fail|ok|tests run|info)\b.{0,100}"
     r"|[\w.@-]{1,80}: failed with result '[\w-]{1,40}'"
@@ -47,7 +47,7 @@ _SAYS_NOTHING: Final = lazy_pattern(
 _REASON: Final = lazy_pattern(
     r"(?:^|[\s{,])['\"]?(?:message|reason|details?|description|title|hint|msg|error_message)['\"]?: ?(?P<quote>['\"`])"
     r"(?P<said>[^\n]{1,600}?)(?P=quote)(?:[\s,}\]]|$)"
-    r"|^\s*- (?P<waiting>waiting for (?![0-9])[^\n]{1,300})"
+    r"|^\s*(?:- )?(?P<waiting>waiting for (?![0-9])[^\n]{1,300})"
 )
 """What objects and logs of calls say in a line of their own."""
 
@@ -79,16 +79,16 @@ def add_following(facts: Facts, lines: Sequence[str], *, any_text: bool = False)
     at = next((number for number, line in enumerate(lines) if line.rstrip().endswith(heading)), len(lines))
     if heading.endswith(":"):
         return _add_announced(facts, heading, lines, at)
-    said = next((line for line in _informative(lines, at, any_text=any_text) if line not in facts.keyed_cause), "")
+    said = _informative(lines, at, facts.keyed_cause, any_text=any_text)[:_MAX_TAKEN]
     if not said:
         return facts
-    cause = f"{facts.cause.rstrip('.')}: {said}"
-    details = tuple(line for line in facts.details if line not in said)
-    return facts.revise(cause=clip(cause), details=details, key_cause=f"{facts.keyed_cause}: {said}")
+    cause = f"{facts.cause.rstrip('.')}: {said[0]}"
+    details = tuple(line for line in facts.details if line not in said[0])
+    return facts.revise(cause=clip(cause), details=details, key_cause=f"{facts.keyed_cause}: {' | '.join(said)}")
 
 
 def _add_announced(facts: Facts, heading: str, lines: Sequence[str], at: int) -> Facts:
-    below = list(takewhile(is_content, islice(lines, at + 1, at + 1 + _MAX_ANNOUNCED)))
+    below = list(takewhile(is_content, islice(lines, at + 1, at + 1 + _MAX_TAKEN)))
     if not below:
         return facts
     margin = lines[at].rstrip()[: -len(heading)].strip()
@@ -98,19 +98,16 @@ def _add_announced(facts: Facts, heading: str, lines: Sequence[str], at: int) ->
     return facts.revise(cause=cause, details=details, key_cause=f"{facts.keyed_cause} {said[0]}")
 
 
-def _informative(lines: Sequence[str], at: int, *, any_text: bool) -> Iterator[str]:
+def _informative(lines: Sequence[str], at: int, known: str, *, any_text: bool) -> list[str]:
     # Below the cause first, then above it; of an object and of the log of a call only what gives a reason.
     below = lines[at + 1 : at + 1 + _MAX_LOOKED_AT]
     below = below if any_text else [*takewhile(str.strip, below)]
     above = [*takewhile(_is_before_stack, lines[max(at - _MAX_LOOKED_AT, 0) : at])]
-    for line in below:
-        found = _REASON.search(line)
-        if found is not None:
-            yield found["said"] or found["waiting"]
-    behind, before = [*_content(below)], [*_content(above)]
-    yield from (said for said in (*behind, *before) if kind_of(said) is Kind.TELLING)
-    if any_text:
-        yield from (*behind, *reversed(before))
+    reasons = [found["said"] or found["waiting"] for found in map(_REASON.search, below) if found is not None]
+    behind, before = ([said for said in _content(part) if said not in known] for part in (below, above))
+    telling = [said for said in (*behind, *before) if kind_of(said) is Kind.TELLING]
+    beside = [*reversed(before), *behind] if any_text else []
+    return [*dict.fromkeys((*reasons, *telling))] or beside[:1]
 
 
 def _is_before_stack(line: str) -> bool:

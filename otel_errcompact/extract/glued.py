@@ -14,7 +14,7 @@ from otel_errcompact.extract.format import Text
 from otel_errcompact.extract.index import INDEX
 from otel_errcompact.extract.members import facts_of_members, to_member
 from otel_errcompact.extract.passed import strip_passed
-from otel_errcompact.extract.recognition import recognise
+from otel_errcompact.extract.recognition import OF_ANY_TEXT, recognise
 from otel_errcompact.extract.statements import statement_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _HOOKS: Final = next(row.name for row in INDEX if "hook" in row.markers)
 
 _MODIFIED: Final = "files were modified by this hook"
 _NO_TYPE: Final = "error"
-_OF_ANY_TEXT: Final = frozenset({"plain", "prose"})
 
 
 def facts_of_parts(text: Text) -> Facts | None:
@@ -101,7 +100,7 @@ def _read_hook(part: Part) -> Facts:
 def _read_output(part: Part, roots: tuple[str, ...]) -> Facts | None:
     opened = unwrap(strip_passed("\n".join(part.lines)))
     facts = recognise(Text(body=opened.text, exit_code=opened.exit_code, roots=roots)) if opened.text else None
-    if facts is None or facts.format not in _OF_ANY_TEXT:
+    if facts is None or facts.format not in OF_ANY_TEXT:
         return facts
     if facts.cause.startswith("{"):
         return None  # an answer, in which no format has read an error

@@ -27,6 +27,9 @@ MAX_DEPTH: Final = 3
 
 _NOTHING: Final = Facts(type="error", cause=NO_MESSAGE)
 
+UNREAD: Final = frozenset({LAST_RESORT.name, "plain", "shell"})
+"""Formats that take a line of any text: they own none, and an agent reads the text itself."""
+
 OF_ANY_TEXT: Final = frozenset({"plain", LAST_RESORT.name})
 """Formats that take lines of any program, and choose among them."""
 
@@ -94,7 +97,7 @@ def _try_formats(text: Text) -> Facts:
             if attempts is not None:
                 attempts.append(Attempt(listing.name, reading, text.body, facts))
             if facts is not None:
-                return _complete(add_following(facts, text.lines, any_text=listing.name in OF_ANY_TEXT), listing.name)
+                return _complete(add_following(facts, text.lines, any_text=listing.name in UNREAD), listing.name)
     facts = load(LAST_RESORT).read(text) or _NOTHING
     return _complete(add_following(facts, text.lines, any_text=True), LAST_RESORT.name)
 

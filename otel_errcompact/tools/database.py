@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # --- PostgreSQL ---
 _POSTGRES: Final = form(
-    r"(?:psql:(?P<script>[^:]{1,400}):{line}: |.{0,120}?\] )?(?:ERROR|FATAL"
+    r"(?:psql:(?P<script>[^:]{1,400}):{line}: |.{0,120}?(?:\]|server:) )?(?:ERROR|FATAL"
     r"|PANIC):  (?:(?P<state>[0-9A-Z]{5}): )?(?P<message>\S.{0,1000})"
 )
 _CLIENT: Final = form(
@@ -225,7 +225,8 @@ def _oracle(lines: Lines) -> Members:
     if stated:
         at = (f"at line {place['line']}",) if place else ()
         others = (f"{match['code']}: {match['message']}" for match in stated[1:3])
-        yield Member(stated[0]["code"], stated[0]["message"], place_of(place), details=(*at, *others))
+        key = " | ".join((stated[0]["message"], *(match["code"] for match in stated[1:])))
+        yield Member(stated[0]["code"], stated[0]["message"], place_of(place), details=(*at, *others), key=key)
 
 
 def _others(lines: Lines) -> Members:

@@ -493,14 +493,11 @@ def _testified(entry: _Entry) -> tuple[str, tuple[str, ...]]:
     words = " ".join(line for line in head if line not in values)
     messages = " ".join(filter(None, fields.get("Messages", ())))
     short = sum(map(len, values)) <= _MAX_INLINE
-    cause = f"{words} {', '.join(_EXPECTED.sub(_name_failures, value) for value in values)}" if short else words
+    named = (_EXPECTED.sub(lambda found: f"{found[0].rstrip(' :')}:", value) for value in values)
+    cause = f"{words} {', '.join(named)}" if short else words
     changed = tuple(" ".join(line.split()) for line in diff if _CHANGED.match(line))
     shown = () if short else changed[:_MAX_DIFF] or tuple(values)
     return (f"{cause.strip()} ({messages})" if messages else cause.strip().rstrip(":")), shown
-
-
-def _name_failures(found: Found) -> str:
-    return f"{found[0].rstrip(' :')}:"
 
 
 def _fields(lines: Lines) -> dict[str, list[str]]:

@@ -59,6 +59,7 @@ _MATCHER: Final = form(
     r"(?:Error: )?(?:Timed out \S{1,20} waiting for )?(?P<claim>expect\b.{0,300}?)(?= // | failed$|$)"
 )
 _LABELLED: Final = form(r"(?P<label>(?:Expected|Received|Resolved to|Rejected to)[\w ()-]{0,40}):? +(?P<value>\S.*)")
+_LOCATOR: Final = form(r"Locator: {1,8}(?P<locator>\S.{0,300})")
 _CALLS: Final = form(r"(?:Received|Resolved|Rejected|Matcher error|But it was|New snapshot was not written)\b.{3,200}$")
 _TYPED: Final = form(r"(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?: (?P<message>.*)", re.DOTALL)
 _COMMENT: Final = form(r" // [^\"']{1,80}$", re.MULTILINE)
@@ -312,20 +313,22 @@ def _marked(lines: Lines) -> tuple[str, ...]:
 
 def _compared(first: str, rest: Lines) -> _Said | None:
     # Read the message of a matcher: what was claimed, and both values.
-    claim = _MATCHER.match(first)
-    if claim is None:
+    matched = _MATCHER.match(first)
+    if matched is None:
         return None
+    about = find(_LOCATOR, rest)
+    claim = matched["claim"].replace("(locator)", f"({about['locator']})") if about else matched["claim"]
     labelled = find_all(_LABELLED, rest)
     if labelled:
         values = (
             f"{found['label'][0].lower()}{found['label'][1:].rstrip()} {found['value']}" for found in labelled[:4]
         )
-        return _Said(ASSERTION, f"{claim['claim']}: {', '.join(values)}")
-    told = read_changes(rest, expected="-").told(claim["claim"], actual="received")
-    if told == claim["claim"]:
+        return _Said(ASSERTION, f"{claim}: {', '.join(values)}")
+    told = read_changes(rest, expected="-").told(claim, actual="received")
+    if told == claim:
         is_cut = any(line.startswith("- Expected") for line in rest)
         others = [line for line in rest if _CALLS.match(line)] or [line for line in rest if line and not is_cut]
-        told = ": ".join((claim["claim"], *others[:1]))
+        told = ": ".join((claim, *others[:1]))
     return _Said(ASSERTION, told)
 
 

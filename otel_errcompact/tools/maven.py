@@ -174,7 +174,8 @@ def _section(said: str, place: Location) -> Member:
     causes = [cause for mark, cause in lines if mark] or [cause for _, cause in lines[:1]]
     steps = [cause for _, cause in lines if cause != causes[-1] and not _TASK.match(cause)]
     name = f"task {task['task']}" if task else ""
-    return Member("BuildFailure", clip(causes[-1]), place, name, tuple(steps[:3]))
+    key = f"{causes[-1]} ({name})" if name else ""
+    return Member("BuildFailure", clip(causes[-1]), place, name, tuple(steps[:3]), key)
 
 
 def _causes(lines: Lines) -> Iterator[tuple[bool, str]]:

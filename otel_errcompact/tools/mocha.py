@@ -251,7 +251,7 @@ def _member_of_tap(name: str, report: _Report, before: Lines) -> Member:
     fields = report.fields
     chains = chains_of([_strip_comment(line) for line in before[-_MAX_LINES:]]) if fields.get("exitCode") else []
     if chains:
-        return _member_of_chain(_final_name(name), chains[-1])
+        return _member_of_chain(Location(file=name).file_name, chains[-1])
     if not fields:
         return _commented(name, report.comments)
     frames = [frame for line in fields.get("stack", "").split("\n") if (frame := _frame_in(line)) is not None]
@@ -287,10 +287,6 @@ def _frame_in(line: str) -> Frame | None:
     # Return the frame in a line of a stack, with `at` before it or without.
     line = line.strip().removeprefix("at ")
     return frame_of(f"at {line}")
-
-
-def _final_name(name: str) -> str:
-    return name.replace("\\", "/").rpartition("/")[2]
 
 
 def _commented(name: str, comments: Lines) -> Member:

@@ -298,7 +298,7 @@ def _unresolved(lines: Lines) -> Facts:
         type="ComposerUnresolvable",
         cause=clip(firsts[0] if firsts else _UNRESOLVED.rstrip(".")),
         details=details((*firsts[1:], *rest)),
-        key_cause=" + ".join(sorted(firsts)),
+        key_cause=" + ".join(sorted("; ".join(problem) for problem in problems)),
     )
 
 

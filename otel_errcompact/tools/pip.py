@@ -252,7 +252,8 @@ def _conda(lines: Lines) -> Facts | None:
     if block is None:
         return None
     listed = [item.strip().removeprefix("- ") for item in block.lines if item.lstrip().startswith("- ")]
-    said = (block.head["message"], ", ".join(item for item in listed if "://" not in item))
+    missing = (line.strip(" \u2502\u251c\u2514\u2500.;") for line in lines if " , which does not exist" in line)
+    said = (block.head["message"], ", ".join(item for item in listed if "://" not in item), "; ".join(missing))
     return Facts(type=block.head["type"], cause=clip(" ".join(filter(None, said))))
 
 

@@ -21,26 +21,20 @@ REFUSED = Facts(
 
 
 def key(**changes: object) -> str:
-    """
-    Return the key of the refused connection with some facts changed.
-    """
+    """Return the key of the refused connection with some facts changed."""
     facts = {name: getattr(REFUSED, name) for name in ("type", "cause", "location", "details", "key_cause")} | changes
     facts = Facts(**facts)
     return dedup_key(facts, template_of(facts))
 
 
 def test_key_is_known():
-    """
-    The key is sixteen hexadecimal characters, and the same today as on the day it was first written to a store.
-    """
+    """The key is sixteen hexadecimal characters, and the same today as on the day it was first written to a store."""
     assert key() == "b66f493667b0eab3"
 
 
 @pytest.mark.programs
 def test_key_is_the_same_in_every_process():
-    """
-    The key depends on no seed of the process.
-    """
+    """The key depends on no seed of the process."""
     program = (
         "from otel_errcompact.dedup.key import *; from otel_errcompact.errors import *;"
         "print(dedup_key(Facts(type='KeyError', cause='x'), 'x'))"
@@ -71,9 +65,7 @@ def test_key_is_the_same_in_every_process():
     ],
 )
 def test_same_class(changes: dict[str, object]):
-    """
-    Line, folder, module of the type, values and details do not make another class.
-    """
+    """Line, folder, module of the type, values and details do not make another class."""
     assert key() == key(**changes)
 
 
@@ -88,9 +80,7 @@ def test_same_class(changes: dict[str, object]):
     ],
 )
 def test_other_class(changes: dict[str, object]):
-    """
-    Type, function, file and the meaning of the cause each make another class.
-    """
+    """Type, function, file and the meaning of the cause each make another class."""
     assert key() != key(**changes)
 
 
@@ -102,25 +92,19 @@ def test_other_class(changes: dict[str, object]):
     ],
 )
 def test_volatile_file_names_are_one(one: str, other: str):
-    """
-    Hashes of builds and made-up names of files do not split a class.
-    """
+    """Hashes of builds and made-up names of files do not split a class."""
     assert key(location=Location(file=one)) == key(location=Location(file=other))
 
 
 def test_type_in_words_stays_whole():
-    """
-    A type that a tool words freely has no qualification to drop.
-    """
+    """A type that a tool words freely has no qualification to drop."""
     assert key(type="exit code 1. make") != key(type=" make")
     assert key(type="Error.") != key(type="")
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20))
 def test_fields_do_not_run_into_one_another(kind: str, function: str, cause: str):
-    """
-    Moving text from one field to the next changes the key.
-    """
+    """Moving text from one field to the next changes the key."""
     moved = Facts(type=f"{kind}x", cause=cause, location=Location(function=function))
     kept = Facts(type=kind, cause=cause, location=Location(function=f"x{function}"))
 
@@ -129,14 +113,10 @@ def test_fields_do_not_run_into_one_another(kind: str, function: str, cause: str
 
 @given(st.text(st.characters(), max_size=50))
 def test_any_text_has_a_key(text: str):
-    """
-    Also lone surrogates and control characters have a key.
-    """
+    """Also lone surrogates and control characters have a key."""
     assert len(dedup_key(Facts(type=text, cause=text, location=Location(function=text, file=text)), text)) == 16
 
 
 def test_long_causes_are_bounded():
-    """
-    What differs only far behind the start of a cause is the same failure.
-    """
+    """What differs only far behind the start of a cause is the same failure."""
     assert len(template_of(Facts(type="", cause="x" * 10_000))) == MAX_CAUSE

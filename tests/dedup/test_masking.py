@@ -45,9 +45,7 @@ def find_by_all(text: str) -> list[tuple[tuple[int, int], str | None]]:
     ("text", "template"), [pytest.param(text, template, id=f"{rule}-{text}") for rule, text, template in EXAMPLES]
 )
 def test_value_is_masked(text: str, template: str):
-    """
-    Each rule turns its examples into their templates.
-    """
+    """Each rule turns its examples into their templates."""
     assert template == mask(text)
 
 
@@ -62,25 +60,19 @@ def test_value_is_masked(text: str, template: str):
     ],
 )
 def test_what_belongs_together_is_masked_together(text: str, template: str):
-    """
-    A label is a whole word, and an id in a path is one id.
-    """
+    """A label is a whole word, and an id in a path is one id."""
     assert template == mask(text)
 
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=f"{rule}-{text}") for rule, text in COUNTER_EXAMPLES])
 def test_name_is_kept(text: str):
-    """
-    Each rule leaves its counter-examples exactly as they are.
-    """
+    """Each rule leaves its counter-examples exactly as they are."""
     assert text == mask(text)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_every_rule_is_needed(rule):
-    """
-    At least one example of each rule is decided by that rule and not by another one before it.
-    """
+    """At least one example of each rule is decided by that rule and not by another one before it."""
     texts = [text for text, _ in rule.masks] + list(rule.keeps)
 
     assert any(match.lastgroup == rule.name for text in texts for match in find_forms(START + text))
@@ -108,9 +100,7 @@ def test_every_rule_is_needed(rule):
     ],
 )
 def test_meaning_keeps_templates_apart(one: str, other: str):
-    """
-    What decides the fix tells two templates apart.
-    """
+    """What decides the fix tells two templates apart."""
     assert mask(one) != mask(other)
 
 
@@ -126,25 +116,19 @@ def test_meaning_keeps_templates_apart(one: str, other: str):
     ],
 )
 def test_noise_does_not(one: str, other: str):
-    """
-    What varies from one occurrence to the next leaves the template as it is.
-    """
+    """What varies from one occurrence to the next leaves the template as it is."""
     assert mask(one) == mask(other)
 
 
 @given(st.lists(WORDS, max_size=4).map(" ".join))
 def test_template_of_a_template_is_itself(text: str):
-    """
-    Masking is idempotent.
-    """
+    """Masking is idempotent."""
     assert mask(text) == mask(mask(text))
 
 
 @given(st.lists(WORDS | WORDS.map(lambda text: re.sub(r"[0-9@/~\\]", "x", text)), max_size=4).map(" ".join) | st.text())
 def test_quick_look_misses_nothing(text: str):
-    """
-    What is found at likely places, by groups of rules, is what one expression of all rules finds.
-    """
+    """What is found at likely places, by groups of rules, is what one expression of all rules finds."""
     assert find_by_groups(text) == find_by_all(text)
 
 
@@ -156,9 +140,7 @@ def test_quick_look_misses_no_cut_example(text: str):
 
 @given(st.text())
 def test_any_text_has_a_template(text: str):
-    """
-    Masking raises for no text, and its result is a template.
-    """
+    """Masking raises for no text, and its result is a template."""
     assert mask(text) == mask(mask(text))
 
 
@@ -172,9 +154,7 @@ def test_any_text_has_a_template(text: str):
     ],
 )  # fmt: skip
 def test_hostile_text_takes_linear_time(unit: str):
-    """
-    A hundred thousand characters of any kind are masked well within a second.
-    """
+    """A hundred thousand characters of any kind are masked well within a second."""
     text = unit * (100_000 // len(unit))
 
     assert costs_little(lambda: mask(text))
@@ -182,9 +162,7 @@ def test_hostile_text_takes_linear_time(unit: str):
 
 @pytest.mark.skipif(not PAIRS.exists(), reason="the labelled pairs are not beside this checkout")
 def test_labelled_pairs():
-    """
-    Labelled pairs merge or stay apart by their templates alone, where masking decides the case.
-    """
+    """Labelled pairs merge or stay apart by their templates alone, where masking decides the case."""
     pairs = [json.loads(line) for line in PAIRS.read_text().splitlines()]
     decided = [pair for pair in pairs if not pair["case"].startswith(BEYOND_MASKING)]
 

@@ -38,9 +38,7 @@ WITHOUT_WHOLE: Final = DigestOptions(whole_tokens=0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """
-    What a tool said, and what has to be found in it.
-    """
+    """What a tool said, and what has to be found in it."""
 
     id: str
     format: str
@@ -56,9 +54,7 @@ class Case:
 
 
 class Wrong(NamedTuple):
-    """
-    A fact that is not what it has to be.
-    """
+    """A fact that is not what it has to be."""
 
     case: str
     field: str

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 class Noise(NamedTuple):
-    """
-    A way in which two runs of one failure differ.
-    """
+    """A way in which two runs of one failure differ."""
 
     name: str
     form: str

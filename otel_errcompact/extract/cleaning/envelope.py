@@ -126,14 +126,10 @@ def _open_object(value: Mapping[str, Any], depth: int) -> Opened | None:
         return _open_object(result, depth + 1)
     content = value.get("content")
     if content is not None and _is_about(value, {"content", "id"}):
-        return _open_content(content, depth)
+        return None if content == "" else _open_value(content, depth + 1)
     if isinstance(value.get("text"), str) and value.get("type") in _TEXTS:
         return Opened(value["text"])
     return _join_streams(value)
-
-
-def _open_content(content: object, depth: int) -> Opened | None:
-    return None if content == "" else _open_value(content, depth + 1)
 
 
 def _is_about(fields: Iterable[str], besides: Iterable[str]) -> bool:

@@ -24,6 +24,11 @@ _REMEMBERED: Final = 8
 def choose_line(body: str) -> int | None:
     """Return the number of the first line with words of failure, else of the most telling kind."""
     lines = body.split("\n")
+    if any(line[:6].lower() == "usage:" for line in lines[:MAX_LINES]):
+        # What explains options has words of failures of which none has happened.
+        stated = next((number for number in bound(len(lines)) if state(lines[number].strip()) is not None), None)
+        if stated is not None:
+            return stated
     chosen, best = None, Kind.SOURCE
     for number in bound(len(lines)):
         kind = _judge(lines[number].strip())

@@ -72,7 +72,7 @@ NO_PROGRESS: Final = frozenset((
     "conflicting", "existing", "offending", "dangling", "remaining", "pending", "following", "including",
     "regarding", "trailing", "leading", "according", "setting", "ring", "king", "thing", "spring", "ping",
     "rejecting", "refusing", "denying", "overlapping", "breaking", "timing", "being", "having", "aborting",
-    "exiting", "terminating", "giving", "stopping", "quitting", "bailing",
+    "expecting", "exiting", "terminating", "giving", "stopping", "quitting", "bailing",
 ))  # fmt: skip
 """Words like a gerund that begin no report of progress."""
 
@@ -131,7 +131,7 @@ TRAILER: Final = _any_of(
     r"(?: (?:occurred|happened|found|encountered))?[.!]?$",
     r"[^:]{0,80}\b(?:errors?|problems?|issues?|failures?) (?:(?:was|were|has been|have been|has|have) )?"
     r"(?:encountered|found|detected|occurred|reported|emitted|raised|logged)[.!]?$",
-    r"g?make(?:\[[0-9]{1,4}\])?: \*\*\* .{0,300}error [0-9]|elifecycle|ninja: build stopped",
+    r"> task \S{1,200} failed$|g?make(?:\[[0-9]{1,4}\])?: \*\*\* .{0,300}error [0-9]|elifecycle|ninja: build stopped",
     r"could not compile .{1,200} due to|collect2: error: ld returned|\S{1,60} ?: error: linker command failed",
     r"\W{0,4}(?:found |total:? )?[0-9]{1,7} (?:errors?|failures?|problems?|issues?|warnings?|failed)\b[^:]{0,80}$",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.evidence.kinds import is_content
 from otel_errcompact.extract.findings.places import Place, find_place, names_file
 from otel_errcompact.extract.findings.wording import Wording, read_wording
 from otel_errcompact.extract.forms import Lines, form
@@ -221,7 +222,7 @@ class _Listing:
             if _PASSED.match(line):
                 return None
             said = read_wording(line)
-            if said.message and not find_place(line) and any(map(str.isalpha, line)):
+            if said.message and not find_place(line) and is_content(line):
                 told = said if told is None or (said.is_sure and not told.is_sure) else told
         self._read_to = number + 1 if told else self._read_to
         return told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.entities import unescape
@@ -48,8 +49,13 @@ def read_page(page: str) -> tuple[str, tuple[str, ...]]:
     title = headings[0] if headings else ""
     sentences = [text for tag, text in blocks if tag not in _HEADING and len(text.split()) >= _MIN_WORDS]
     further = [text for text in (*sentences, *headings[1:]) if not _is_said(text, title)]
-    telling = [_strip_lead(text, title) for text in further if is_telling(text[:_MAX_TITLE])]
+    telling = [_strip_lead(text, title) for before, text in pairwise(("", *further)) if _tells(before, text)]
     return title, tuple(dict.fromkeys(telling or further[:1]))
+
+
+def _tells(before: str, text: str) -> bool:
+    # Behind a sentence that states a failure may stand its reason, in a sentence too.
+    return is_telling(text[:_MAX_TITLE]) or (text.endswith(".") and is_telling(before[:_MAX_TITLE]))
 
 
 def _is_said(text: str, title: str) -> bool:

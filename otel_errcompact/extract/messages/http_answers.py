@@ -135,11 +135,12 @@ def _facts_of_page(content: str, status: str) -> Facts | None:
     title, sentences = read_page(content[start:])
     found = _TITLE_STATUS.search(title)
     status = status or (found[0] if found else "")
-    said = (_strip_status(title, status), *sentences[:1])
+    title = _strip_status(title, status)
     return Facts(
         type=f"HTTP {status}" if status else "error page",
-        cause=clip(": ".join(filter(None, said))) or "empty page",
+        cause=clip(": ".join(filter(None, (title, *sentences[:1])))) or "empty page",
         details=details(sentences[1:], _MAX_SENTENCES),
+        key_cause=": ".join(filter(None, (title, *sentences[:_MAX_SENTENCES]))),
     )
 
 
@@ -334,7 +335,9 @@ def _read_curl(body: str) -> Facts | None:
         return None
     status = _status_in(found["message"]) if found["code"] == "22" else ""
     kind = f"HTTP {status}" if status else _CURL_ERRORS.get(found["code"], f"curl {found['code']}")
-    return Facts(type=kind, cause=clip(found[0].strip()))
+    answer = body.partition("\n{")[2]
+    said = _facts_of_body("{" + answer, status, prefix=f"HTTP {status}") if status and answer else None
+    return said or Facts(type=kind, cause=clip(found[0].strip()))
 
 
 def _read_wget(body: str) -> Facts | None:

@@ -37,6 +37,9 @@ _PLAIN_WORD: Final = form(r"[A-Za-z][A-Za-z_:-]*$")
 _QUERY: Final = form(
     r"\n\[SQL: (?P<sql>[^\x00]{0,20000}?)(?:\](?=\n|$)|$)(?:\n\[parameters: (?P<parameters>[^\n]{1,2000})\])?"
 )
+_ABOUT: Final = form(r"(?i)(?:\w{1,20} )?(?:context|type|kind|locator|selector): {1,4}\S")
+"""What a failure is about, in a line with its label."""
+
 _SUGGESTION: Final = form(r"\. ((?:Did you (?:mean|forget)|Or did you).{1,300}\?)$")
 
 
@@ -164,20 +167,29 @@ def _read_lines(lines: Lines) -> Reading:
         return Reading(NO_MESSAGE)
     first, rest = kept[0], kept[1:]
     if first.endswith(":") and rest:
-        joined = rest[0] if first[:-1] in GENERIC_TYPES else f"{first} {rest[0]}"
-        first, rest = joined, rest[1:]
+        said = _find_announced(rest)
+        first = said if first[:-1] in GENERIC_TYPES else f"{first} {said}"
+        rest = [line for line in rest if line != said]
     # Where a long line is cut depends on the length of its values, so that the key takes all of it.
     shown = clip(first)
     plain = _read_command(first) if first.startswith("Command ") else Reading(shown, first if shown != first else "")
-    last = last_statement(rest, known=first) or _first_reason(rest, known=first)
-    if last:
-        return Reading(plain.cause, f"{plain.key or plain.cause} | {clip(last)}", (last, *rest))
+    last = last_statement(rest, known=first)
+    reasons = [last] if last else [line for line in rest[:_MAX_REASON] if first not in line and _is_reason(line)]
+    if reasons:
+        key = " | ".join((plain.key or plain.cause, *map(clip, reasons)))
+        return Reading(plain.cause, key, (reasons[0], *rest))
     return Reading(plain.cause, plain.key, tuple(rest))
 
 
-def _first_reason(lines: Lines, *, known: str) -> str:
-    near = (line for line in lines[:_MAX_REASON] if kind_of(line) is Kind.TELLING)
-    return next((line for line in near if known not in line), "")
+def _find_announced(lines: Lines) -> str:
+    # Between a heading and what it announces may stand the source, with a mark below it.
+    at = next((number for number, line in enumerate(lines[:_MAX_REASON], 1) if not line.strip("-.~^ ")), 0)
+    behind = lines[at:] if at and kind_of(lines[0]) is not Kind.TELLING else ()
+    return next((line for line in behind if not line.isdecimal()), lines[0])
+
+
+def _is_reason(line: str) -> bool:
+    return kind_of(line) is Kind.TELLING or _ABOUT.match(line) is not None
 
 
 def _telling_part(lines: Lines) -> list[str]:

@@ -141,14 +141,10 @@ def _states_itself(fields: Mapping[str, Any], *, is_field: bool) -> bool:
             not is_field
             and name not in _OF_OBJECT
             and roles.holds_errors(plain)
-            and (is_object(value) or _has_objects(value) or plain in roles.LISTING)
+            and (is_object(value) or (is_list(value) and any(map(is_object, value))) or plain in roles.LISTING)
         ):
             return True
     return False
-
-
-def _has_objects(value: object) -> bool:
-    return is_list(value) and any(map(is_object, value))
 
 
 _STATING: Final = frozenset({

@@ -132,7 +132,8 @@ class Violation(NamedTuple):
             if name and path.rpartition(".")[2] != name:
                 path = f"{path}.{name}" if path else name
         elif rule == "type":
-            rule = _type_in(f"{self.rule} {self.expected} {self.message}".lower())
+            said = f"{self.rule} {self.expected} {self.message}".lower()
+            rule = next((name for name, pattern in _EXPECTED_TYPES if pattern.search(said)), "type")
         if rule not in ("required", "unexpected") and _IS_NULL.search(self.message):
             rule = f"{rule}, got null".removeprefix(", ")
         elif rule in _BOUNDED:
@@ -186,10 +187,6 @@ def _named_rule(rule: str) -> str:
 
 def _rule_in(text: str) -> str:
     return next((name for name, pattern in _RULES if pattern.search(text)), "") if text else ""
-
-
-def _type_in(text: str) -> str:
-    return next((name for name, pattern in _EXPECTED_TYPES if pattern.search(text)), "type")
 
 
 _EXPECTED_TYPES: Final = tuple((name, lazy_pattern(pattern)) for name, pattern in _TYPES)

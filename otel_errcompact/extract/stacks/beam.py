@@ -85,9 +85,8 @@ def chain_of(lines: Sequence[str], stack: Iterable[str] = ()) -> tuple[Failure, 
     for line in lines:
         header = HEADER.match(line) if "** (" in line else None
         if header is not None:
-            raised.append(
-                _Raised(indent=len(header["indent"]), type=_type(header["type"]), lines=[header["message"] or ""])
-            )
+            kind = header["type"].partition(_EXIT_FROM)[0]
+            raised.append(_Raised(indent=len(header["indent"]), type=kind, lines=[header["message"] or ""]))
         else:
             _read_line(raised, line)
     raised[0].stack.extend(stack_of(stack))
@@ -97,10 +96,6 @@ def chain_of(lines: Sequence[str], stack: Iterable[str] = ()) -> tuple[Failure, 
 def is_raised(line: str) -> bool:
     """Tell whether a line is the first one of an exception or exit."""
     return HEADER.match(line) is not None
-
-
-def _type(name: str) -> str:
-    return name.partition(_EXIT_FROM)[0] if _EXIT_FROM in name else name
 
 
 def _read_line(raised: list[_Raised], line: str) -> None:

@@ -11,6 +11,7 @@ from otel_errcompact.extract.forms import form
 from otel_errcompact.extract.messages.calls import TYPES as CALLS
 from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.payload.embedded import find_body
 from otel_errcompact.extract.reading import NO_MESSAGE, Reading
 from otel_errcompact.extract.stacks.frames import Frame, library_place
 from otel_errcompact.extract.stacks.groups import Child, facts_of_group
@@ -71,7 +72,7 @@ def facts_of(chain: Sequence[Failure], *, source_of: Callable[[Frame], str] = pr
         details=details(lines),
         wrappers=_wrappers(chain),
         output=root.extra or (root.message if "\n" in root.message else ""),
-        key_cause=reading.key or (reading.cause if claim else ""),
+        key_cause=_key_of_answer(chain, reading) or reading.key or (reading.cause if claim else ""),
         key_is_whole=bool(reading.type),
     )
 
@@ -82,6 +83,14 @@ def _read_refused_call(chain: Sequence[Failure]) -> Reading | None:
         return None
     stated = (read_call(f"{wrapper.message}: {chain[-1].message}") for wrapper in reversed(chain[:-1]))
     return next(filter(None, stated), None)
+
+
+def _key_of_answer(chain: Sequence[Failure], reading: Reading) -> str:
+    # Of an answer the root may give the status alone, and a wrapper quote its body.
+    if len(chain) == 1 or " for url" not in reading.cause:
+        return ""
+    quoted = next(filter(None, (find_body(wrapper.message) for wrapper in reversed(chain[:-1]))), None)
+    return f"{reading.cause}: {quoted.body.code} {quoted.body.key or quoted.body.message}" if quoted else ""
 
 
 def _facts_of_call(reading: Reading) -> Facts:

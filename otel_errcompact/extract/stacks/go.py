@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
@@ -102,7 +102,7 @@ def first_own(frames: Iterable[Frame]) -> Frame | None:
 
 def facts_of_race(text: str) -> Facts:
     """Return the facts of the data race that `text` begins with."""
-    accesses = [_access(found, text) for found in _first(_ACCESS.finditer(text), 2)]
+    accesses = [_access(found, text) for found in islice(_ACCESS.finditer(text), 2)]
     first, second = accesses[0] if accesses else _Access("access", NOWHERE), accesses[1:]
     against = second[0] if second else None
     others = f" and {against.kind} at {_brief(against.place)}" if against else ""
@@ -131,10 +131,6 @@ def _brief(place: Location) -> str:
     return place.function or str(place) or "an unknown place"
 
 
-def _first(found: Iterator[re.Match[str]], count: int) -> Iterator[re.Match[str]]:
-    yield from (match for match, _ in zip(found, range(count), strict=False))
-
-
 def _facts_of_panic(text: str, roots: tuple[str, ...]) -> Facts:
     # Return the facts of a panic, with the states of goroutines that wait where all of them do.
     facts = facts_of(chain_of(text, roots))
@@ -145,7 +141,7 @@ def _facts_of_panic(text: str, roots: tuple[str, ...]) -> Facts:
 
 def _waiting(text: str) -> Iterator[str]:
     counts: dict[str, int] = {}
-    for found in _first(_GOROUTINE.finditer(text), 50):
+    for found in islice(_GOROUTINE.finditer(text), 50):
         frame = first_own(frames_of(text[found.end() :]))
         state = found["state"].partition(",")[0]
         line = f"{state} at {frame.place()}" if frame is not None else state
@@ -268,6 +264,8 @@ def _member(line: str, after: Lines) -> Member | None:
     message = go["message"] if go else said
     below = after[:1] if message.endswith(" go.mod:") else takewhile(lambda other: other[:1] in ("\t", " "), after)
     indented = [other.strip() for other in below]
+    while message.endswith((" imports", ": parsing go.mod:")) and indented:
+        message, indented = indented[0], [*indented[1:], message]
     if message.endswith(":") and indented and not message.endswith(_ADVICE[:2]):
         message = f"{message} {indented.pop(0)}"
     for advice in _ADVICE[:2]:

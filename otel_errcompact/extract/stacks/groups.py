@@ -135,7 +135,7 @@ def _write_kinds(kinds: Sequence[Sequence[Child]], message: str, cause: str, pla
         said = "" if len(facts.cause) >= _MIN_REPEATED and facts.cause in cause else f": {facts.cause}"
         line = f"{facts.type}{at}{said}{f'; {same}' if same else ''}{within}"
         yield line if line != facts.type else ""
-        yield from _drop_sources(facts.details)[:_MAX_FURTHER]
+        yield from [line for line in facts.details if not line.startswith("> ")][:_MAX_FURTHER]
 
 
 def _name_place(location: Location, places: Places) -> str:
@@ -144,10 +144,6 @@ def _name_place(location: Location, places: Places) -> str:
 
 def _tells(inside: str, message: str) -> bool:
     return inside not in ("", message, NO_MESSAGE) and not inside.startswith(_GENERIC)
-
-
-def _drop_sources(lines: Sequence[str]) -> list[str]:
-    return [line for line in lines if not line.startswith("> ")]
 
 
 def _facts_of_only_class(chain: Sequence[Failure], children: Sequence[Child], wrappers: tuple[str, ...]) -> Facts:

@@ -111,7 +111,7 @@ def _segments(body: str) -> list[tuple[str, str]]:
     first, *linked = _CHAINED.split(body)
     segments: list[tuple[str, str]] = []
     for link, piece in (("", first), *zip(linked[::2], linked[1::2], strict=True)):
-        parts = _split_at_headers(piece) or ([_last_paragraph(piece)] if linked else [])
+        parts = _split_at_headers(piece) or (["\n" + piece.strip("\n").rpartition("\n\n")[2]] if linked else [])
         segments.extend(("" if index else link, part) for index, part in enumerate(parts))
     return segments
 
@@ -123,10 +123,6 @@ def _split_at_headers(piece: str) -> list[str]:
     if before is not None:
         starts.insert(0, before.start())
     return [piece[start:end] for start, end in pairwise((*starts, len(piece)))]
-
-
-def _last_paragraph(piece: str) -> str:
-    return "\n" + piece.strip("\n").rpartition("\n\n")[2]
 
 
 def _failure(

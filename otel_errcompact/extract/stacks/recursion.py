@@ -66,7 +66,8 @@ def _find(stack: Sequence[tuple[Frame, int]]) -> Recursion | None:
         return None
     often = max(counts.values()) // 2
     members = {name for name, count in counts.items() if count >= often}
-    first = min(members, key=_is_unnamed)
+    # Comprehensions are functions of their own in some versions of Python only.
+    first = min(members, key=lambda name: (name[1].startswith("<"), name))
     if counts[first] < _MIN_TURNS:
         return Recursion(innermost[first])
     start = next(number for number, (frame, _) in enumerate(stack) if _name(frame) in members)
@@ -81,11 +82,6 @@ def _cycle_of(stack: Sequence[tuple[Frame, int]], head: _Name) -> tuple[Frame, .
     calls = [number for number, (frame, _) in enumerate(stack) if _name(frame) == head]
     start, end = (*calls, calls[0] + 1)[:2]
     return tuple(frame for frame, _ in stack[start:end] if frame.function[:1] != "<" or _name(frame) == head)
-
-
-def _is_unnamed(name: _Name) -> tuple[bool, _Name]:
-    # Comprehensions are functions of their own in some versions of Python only.
-    return name[1].startswith("<"), name
 
 
 def _name(frame: Frame) -> _Name:
