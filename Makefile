@@ -76,7 +76,8 @@ coverage: $(VENV)/.test ## Measure what behaviour and programs cover: of the cor
 	$(BIN)/coverage report --include="$$($(BIN)/python -m tests.core)" --fail-under=100
 	$(BIN)/coverage report --fail-under=95
 
-test-format: $(VENV)/.test ## Test one format, its cases and the table: FORMAT=NAME.
+test-format: $(VENV)/.test ## Write the index, and test one format, its cases, the table and the verdicts: FORMAT=NAME.
+	@$(BIN)/python -m docs.generate >/dev/null
 	@$(BIN)/python -m tests.tools $(FORMAT)
 
 test-model: $(VENV)/.test ## Run the model extractor on a real small model; what runs it compiles for minutes the first time.

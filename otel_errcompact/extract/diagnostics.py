@@ -113,7 +113,8 @@ def _keep_errors(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _read_total(reader: Diagnostics, body: str) -> int:
-    return max((int(found[found.lastindex]) for found in reader.total.finditer(body) if found.lastindex), default=0)
+    counts = reader.total.finditer(body) if reader.total else ()
+    return max((int(found[found.lastindex]) for found in counts if found.lastindex), default=0)
 
 
 def _show_warnings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:

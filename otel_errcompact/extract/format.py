@@ -98,8 +98,8 @@ class Diagnostics(NamedTuple):
     """
 
     read: Callable[[list[str]], list[Diagnostic]]
-    total: re.Pattern[str]
-    """The tool's own count of the errors; the last group that matched is the number."""
+    total: re.Pattern[str] | None = None
+    """The tool's own count of the errors, if it counts; the last group that matched is the number."""
 
     remedy: re.Pattern[str] | None = None
     """The tool's advice for many of them at once; the first group is shown."""

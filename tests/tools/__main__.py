@@ -1,7 +1,8 @@
 """
 Test one format: `make test-format FORMAT=pytest`.
 
-Its own tests, its cases in the corpus, the table, and the facts of all cases: it may take the text of another.
+Its own tests, its cases in the corpus, the table, and the facts and verdicts of all cases: it may take the text of
+another.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from otel_errcompact.tools import ORDER
 TOOLS = Path(__file__).parent
 EXTRACT = TOOLS.parent / "extract"
 SHARED = ("table", "recognition", "prefilter", "corpus", "corpus_keys")
+VERDICTS = TOOLS.parent / "detector" / "test_verdicts.py"
 
 
 class OnlyFormat:
@@ -43,7 +45,8 @@ def main() -> int:
     parser.add_argument("format", metavar="FORMAT", choices=sorted(ORDER))
     name = parser.parse_args().format
     own = [path for folder in (TOOLS, EXTRACT) for path in folder.rglob(f"test_{name}.py")]
-    return pytest.main(["-q", *map(str, own), *(f"{EXTRACT}/test_{each}.py" for each in SHARED)], [OnlyFormat(name)])
+    shared = [EXTRACT / f"test_{each}.py" for each in SHARED]
+    return pytest.main(["-q", *map(str, (*own, *shared, VERDICTS))], [OnlyFormat(name)])
 
 
 if __name__ == "__main__":

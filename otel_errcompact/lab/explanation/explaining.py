@@ -170,6 +170,8 @@ def _trace(found: Classified, raw: RawError, lines: list[str], sources: list[tup
         ("type", facts.type, [facts.type]),
         ("location", str(place), at),
         ("cause", facts.cause, [facts.cause]),
+        *(("details", line, [line]) for line in facts.details),
+        *(("tally", line, [line]) for line in (facts.tally,) if line),
     ):
         forms = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in words]
         holding = (number for number, line in enumerate(lines, 1) if value and all(form.search(line) for form in forms))

@@ -40,7 +40,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Type, location or cause."""
+    """Type, location, cause, a detail or the tally."""
 
     name: str
     value: str

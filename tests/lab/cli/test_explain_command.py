@@ -26,6 +26,8 @@ Facts     type                      ConnectionRefusedError
           location                  none
           cause                     [Errno 111] Connect call failed ('127.0.0.1', 5432)
                                     line 1; first returned by format plain
+          details                   exit code 1
+                                    in no line in these words; first returned by format plain
 Not read  nothing                   each line stands in what the agent reads
 Template  masked                    [Errno 111] Connect call failed ('<ip>', 5432)
           ip                        127.0.0.1', 5432 -> <ip>', 5432

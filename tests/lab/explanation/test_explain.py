@@ -34,9 +34,10 @@ def test_it_says_what_the_library_does(case: Case) -> None:
     """Facts, template, key, hint and digest are those of the pipeline, over a sample of all formats."""
     found, classified = explain(case.text, tool="bash"), classify(RawError(text=case.text, tool="bash"))
     facts = classified.facts
-    assert {fact.name: fact.value for fact in found.facts} == {
-        "type": facts.type, "location": str(facts.location), "cause": facts.cause,
-    }  # fmt: skip
+    assert [(fact.name, fact.value) for fact in found.facts] == [
+        ("type", facts.type), ("location", str(facts.location)), ("cause", facts.cause),
+        *(("details", line) for line in facts.details), *(("tally", line) for line in (facts.tally,) if line),
+    ]  # fmt: skip
     assert (found.format, found.template, found.key) == (facts.format, classified.template, classified.key)
     material = "\x1f".join(found.material.values())
     assert blake2b(material.encode(), digest_size=8).hexdigest() == found.key
