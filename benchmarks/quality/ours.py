@@ -93,10 +93,10 @@ def raised(frames: int) -> Exception:
 
 def forget() -> None:
     """Empty the memory of classes, so that every error is looked at anew."""
-    classifying._classify_text.cache_clear()  # noqa: SLF001 - what is measured is the cost without it
-    classifying._classify_chain.cache_clear()  # noqa: SLF001 - as above
-    classifying._classify_short_text.cache_clear()  # noqa: SLF001 - as above
-    classifying._classify_short_chain.cache_clear()  # noqa: SLF001 - as above
+    classifying._remembered_text.cache_clear()  # noqa: SLF001 - what is measured is the cost without it
+    classifying._remembered_chain.cache_clear()  # noqa: SLF001 - as above
+    classifying._remembered_short_text.cache_clear()  # noqa: SLF001 - as above
+    classifying._remembered_short_chain.cache_clear()  # noqa: SLF001 - as above
     choice.choose_line.cache_clear()
     kinds._kind_of.cache_clear()  # noqa: SLF001 - as above
 

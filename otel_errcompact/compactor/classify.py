@@ -1,4 +1,4 @@
-"""Classify a raw error: extract, redact, mask, hash; remember recent results."""
+"""Classify a raw error: read, redact, extract, mask, hash; remember recent results."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.key import dedup_key, template_of
-from otel_errcompact.errors import Location
+from otel_errcompact.errors import Evidence, Location
 from otel_errcompact.extract.arguments import file_in_call
-from otel_errcompact.extract.extraction import extract, extract_text, facts_of_exceptions
+from otel_errcompact.extract.evidence.late import add_evidence
+from otel_errcompact.extract.extraction import facts_of_exceptions, facts_of_text
 from otel_errcompact.extract.messages.calls import cause_of_call
 from otel_errcompact.extract.stacks.live import read_chain
 from otel_errcompact.extract.stacks.roots import ANYWHERE
-from otel_errcompact.extract.text import read_source
-from otel_errcompact.redaction.redact import redact, redact_lines
+from otel_errcompact.extract.text import read_text
+from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.extract.stacks.failure import Failure
     from otel_errcompact.extract.stacks.roots import CodeRoots
@@ -67,22 +66,23 @@ def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
 
 def _classify(raw: RawError, roots: CodeRoots) -> Classified:
     if raw.exception is not None:
-        return _classify_exception(raw.exception, raw.messages, roots)
+        return _classify_chain(read_chain(raw.exception, raw.messages, roots), roots.configured)
     if cause := cause_of_call(raw.text, raw.tool, raw.arguments):
-        return _classify_text(cause, "", "", None, roots.configured)
+        return _remembered_text(cause, "", "", None, roots.configured)
     size = len(raw.text) + len(raw.message)
     if size > MAX_REMEMBERED_CHARACTERS:
-        return _key_facts(extract(raw, roots))
-    classify_text = _classify_short_text if size <= SHORT_CHARACTERS else _classify_text
-    return classify_text(raw.text, raw.type, raw.message, raw.exit_code, roots.configured)
+        return _classify_text(raw.text, raw.type, raw.message, raw.exit_code, roots.configured)
+    remembered = _remembered_short_text if size <= SHORT_CHARACTERS else _remembered_text
+    return remembered(raw.text, raw.type, raw.message, raw.exit_code, roots.configured)
 
 
-def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None, roots: CodeRoots) -> Classified:
-    chain = _redact_chain(read_chain(exception, messages, roots))
-    size = _measure(chain)
-    if size > MAX_REMEMBERED_CHARACTERS:
-        return _key_facts(facts_of_exceptions(chain, roots.configured))
-    return (_classify_short_chain if size <= SHORT_CHARACTERS else _classify_chain)(chain, roots.configured)
+def _classify_chain(chain: tuple[Failure, ...], roots: tuple[str, ...]) -> Classified:
+    chain = _redact_chain(chain)
+    size = sum([len(failure.message) + len(failure.extra) for failure in chain])
+    # A group is larger than all that is remembered.
+    if size > MAX_REMEMBERED_CHARACTERS or any(failure.children for failure in chain):
+        return _read_chain(chain, roots)
+    return (_remembered_short_chain if size <= SHORT_CHARACTERS else _remembered_chain)(chain, roots)
 
 
 def _redact_chain(chain: tuple[Failure, ...]) -> tuple[Failure, ...]:
@@ -97,54 +97,48 @@ def _redact_failure(failure: Failure) -> Failure:
     return failure._replace(message=message, extra=extra, attributes=attributes, children=children)
 
 
-def _measure(chain: tuple[Failure, ...]) -> int:
-    # A group is larger than all that is remembered.
-    size = 0
-    for failure in chain:
-        size += len(failure.message) + len(failure.extra)
-        if failure.children:
-            return MAX_REMEMBERED_CHARACTERS + 1
-    return size
+def _read_chain(chain: tuple[Failure, ...], roots: tuple[str, ...]) -> Classified:
+    facts, said = facts_of_exceptions(chain, roots)
+    return _key_facts(facts, said)
 
 
-@lru_cache(maxsize=MAX_REMEMBERED)
-def _classify_chain(chain: tuple[Failure, ...], roots: tuple[str, ...]) -> Classified:
-    return _key_facts(facts_of_exceptions(chain, roots))
+_remembered_chain: Final = lru_cache(maxsize=MAX_REMEMBERED)(_read_chain)
+_remembered_short_chain: Final = lru_cache(maxsize=MAX_REMEMBERED_SHORT)(_read_chain)
 
 
-_classify_short_chain: Final = lru_cache(maxsize=MAX_REMEMBERED_SHORT)(_classify_chain.__wrapped__)
-
-
-@lru_cache(maxsize=MAX_REMEMBERED)
 def _classify_text(text: str, kind: str, message: str, exit_code: int | None, roots: tuple[str, ...]) -> Classified:
-    return _key_facts(extract_text(read_source(text, kind, message, exit_code, roots)))
+    opened = read_text(text, kind, message, exit_code, roots)
+    facts, body = facts_of_text(opened)
+    return _key_facts(facts, body)
 
 
-_classify_short_text: Final = lru_cache(maxsize=MAX_REMEMBERED_SHORT)(_classify_text.__wrapped__)
+_remembered_text: Final = lru_cache(maxsize=MAX_REMEMBERED)(_classify_text)
+_remembered_short_text: Final = lru_cache(maxsize=MAX_REMEMBERED_SHORT)(_classify_text)
 
 
-def _key_facts(facts: Facts) -> Classified:
+def _key_facts(facts: Facts, body: str) -> Classified:
     facts = _redact_facts(facts)
+    facts = add_evidence(facts, body)
     template = template_of(facts)
     return Classified(facts=facts, key=dedup_key(facts, template), template=template)
 
 
 def _redact_facts(facts: Facts) -> Facts:
-    """Return `facts` without secrets."""
-    # The text is without secrets already. What is read again here are lines of source and values put together anew.
-    location, shown = facts.location, facts.key_location
-    lines = (facts.cause, facts.key_cause, facts.type, location.file, location.function, shown.file, shown.function)
-    rest = (*facts.details, *facts.names)
-    redacted = redact_lines((*lines, *rest))
-    if redacted == (*lines, *rest):
+    # The text is without secrets already. What is read again here are lines of source, and values put together anew.
+    location, key = facts.location, facts.key_location
+    lines = (facts.cause, facts.key_cause, facts.type, location.file, location.function, key.file, key.function)
+    # Mostly there are none, and one look at all lines costs less than one at each.
+    said = "\n".join((*lines, *facts.details, *facts.names, *[line for line, _ in facts.evidence]))
+    if redact(said) == said:
         return facts
-    cause, key_cause, kind, file, function, key_file, key_function, *others = redacted
-    return facts.revise(
-        cause=cause,
-        key_cause=key_cause,
-        type=kind,
-        location=replace(location, file=file, function=function),
-        key_location=replace(shown, file=key_file, function=key_function),
-        details=tuple(others[: len(facts.details)]),
-        names=tuple(others[len(facts.details) :]),
+    return replace(
+        facts,
+        cause=redact(facts.cause),
+        key_cause=redact(facts.key_cause),
+        type=redact(facts.type),
+        location=replace(location, file=redact(location.file), function=redact(location.function)),
+        key_location=replace(key, file=redact(key.file), function=redact(key.function)),
+        details=tuple(map(redact, facts.details)),
+        names=tuple(map(redact, facts.names)),
+        evidence=tuple([Evidence(redact(line), weight) for line, weight in facts.evidence]),
     )

@@ -101,14 +101,9 @@ class ModelExtractor:
         pause: int = 100,
         guard: Guard | None = None,
     ) -> None:
-        limits = (
-            ("seconds", seconds),
-            ("characters", characters),
-            ("remembered", remembered),
-            ("faults", faults),
-            ("pause", pause),
-        )
-        for name, value in limits:
+        limits = {"seconds": seconds, "characters": characters, "remembered": remembered}
+        limits |= {"faults": faults, "pause": pause}
+        for name, value in limits.items():
             if not value > 0:
                 raise ConfigurationError(f"{name}={value!r} is not above zero")
         self._reader = reader
@@ -127,7 +122,7 @@ class ModelExtractor:
         """Return `found`, with the reader's type and cause if it has any."""
         if found.facts.format != FORMAT or raw.exception is not None:
             return found
-        body = read_text(raw).body
+        body = read_text(raw.text, message=raw.message).body
         if body.count("\n") < MIN_LINES - 1:
             return found
         parts = tuple(map(redact, _clip(body, self._characters)))

@@ -6,8 +6,7 @@ from functools import cache
 
 from otel_errcompact.detector.closing import formats_of, prints_what_others_say
 from otel_errcompact.detector.roles import list_invocations
-from otel_errcompact.extract.recognition import UNREAD
-from otel_errcompact.extract.table import listings
+from otel_errcompact.extract.table import UNREAD, listings
 
 
 def owns_statement(name: str, stated: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.roles import edits_code
@@ -37,13 +38,12 @@ def show_to(facts: Facts, options: DigestOptions, *, tool: str, arguments: str =
         arguments: The call's arguments.
         is_exception: Whether it has raised.
     """
-    if options.audience == "developer":
-        return facts
-    if options.audience is None and (not is_exception or edits_code(tool, arguments)):
+    is_unset = options.audience is None
+    if options.audience == "developer" or (is_unset and (not is_exception or edits_code(tool, arguments))):
         return facts
     place = facts.location
     details = tuple(_PLACE.sub(r"\1", line) for line in facts.details if _OF_CODE.match(line) is None)
-    return facts.revise(location=Location(function=place.function, file=place.file_name), details=details)
+    return replace(facts, location=Location(function=place.function, file=place.file_name), details=details)
 
 
 def show_class_to(facts: Facts, options: DigestOptions, tool: str) -> Facts:

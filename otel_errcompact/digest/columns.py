@@ -54,7 +54,7 @@ def show_columns(facts: Facts, text: str) -> Facts:
         column = printed.find(location.file_name, str(location.line), facts.cause)
     if column is None and details == facts.details:
         return facts
-    return facts.revise(location=replace(location, column=column), details=details)
+    return replace(facts, location=replace(location, column=column), details=details)
 
 
 def _add_columns(line: str, printed: _PrintedColumns) -> str:

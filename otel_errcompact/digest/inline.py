@@ -302,7 +302,7 @@ def _render_repeat(
     evidence = [Evidence(line, weights[line]) for line in news.lines if line in weights]
     fresh = [line for line in news.lines if line not in weights]
     # Of an exception the place is no part of the text that its framework would have sent.
-    told = facts.revise(cause=cause, tally="", location=NOWHERE if raw.is_exception else facts.location)
+    told = replace(facts, cause=cause, tally="", location=NOWHERE if raw.is_exception else facts.location)
     page = _Page(
         head=f"{wording.write_head(told, '', options.line_characters)} {mark}{now}",
         details=_write_lines((news.short.get(line, line) for line in fresh), options),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -84,7 +85,7 @@ def add_following(facts: Facts, lines: Sequence[str], *, any_text: bool = False)
         return facts
     cause = f"{facts.cause.rstrip('.')}: {said[0]}"
     details = tuple(line for line in facts.details if line not in said[0])
-    return facts.revise(cause=clip(cause), details=details, key_cause=f"{facts.keyed_cause}: {' | '.join(said)}")
+    return replace(facts, cause=clip(cause), details=details, key_cause=f"{facts.keyed_cause}: {' | '.join(said)}")
 
 
 def _add_announced(facts: Facts, heading: str, lines: Sequence[str], at: int) -> Facts:
@@ -95,7 +96,7 @@ def _add_announced(facts: Facts, heading: str, lines: Sequence[str], at: int) ->
     said = [" ".join(line.strip().removeprefix(margin).split()) for line in below]
     cause = clip(f"{facts.cause} {'; '.join(said)}".replace(":; ", ": "))
     details = tuple(line for line in facts.details if line not in cause)
-    return facts.revise(cause=cause, details=details, key_cause=f"{facts.keyed_cause} {said[0]}")
+    return replace(facts, cause=cause, details=details, key_cause=f"{facts.keyed_cause} {said[0]}")
 
 
 def _informative(lines: Sequence[str], at: int, known: str, *, any_text: bool) -> list[str]:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.cleaning.parts import split_parts
-from otel_errcompact.extract.cleaning.unwrapping import unwrap
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
-from otel_errcompact.extract.format import Text
 from otel_errcompact.extract.index import INDEX
 from otel_errcompact.extract.members import facts_of_members, to_member
 from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.recognition import OF_ANY_TEXT, recognise
 from otel_errcompact.extract.statements import statement_of
+from otel_errcompact.extract.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.extract.cleaning.parts import Part
+    from otel_errcompact.extract.format import Text
 
 _MAX_WARNINGS: Final = 3
 _WARNING: Final = "warning"
@@ -98,8 +98,8 @@ def _read_hook(part: Part) -> Facts:
 
 
 def _read_output(part: Part, roots: tuple[str, ...]) -> Facts | None:
-    opened = unwrap(strip_passed("\n".join(part.lines)))
-    facts = recognise(Text(body=opened.text, exit_code=opened.exit_code, roots=roots)) if opened.text else None
+    text = read_text(strip_passed("\n".join(part.lines)), roots=roots)
+    facts = recognise(text) if text.body else None
     if facts is None or facts.format not in OF_ANY_TEXT:
         return facts
     if facts.cause.startswith("{"):

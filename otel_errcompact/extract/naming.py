@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import details
@@ -43,7 +44,8 @@ def read_named(facts: Facts) -> Facts:
     said = named["cause"] or named["shown"]
     wrapper = facts.type if facts.type[:1].isupper() else ""
     around = facts.cause[: named.start("link")]
-    return facts.revise(
+    return replace(
+        facts,
         type=named["type"],
         cause=_ADVICE.sub("", said) or said if said else facts.cause,
         key_cause="",

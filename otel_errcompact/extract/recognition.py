@@ -14,7 +14,7 @@ from otel_errcompact.extract.format import Text
 from otel_errcompact.extract.members import Member, to_member
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.statements import indentation, is_telling
-from otel_errcompact.extract.table import LAST_RESORT, load, prefilters
+from otel_errcompact.extract.table import LAST_RESORT, UNREAD, load, prefilters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +26,6 @@ MAX_DEPTH: Final = 3
 """Outputs inside outputs that are looked into: a hook that runs a build that runs a compiler."""
 
 _NOTHING: Final = Facts(type="error", cause=NO_MESSAGE)
-
-UNREAD: Final = frozenset({LAST_RESORT.name, "plain", "shell"})
-"""Formats that take a line of any text: they own none, and an agent reads the text itself."""
 
 OF_ANY_TEXT: Final = frozenset({"plain", LAST_RESORT.name})
 """Formats that take lines of any program, and choose among them."""
@@ -130,7 +127,7 @@ def _complete(facts: Facts, name: str) -> Facts:
     kind, cause = facts.type, facts.cause
     if len(kind) > MAX_DETAIL or "\n" in kind:
         kind = clip(" ".join(kind.split()), MAX_DETAIL)
-    return facts.revise(format=name, type=kind, cause=cause or NO_MESSAGE)
+    return replace(facts, format=name, type=kind, cause=cause or NO_MESSAGE)
 
 
 def _dedent(lines: Sequence[str]) -> list[str]:

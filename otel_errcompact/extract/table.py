@@ -29,6 +29,9 @@ GROUP: Final = "otel_errcompact.formats"
 LAST_RESORT: Final = INDEX[-1]
 """The format that takes any text."""
 
+UNREAD: Final = frozenset({LAST_RESORT.name, "plain", "shell"})
+"""Formats that take a line of any text: they own none, and an agent reads the text itself."""
+
 _PORTION: Final = 15
 """Formats whose markers are searched for at once; those behind the format that takes a text are never searched for."""
 

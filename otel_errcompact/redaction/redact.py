@@ -21,7 +21,7 @@ from otel_errcompact.redaction.views import MAX_DEPTH, view_without_escapes, vie
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from otel_errcompact.redaction.views import View
 
@@ -50,13 +50,6 @@ MAX_REMEMBERED_CHARACTERS: Final = 2_048
 """Characters of a text that is remembered."""
 
 _redact_short: Final = lru_cache(maxsize=MAX_REMEMBERED)(_redact)
-
-
-def redact_lines(lines: Sequence[str]) -> Sequence[str]:
-    """Return lines, each redacted; the same object where no line changes."""
-    # Mostly there are no secrets, and one look at all lines costs less than one at each.
-    joined = "\n".join(lines)
-    return lines if redact(joined) == joined else [redact(line) for line in lines]
 
 
 def _find(text: str) -> list[Found]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from otel_errcompact.extract.grammar import Command, Facts, Format, Found, Members, Text, form, place_of
@@ -36,14 +37,13 @@ def _builds(body: str) -> Members:
         said = repeated or marked or above.rpartition("building '/nix/store/")[2].split("\n")
         member = member_of_output(said, name, f"{name}: {found['how']}", "NixError")
         key = f"{member.keyed_cause} ({name})"
-        yield member._replace(key=key, output=member.output and member.output.revise(key_cause=key))
+        yield member._replace(key=key, output=member.output and replace(member.output, key_cause=key))
         end = found.end()
 
 
 def _evaluation(found: Found) -> Member:
-    place = place_of(found)
     source = (f"> {found['source'].strip()}",) if found["source"] else ()
-    return Member("NixError", found["message"], place, details=source)
+    return Member("NixError", found["message"], place_of(found), details=source)
 
 
 FORMAT: Final = Format(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.kinds import MAX_CAUSE, FailureKind, kind_of
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract.extraction import extract
 from tests.clock import costs_little
+from tests.extract.reading import extract
 
 
 def kind(text: str, *, tool: str = "bash", exit_code: int | None = None) -> str:

@@ -6,13 +6,18 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from benchmarks.quality.ours import forget
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract.extraction import extract
 from otel_errcompact.extract.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+def extract(raw: RawError) -> Facts:
+    forget()
+    return classify(raw).facts
 
 
 def facts(*lines: str, **known) -> Facts:
@@ -41,7 +46,7 @@ def facts_alone(form: str) -> Callable[..., Facts | None]:
     found = import_module(f"otel_errcompact.tools.{form}").FORMAT
 
     def read(text: str, **known) -> Facts | None:
-        facts = found.read(read_text(RawError(text=text, **known)))
+        facts = found.read(read_text(text, **known))
         return None if facts is None else replace(facts, format=found.name)
 
     return read

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.extraction import extract
+from tests.extract.reading import extract
 from tests.tracing import untraced
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from otel_errcompact.detector.kinds import TRANSIENT, kind_of
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.extraction import extract
+from tests.extract.reading import extract
 
 ALL = "All connection attempts failed"
 
@@ -48,8 +48,7 @@ def test_a_name_that_is_only_mentioned_stays_in_the_cause(text: str) -> None:
 
 def test_an_exception_keeps_what_its_wrapper_says() -> None:
     """Its type and its own words stand below the cause."""
-    error = RuntimeError(f"sync failed after 3 attempts with ConnectError: {ALL}")
-    found = extract(RawError(text="", exception=error))
+    found = extract(RawError(text="", exception=RuntimeError(f"sync failed after 3 attempts with ConnectError: {ALL}")))
     assert (found.type, found.cause, found.wrappers) == ("ConnectError", ALL, ("RuntimeError",))
     assert found.details == ("raised as RuntimeError: sync failed after 3 attempts",)
 

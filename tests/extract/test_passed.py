@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.extract.extraction import extract_text
+from otel_errcompact.extract.extraction import facts_of_text
 from otel_errcompact.extract.format import Text
 from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.table import listings
@@ -35,7 +35,7 @@ TALLIES = {
 
 
 def _first_of(text: str) -> tuple[str, str]:
-    facts = extract_text(Text(body=text))
+    facts, _ = facts_of_text(Text(body=text))
     return facts.type, str(facts.location)
 
 

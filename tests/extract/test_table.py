@@ -20,11 +20,11 @@ from otel_errcompact.detector.results import classify_result
 from otel_errcompact.errors import Evidence, Facts, RawError
 from otel_errcompact.extract import recognition, table
 from otel_errcompact.extract.command import Command
-from otel_errcompact.extract.extraction import extract
 from otel_errcompact.extract.format import Format, Hint, Listing, split_names
 from otel_errcompact.extract.index import COMMANDS, INDEX
 from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.tools import ORDER, WITHOUT_FORMAT
+from tests.extract.reading import extract
 
 
 def cow(**stated):
@@ -94,7 +94,7 @@ def test_no_format_is_loaded_before_its_first_text():
         "from otel_errcompact.errors import RawError\n"
         "classify_result('Traceback (most recent call last):', tool='bash')\n"
         "found = [loaded()]\n"
-        "otel_errcompact.extract.extraction.extract(RawError(text='no such luck'))\n"
+        "otel_errcompact.compactor.classify.classify(RawError(text='no such luck'))\n"
         "found.append(loaded())\n"
         "print(json.dumps(found))\n"
     )

@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.errors import RawError
 from otel_errcompact.extract.cleaning.characters import MAX_LINES, WINDOW, clean
 from otel_errcompact.extract.format import MAX_LINE
 from otel_errcompact.extract.text import read_text
 
 
 def body(text: str) -> str:
-    return read_text(RawError(text=text)).body
+    return read_text(text).body
 
 
 @pytest.mark.parametrize(
@@ -74,25 +73,24 @@ def test_cleaning(text, expected):
 )
 def test_harness_noise(text, expected, exit_code):
     """What a harness puts around a command's output goes; the exit status stays as a number."""
-    found = read_text(RawError(text=text))
+    found = read_text(text)
     assert (found.body, found.exit_code) == (expected, exit_code)
 
 
 def test_reported_exit_code_comes_first():
     """The source's own exit status counts more than one written in the text."""
-    assert read_text(RawError(text="Exit code 1\nboom", exit_code=2)).exit_code == 2
+    assert read_text("Exit code 1\nboom", exit_code=2).exit_code == 2
 
 
 def test_message_stands_in_for_text():
     """Where only a message is known, it is the text."""
-    assert read_text(RawError(text="", message="boom")).body == "boom"
+    assert read_text("", message="boom").body == "boom"
 
 
 def test_reported_type_is_one_short_name():
     """A reported type loses the main module's name, line feeds and excessive length."""
-    assert read_text(RawError(text="", type="__main__.ToolError")).type == "ToolError"
-    assert read_text(RawError(text="", type="Tool\nError")).type == "Tool Error"
-    assert len(read_text(RawError(text="", type="x" * 10_000)).type) == 200
+    assert read_text("", kind="__main__.Tool\nError").type == "Tool Error"
+    assert len(read_text("", kind="x" * 10_000).type) == 200
 
 
 def test_very_long_text_is_looked_at_from_both_ends():
@@ -123,7 +121,7 @@ def test_very_many_lines_are_looked_at_from_both_ends():
 
 def test_long_lines_are_cut_visibly():
     """A line keeps its ends."""
-    line = next(iter(read_text(RawError(text="a" * 5_000 + "b")).lines))
+    line = next(iter(read_text("a" * 5_000 + "b").lines))
     assert len(line) == MAX_LINE
     assert line.startswith("aaa")
     assert " ... " in line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import RawError
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.tools import beam
 from tests.extract.reading import facts, key
@@ -148,7 +147,7 @@ def test_wrapped_exceptions():
 def test_diagnostics():
     """Where the compiler has said why further up, another format reads it."""
     text = "** (CompileError) lib/a.ex: cannot compile module A (errors have been logged)"
-    assert beam.FORMAT.read(read_text(RawError(text=text))) is None
+    assert beam.FORMAT.read(read_text(text)) is None
 
 
 @pytest.mark.parametrize(
@@ -204,4 +203,4 @@ def test_erlang(text, kind, cause, location):
 )
 def test_not_taken(text):
     """A text in other forms is of another format."""
-    assert beam.FORMAT.read(read_text(RawError(text=text))) is None
+    assert beam.FORMAT.read(read_text(text)) is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import RawError
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.tools import cargotest
 from tests.extract.reading import facts, key
@@ -153,4 +152,4 @@ def test_killed():
 )
 def test_not_taken(text):
     """A text without a failed test is of another format."""
-    assert cargotest.FORMAT.read(read_text(RawError(text=text))) is None
+    assert cargotest.FORMAT.read(read_text(text)) is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import RawError
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.tools import exunit
 from tests.extract.reading import facts, key
@@ -89,7 +88,7 @@ def test_without_a_heading():
     found = facts(blamed)
     assert (found.cause, found.details) == ("no function clause matching in A.b/1", ("argument 1: nil",))
     less = FAILED[FAILED.index("     right") :]
-    assert exunit.FORMAT.read(read_text(RawError(text=less))) is None
+    assert exunit.FORMAT.read(read_text(less)) is None
 
 
 @pytest.mark.parametrize(
@@ -183,7 +182,7 @@ def test_endless_message():
 )
 def test_not_taken(text):
     """A text without a failed test is of another format."""
-    assert exunit.FORMAT.read(read_text(RawError(text=text))) is None
+    assert exunit.FORMAT.read(read_text(text)) is None
 
 
 def test_a_test_ends_where_the_text_was_cut():

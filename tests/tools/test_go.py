@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import RawError
 from otel_errcompact.extract.stacks import go as stacks
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.tools import go
@@ -103,7 +102,7 @@ def test_deadlock():
 )
 def test_not_taken(text):
     """A text that only mentions goroutines is of another format."""
-    assert go.FORMAT.read(read_text(RawError(text=text))) is None
+    assert go.FORMAT.read(read_text(text)) is None
 
 
 def test_text_without_panic():

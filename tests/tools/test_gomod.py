@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import RawError
 from otel_errcompact.extract.stacks import go
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.tools import gomod
@@ -82,7 +81,7 @@ def test_key():
 )
 def test_not_taken(text):
     """Compilers' lines, progress and prose are of other formats."""
-    assert gomod.FORMAT.read(read_text(RawError(text=text))) is None
+    assert gomod.FORMAT.read(read_text(text)) is None
 
 
 def test_line_of_another_kind_before_a_cycle():

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from otel_errcompact.errors import RawError
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.tools import gotest
 from tests.extract.reading import facts, key
@@ -351,7 +350,7 @@ def test_what_a_cut_off_test_has_logged():
 
 def test_build_that_ends_the_text():
     """Lines of a compiler without the package's line are of another format."""
-    assert gotest.FORMAT.read(read_text(RawError(text="FAIL\t\n# x/y\ny/a.go:3:4: wrong verb"))) is None
+    assert gotest.FORMAT.read(read_text("FAIL\t\n# x/y\ny/a.go:3:4: wrong verb")) is None
 
 
 def test_json():
@@ -372,7 +371,7 @@ def test_json():
 )
 def test_not_taken(text):
     """A text in which no test failed is of another format."""
-    assert gotest.FORMAT.read(read_text(RawError(text=text))) is None
+    assert gotest.FORMAT.read(read_text(text)) is None
 
 
 LOGGING = (

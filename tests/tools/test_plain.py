@@ -103,14 +103,14 @@ def test_statement_said_twice():
 
 def test_reported_type():
     """The source's own type counts where the text says no more than that there was an error, or says less of it."""
-    assert facts("error: no table", type="db.QueryError").type == "db.QueryError"
-    assert facts("ReadTimeout: no answer", type="httpx.ReadTimeout").type == "httpx.ReadTimeout"
-    assert facts("KeyError: 'x'", type="ToolException").type == "KeyError"
+    assert facts("error: no table", kind="db.QueryError").type == "db.QueryError"
+    assert facts("ReadTimeout: no answer", kind="httpx.ReadTimeout").type == "httpx.ReadTimeout"
+    assert facts("KeyError: 'x'", kind="ToolException").type == "KeyError"
 
 
 def test_type_and_message_without_text():
     """A span that carries only a type and a status description has facts all the same."""
-    found = facts("", type="db.QueryError", message="no table 'users'")
+    found = facts("", kind="db.QueryError", message="no table 'users'")
     assert (found.type, found.cause, found.format) == ("db.QueryError", "no table 'users'", "plain")
 
 

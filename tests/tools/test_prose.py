@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.errors import NOWHERE, Facts, Location, RawError
-from otel_errcompact.extract.extraction import extract
-from tests.extract.reading import facts, facts_alone
+from tests.extract.reading import extract, facts, facts_alone
 
 
 def test_the_first_line_that_tells_of_a_failure_is_the_cause():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import RawError
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.tools import rust
 from tests.extract.reading import facts, key
@@ -158,7 +157,7 @@ def test_overflow():
 )
 def test_not_taken(text):
     """A text in other forms is of another format."""
-    assert rust.FORMAT.read(read_text(RawError(text=text))) is None
+    assert rust.FORMAT.read(read_text(text)) is None
 
 
 def test_text_returned_from_main():

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, overload
 
 from otel_errcompact.errors import Evidence
+from otel_errcompact.extract.evidence.find import find_evidence
+from otel_errcompact.extract.folding import fold_temporary
+from otel_errcompact.extract.table import UNREAD, listings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from otel_errcompact.errors import Facts
+
+MIN_EVIDENCE: Final = 400
+"""Characters from which on a text may hold more than its facts; a shorter one stays whole by default."""
+
+MAX_KEPT: Final = 4_096
+"""Characters of a text that is kept until its evidence is asked for; of a longer one it is gathered at once."""
 
 
 class LateEvidence(Sequence[Evidence]):
@@ -53,3 +66,18 @@ class LateEvidence(Sequence[Evidence]):
 
     def __repr__(self) -> str:
         return repr(self._look())
+
+
+def add_evidence(facts: Facts, body: str) -> Facts:
+    """Return facts with what their text says beyond them."""
+    folded = fold_temporary(facts)
+    if len(body) < MIN_EVIDENCE or facts.format in UNREAD:
+        return folded
+    gather = partial(_gather, facts, body)
+    return replace(folded, evidence=LateEvidence(gather) if len(body) <= MAX_KEPT else gather())
+
+
+def _gather(facts: Facts, body: str) -> tuple[Evidence, ...]:
+    if any(row.tells_logs for row in listings() if row.name == facts.format):
+        return ()
+    return tuple(fold_temporary(replace(facts, evidence=find_evidence(body.split("\n"), facts))).evidence)

@@ -27,7 +27,7 @@ from otel_errcompact.extract.naming import read_named
 from otel_errcompact.extract.passed import compile_closings, strip_passed
 from otel_errcompact.extract.recognition import ATTEMPTS, recognise
 from otel_errcompact.extract.table import listings
-from otel_errcompact.extract.text import read_source
+from otel_errcompact.extract.text import read_text
 from otel_errcompact.lab.explanation.changes import find_cuts, find_masks, find_secrets, find_steps, shorten, take
 from otel_errcompact.lab.explanation.model import Asked, Explanation, Fact
 from otel_errcompact.redaction.redact import redact
@@ -120,8 +120,8 @@ def _find_closing(text: str, stated: str) -> str:
 def _read_again(
     raw: RawError, said: str, roots: tuple[str, ...]
 ) -> tuple[str, str, list[Attempt], list[tuple[str, Facts]]]:
-    # The steps of `extract_text`, in contexts in which formats note what they return.
-    text = read_source(said or raw.text, "", "", None if said else raw.exit_code, roots)
+    # The steps of `facts_of_text`, in contexts in which formats note what they return.
+    text = read_text(said or raw.text, exit_code=None if said else raw.exit_code, roots=roots)
     parts, of_parts = _note(lambda: facts_of_parts(text))
     failed = text if parts else replace(text, body=strip_passed(text.body))
     facts, of_text = _note(lambda: parts or recognise(failed))

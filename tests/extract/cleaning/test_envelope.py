@@ -9,7 +9,6 @@ import pytest
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.cleaning.envelope import MAX_ENVELOPE, Opened, open_envelope
-from otel_errcompact.extract.extraction import extract
 from tests.clock import costs_little
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "/src/a.py", line 3, in f\n    x["id"]\nKeyError: \'id\''
@@ -68,7 +67,7 @@ def test_output_is_read_as_if_it_had_come_without_the_envelope():
     wrapped = json.dumps({"isError": True, "content": [{"type": "text", "text": TRACEBACK}]})
     assert classify(RawError(text=wrapped)) == classify(RawError(text=TRACEBACK))
     streams = json.dumps({"stdout": "", "stderr": "bash: line 3: terrafrom: command not found\n", "exitCode": 127})
-    found = extract(RawError(text=streams))
+    found = classify(RawError(text=streams)).facts
     assert (found.type, found.details) == ("CommandNotFound", ("exit code 127",))
 
 

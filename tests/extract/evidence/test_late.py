@@ -6,8 +6,7 @@ import weakref
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import Evidence, RawError
-from otel_errcompact.extract.evidence.late import LateEvidence
-from otel_errcompact.extract.extraction import MAX_KEPT
+from otel_errcompact.extract.evidence.late import MAX_KEPT, LateEvidence
 
 LINES = (Evidence("rule 'toll' has no rate", 5), Evidence("zone 4", 1))
 

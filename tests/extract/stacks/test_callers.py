@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract.extraction import extract
 from otel_errcompact.extract.stacks.callers import MAX_CALLERS, callers_of
 from otel_errcompact.otel.spans.tracebacks import insert_callers, print_stack
+from tests.extract.reading import extract
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from otel_errcompact.errors import Location, RawError
-from otel_errcompact.extract.extraction import extract
 from otel_errcompact.extract.stacks.live import read_chain
+from tests.extract.reading import extract
 
 
 class ToolError(Exception):

@@ -29,7 +29,6 @@ from typer.testing import CliRunner
 
 from otel_errcompact.config import runs_path
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.extraction import extract
 from otel_errcompact.lab.cli.app import app
 from otel_errcompact.lab.cli.demo import session as demo_session
 from otel_errcompact.lab.cli.demo import tools as demo_tools
@@ -39,6 +38,7 @@ from otel_errcompact.lab.cli.demo.project import write_project
 from otel_errcompact.lab.cli.demo.server import Addresses, servers
 from otel_errcompact.lab.cli.demo.session import Cost, Session, Step, cost_session, play
 from otel_errcompact.lab.cli.demo.telemetry import Signals, telemetry
+from tests.extract.reading import extract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
