@@ -42,7 +42,8 @@ def facts_of_exceptions(chain: Sequence[Failure], roots: tuple[str, ...] = ()) -
     said = "\n".join([part for failure in chain for part in (failure.message, failure.extra) if part])
     facts = facts_of(chain, source_of=live.loaded_line)
     facts = look_into_output(replace(facts, format=_PYTHON), roots)
-    facts = replace(add_following(facts, said.split("\n")), details=facts.details)
+    # Below what its print begins with, so that both have one class.
+    facts = replace(add_following(facts, ("Traceback (", *said.split("\n"))), details=facts.details)
     return read_named(facts), said
 
 

@@ -112,8 +112,7 @@ def _informative(lines: Sequence[str], at: int, known: str, *, any_text: bool) -
 
 
 def _is_before_stack(line: str) -> bool:
-    # An exception at hand has no other text, and its class is the one of its print.
-    return not line.lstrip(" |+-").startswith("Traceback (")
+    return not line.lstrip(" |+-").removeprefix("Exception Group ").startswith("Traceback (")
 
 
 def _content(lines: Sequence[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import pydantic
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otel_errcompact.compactor.classify import classify
@@ -426,6 +426,8 @@ def grown(children):
 
 
 @given(st.recursive(SINGLE, grown, max_leaves=8))
+@example(chained(RuntimeError("cannot load the plan"), ValueError("0"), link="cause", depth=1))
+@example(raised(ExceptionGroup("cannot load a|b", [raised(ValueError("0"), 1)]), 1))
 def test_any_chain_has_one_key(error):
     """However exceptions are chained and grouped, the printed traceback leads to the key of the exception."""
     with untraced():
