@@ -55,6 +55,9 @@ class RunAnalysis:
     unflagged_signs: Counter[str] = field(default_factory=Counter[str])
     """The same of failures that the record does not flag either way."""
 
+    members: set[str] = field(default_factory=set[str])
+    """The red tests, and other members of outputs, that failed in it."""
+
     stops: tuple[Stop, ...] = ()
     """What the thresholds would have stopped; that with the lowest number of the call is the one that would have."""
 
@@ -80,6 +83,7 @@ class RunAnalysis:
             "longest_row": self.longest_row,
             "silent_signs": signs_to_json(self.silent_signs),
             "unflagged_signs": signs_to_json(self.unflagged_signs),
+            "members": sorted(self.members),
             "stops": [stop.to_json() for stop in self.stops],
             "refusals": self.refusals.to_json(),
             "verdict": self.recommendation.to_json(),
@@ -197,6 +201,7 @@ class _Reading:
             counts.unflagged += 1
             counts.unflagged_tokens += tokens
             self.found.unflagged_signs[verdict.stated] += 1
+        self.found.members.update(observation.found.facts.names)
         self.breaches.fail(observation, number, self.options.thresholds)
         return observation.found.key
 

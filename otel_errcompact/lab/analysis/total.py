@@ -24,6 +24,10 @@ Rule = Literal["same", "rejected", "loop", "consecutive", "total", "any"]
 RULES: Final[tuple[Rule, ...]] = (*THRESHOLDS, "any")
 
 
+MAX_MEMBERS: Final = 10_000
+MAX_SHOWN: Final = 100
+
+
 @dataclass(slots=True)
 class Stopped:
     """What a threshold would have stopped in many runs."""
@@ -61,6 +65,8 @@ class Total:
         """The number of runs by the length of their longest streak."""
         self.silent_signs: Counter[str] = Counter()
         self.unflagged_signs: Counter[str] = Counter()
+        self.members: Counter[str] = Counter()
+        """In how many runs each red test or other member of an output failed; of the first `MAX_MEMBERS` names."""
         self.refusals = Refusals()
         self.looping = Stopped()
         """The runs that the halt for loops would have stopped."""
@@ -79,6 +85,8 @@ class Total:
         self.streaks[run.longest_streak] += 1
         self.silent_signs.update(run.silent_signs)
         self.unflagged_signs.update(run.unflagged_signs)
+        room = len(self.members) < MAX_MEMBERS
+        self.members.update(name for name in run.members if room or name in self.members)
         self.refusals.add(run.refusals)
         loops = run.reached["loop"]
         if len(loops) >= self.thresholds.loop_halt:
@@ -116,6 +124,7 @@ class Total:
             "streaks": {str(length): self.streaks[length] for length in sorted(self.streaks)},
             "silent_signs": signs_to_json(self.silent_signs),
             "unflagged_signs": signs_to_json(self.unflagged_signs),
+            "members": dict(self.members.most_common(MAX_SHOWN)),
             "thresholds": {name: self.limit(name) for name in THRESHOLDS},
             "stopped": {rule: stopped.to_json() for rule, stopped in self.stopped.items()},
             "loop_halt": {"limit": self.thresholds.loop_halt, **self.looping.to_json()},

@@ -156,6 +156,8 @@ def _describe_total(total: Total) -> Iterator[str]:
     yield (
         f"Recurrence: {counts.class_repeats / counts.failures:.0%} are of a class that had failed before in the run."
     )
+    if often := [f"{name} {runs:,}" for name, runs in total.members.most_common(5) if runs > 1]:
+        yield f"Members: red tests and other parts of outputs that failed in most runs: {', '.join(often)}."
     yield f"Loops: {_describe_loops(total)}; the longest row of any failures is {total.longest_row:,}."
     yield (
         f"Digests: {counts.digest_tokens:,} tokens in place of the {counts.error_tokens:,} that these runs were sent, "

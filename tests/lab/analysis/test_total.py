@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from otel_errcompact.config import Options
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.lab.analysis import Analyzer, Total
+from otel_errcompact.lab.analysis import total as total_module
 from tests.lab.analysis.records import REFUSED, Step, failing, healthy, run
 
 OPTIONS = Options(thresholds=Thresholds(same=2, consecutive=3, total=4))
@@ -42,6 +45,15 @@ def test_what_thresholds_would_have_stopped_together_is_what_the_first_does() ->
         "total": {"runs": 2, "calls_after": 2, "context_tokens_after": 20},
         "any": {"runs": 2, "calls_after": 6, "context_tokens_after": 60},
     }
+
+
+def test_red_tests_are_counted_by_the_runs_that_met_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by their failures; and names beyond the first ones are left out, so that memory does not grow."""
+    pay, ship = (f"FAILED tests/test_shop.py::test_{name} - assert 1 == 2\n" for name in ("pay", "ship"))
+    both, one = (Step(f"{text}{count} failed in 0.12s", exit_code=1) for text, count in ((pay + ship, 2), (pay, 1)))
+    assert total_of(run(both, one), run(one)).to_json()["members"] == {"test_pay": 2, "test_ship": 1}
+    monkeypatch.setattr(total_module, "MAX_MEMBERS", 1)
+    assert list(total_of(run(one), run(both)).members) == ["test_pay"]
 
 
 def test_runs_without_tool_results_get_no_verdict() -> None:

@@ -48,6 +48,7 @@ RUN_KEYS = [
     "longest_row",
     "silent_signs",
     "unflagged_signs",
+    "members",
     "stops",
     "refusals",
     "verdict",
