@@ -16,7 +16,7 @@ from otel_errcompact.runtime.lazy import lazy, lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class Sense(Enum):
@@ -196,7 +196,7 @@ def clues_of(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _rows() -> list[tuple[list[str], list[str]]]:
+def _rows() -> Sequence[tuple[Sequence[str], Sequence[str]]]:
     rows = (row.partition("  ") for row in _TABLE.replace(_MARGIN, "").strip().split("\n"))
     return [(senses.split(), forms.strip().split("  ")) for senses, _, forms in rows]
 
