@@ -90,7 +90,7 @@ NAME_FORMS: Final = (
         "numbered",
         r"(?:[A-Za-z]*(?:Task|Thread|Worker|Process|Executor|Pool)|worker|thread|task|job|run|shard|attempt|input"
         r"|host|server|replica|broker|runner|agent|instance|pod|partition|machine|executor|consumer|producer|node|gpu"
-        r"|compute|vm)-[0-9]+(?:_[0-9]+)?(?![^\W_])|pool-[0-9]+(?=-)|ip(?:-[0-9]{1,3}){4}(?!\w)",
+        r"|compute|vm)-(?!00[0-9]{3}-[a-z]{3}(?!\w))[0-9]+(?:_[0-9]+)?(?![^\W_])|pool-[0-9]+(?=-)|ip(?:-[0-9]{1,3}){4}(?!\w)",
         BEHIND_WORD,
         (
             ("Task-42 was destroyed", "Task-<id> was destroyed"),
@@ -150,7 +150,7 @@ NAME_FORMS: Final = (
         r"0(?<=[a-z0-9]-.)0[0-9]{3}(?:-[a-z]{3})?(?![\w-])",
         "<id>",
         (
-            ("Revision 'shop-00007-dlk' is not ready", "Revision 'shop-<id>' is not ready"),
+            ("Revision 'shop-worker-00007-dlk' is not ready", "Revision 'shop-worker-<id>' is not ready"),
             ('Revision "hello-00042" failed', 'Revision "hello-<id>" failed'),
         ),
         ("ORA-00942", "no file part-007", "zone us-central1-abc", "no rfc-0822"),

@@ -41,6 +41,7 @@ _SAYS_NOTHING: Final = lazy_pattern(
     r"|(?:-{3} )?(?:not ok|fail|ok|tests run|info)\b.{0,100}"
     r"|[\w.@-]{1,80}: failed with result '[\w-]{1,40}'"
     r"|(?:[\w.]{1,60}: )?timeout [0-9]{1,9} ?ms exceeded"
+    r"|.{0,90}\berrors?:? (?:(?:in|at|on|near) )?line [0-9]{1,7},? (?:at )?(?:position|column|char) [0-9]{1,7}"
     r")[.!]{0,3}\Z"
 )
 """Causes, in small letters, that are a code, a status or words for any failure."""
@@ -105,10 +106,11 @@ def _informative(lines: Sequence[str], at: int, known: str, *, any_text: bool) -
     below = below if any_text else [*takewhile(str.strip, below)]
     above = [*takewhile(_is_before_stack, lines[max(at - _MAX_LOOKED_AT, 0) : at])]
     reasons = [found["said"] or found["waiting"] for found in map(_REASON.search, below) if found is not None]
-    behind, before = ([said for said in _content(part) if said not in known] for part in (below, above))
+    behind, before = [*_content(below)], [*_content(above)]
     telling = [said for said in (*behind, *before) if kind_of(said) is Kind.TELLING]
-    beside = [*reversed(before), *behind] if any_text else []
-    return [*dict.fromkeys((*reasons, *telling))] or beside[:1]
+    found = [*dict.fromkeys((*reasons, *telling))]
+    beside = [] if found or not any_text else [*reversed(before), *behind]
+    return [said for said in found or beside[:1] if said not in known]
 
 
 def _is_before_stack(line: str) -> bool:

@@ -55,7 +55,7 @@ _OF_DRIVER: Final = form(
     r"(?:fatal )?(?P<severity>error): {message}"
 )
 _OF_LINKER: Final = form(
-    r"(?:\S{0,200}\bld(?:\.\w{1,9})?: )?(?:{file}:(?:{line}:|\([^()\s]{1,200}\):)? ?)?(?P<message>(?:"
+    r"(?:\S{0,200}\bld(?:\.\w{1,9})?: )?(?:{file}:(?:{line}:)?(?:\([^()\s]{1,200}\):)? ?)?(?P<message>(?:"
     r"(?:undefined reference to|multiple definition of|undefined symbol:?|duplicate symbol|cannot find|(?:framework"
     r"|library) not found) |(?:framework|library) '[^']{1,200}' not found$).*)"
 )

@@ -107,6 +107,11 @@ SIBLINGS = (
         id="the element that was waited for",
     ),
     pytest.param(
+        "002 (42): compilation error: error line 3 at position 14\n  invalid identifier '%s'\nmake: *** [stay] Error 1",
+        ("NIGHTS", "GUESTS"),
+        id="what stands below a place",
+    ),
+    pytest.param(
         "usage: inn [options] file\n" + "  -q    do not ask, and abort if it is missing\n" * 30 + "ERROR: %s",
         ("No such stay", "Unknown file type"),
         id="the statement behind the list of options",

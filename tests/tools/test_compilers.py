@@ -201,6 +201,12 @@ facts = facts_alone("compilers")
             id="ld",
         ),
         pytest.param(
+            "/usr/bin/ld: tax.o: in function `main':\n/src/tax.c:9:(.text+0xf): undefined reference to `rate'\n"
+            "collect2: error: ld returned 1 exit status",
+            ("LinkError", "main (/src/tax.c:9)", "undefined reference to `rate'"),
+            id="ld, with line and section",
+        ),
+        pytest.param(
             "ld.lld: error: undefined symbol: total\n>>> referenced by main.c:5 (/src/main.c:5)\n"
             "clang: error: linker command failed with exit code 1 (use -v to see invocation)",
             ("LinkError", "main.c:5", "undefined symbol: total"),

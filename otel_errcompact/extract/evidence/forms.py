@@ -57,9 +57,9 @@ PROGRESS: Final = _any_of(
     r"|[0-9]{1,7}/[0-9]{1,7} |\[? ?[0-9]{1,3}(?:\.[0-9]{1,4})? ?%",
     r"section_(?:start|end):[0-9]|##\[(?:section|group|endgroup|debug)\]",
     r"(?:==>|=>|-->|:::?|::group::|> task ) ?\w|(?:get|hit|ign):[0-9]|step [0-9]{1,4}(?:/[0-9]{1,4})?\b",
-    r"(?:downloaded|fetched|installed|resolved|created|updated|copied|loaded|started|finished|built|compiled|generated"
-    r"|unpacked|cached|cloned|pulled|pushed|connected|configured|initiali[sz]ed|reused|saved|wrote|uploaded|added"
-    r"|removed|deleted|selected|prepared|audited|linked|checked|completed|processed|collected) ",
+    r"(?:successfully )?(?:downloaded|fetched|installed|resolved|created|updated|copied|loaded|started|finished|built"
+    r"|compiled|generated|unpacked|cached|cloned|pulled|pushed|connected|configured|initiali[sz]ed|reused|saved|wrote"
+    r"|uploaded|added|removed|deleted|selected|prepared|audited|linked|checked|completed|processed|collected) ",
     r"(?:\S{1,30}: )?(?:entering|leaving) directory |found [\w.+-]{1,60}: \S|[() ]{0,4}\(\S{1,100}/tex(?:mf|live)\S",
 )
 BAR: Final = lazy_pattern(

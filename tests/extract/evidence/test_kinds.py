@@ -19,7 +19,7 @@ LINES = {
         " 45% |####      | 3.2MB",
         "reading configuration ...",
         "-- Found ZLIB: /usr/lib/libz.so",
-        "Uploaded a.csv",
+        *("Uploaded a.csv", "Successfully installed depot-2.4.1"),
         "50% [=====> ] 2.1 MB/s ETA 3s",
         "npm ERR! For more information, try '--help'.",
         "See the log file /tmp/x.log for details",
