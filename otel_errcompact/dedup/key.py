@@ -24,6 +24,8 @@ MAX_CAUSE: Final = 2_000
 _KEY_BYTES: Final = 8
 _FIELD_SEPARATOR: Final = "\x1f"
 _SLASH: Final = lazy_pattern(r"[/\\]")
+_OF_A_MOMENT: Final = lazy_pattern(r"(?:/private)?(?:/var)?/tmp/[^/]*[0-9][^/]*\Z")
+"""A file that lies in the folder for temporary ones itself, with a number in its name."""
 
 
 def template_of(facts: Facts) -> str:
@@ -72,4 +74,4 @@ def _bare_type(name: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _bare_file(path: str) -> str:
-    return mask(_SLASH.split(path)[-1])
+    return "<tmp>" if _OF_A_MOMENT.match(path) else mask(_SLASH.split(path)[-1])

@@ -41,6 +41,7 @@ _SAYS_NOTHING: Final = lazy_pattern(
     r"|(?:-{3} )?(?:not ok|fail|ok|tests run|info)\b.{0,100}"
     r"|[\w.@-]{1,80}: failed with result '[\w-]{1,40}'"
     r"|(?:[\w.]{1,60}: )?timeout [0-9]{1,9} ?ms exceeded"
+    r"|(?:the )?(?:request|call) to .{1,40} failed\b[^:]{0,3}(?:\(.{0,99}\))?"
     r"|.{0,90}\berrors?:? (?:(?:in|at|on|near) )?line [0-9]{1,7},? (?:at )?(?:position|column|char) [0-9]{1,7}"
     r")[.!]{0,3}\Z"
 )

@@ -483,7 +483,7 @@ FORMAT: Final = Format(
     judges_code=True,
     read=read,
     markers=(
-        "error: ",
+        "error:",
         " error ",
         "error TS",
         "warning: ",

@@ -112,6 +112,18 @@ SIBLINGS = (
         id="what stands below a place",
     ),
     pytest.param(
+        "inn.ApiError: The request to the Inn API failed. (url: https://inn.example/v1/bell, status: 200)\n"
+        "The server responded with: {'ok': False, 'error': '%s', 'trace': 'a81f0c'}",
+        ("not_in_room", "room_not_found"),
+        id="what the server responded with",
+    ),
+    pytest.param(
+        "[1 of 2] Compiling Inn.Bell\n\nsrc/Inn/Bell.hs:4:13: error:\n    Variable not in scope: %s :: Text\n"
+        "Error: Failed to build inn-0.2.0.0.",
+        ("ringBell", "hangBell"),
+        id="what stands below a place of a compiler",
+    ),
+    pytest.param(
         "usage: inn [options] file\n" + "  -q    do not ask, and abort if it is missing\n" * 30 + "ERROR: %s",
         ("No such stay", "Unknown file type"),
         id="the statement behind the list of options",
@@ -136,6 +148,7 @@ def test_another_reason_is_another_class(text: str, reasons: tuple[str, str]):
     ("text", "values"),
     [
         ('rooms[0].size: Invalid value: "%s": must be one of the sizes', ("huge", "tiny")),
+        ('psql:/tmp/stay_%s.sql:4: ERROR:  column "nights" does not exist', ("8a1", "f07")),
         ("go: inn imports\n\tinn/Bell@v%s: parsing go.mod:\n\tmodule declares its path as: bell", ("1.4.0", "1.3.9")),
     ],
 )
