@@ -124,7 +124,7 @@ def _key_facts(facts: Facts, body: str) -> Classified:
 
 
 def _redact_facts(facts: Facts) -> Facts:
-    # The text is without secrets already. What is read again here are lines of source, and values put together anew.
+    # The text is without secrets already; lines of source and composed values are not.
     location, key = facts.location, facts.key_location
     lines = (facts.cause, facts.key_cause, facts.type, location.file, location.function, key.file, key.function)
     # Mostly there are none, and one look at all lines costs less than one at each.

@@ -101,9 +101,14 @@ class ModelExtractor:
         pause: int = 100,
         guard: Guard | None = None,
     ) -> None:
-        limits = {"seconds": seconds, "characters": characters, "remembered": remembered}
-        limits |= {"faults": faults, "pause": pause}
-        for name, value in limits.items():
+        limits = (
+            ("seconds", seconds),
+            ("characters", characters),
+            ("remembered", remembered),
+            ("faults", faults),
+            ("pause", pause),
+        )
+        for name, value in limits:
             if not value > 0:
                 raise ConfigurationError(f"{name}={value!r} is not above zero")
         self._reader = reader

@@ -111,8 +111,9 @@ def _find_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, .
     name = " ".join(words)
     if facts.format in names_of("judges_code"):
         return _NAMED.find(name) if FAULTS_OF_CODE.isdisjoint(words) else ""
-    says_when = _YET.find(cause.lower()) or _words_in(search_wait(raw, facts))
-    if says_when or _QUOTA.find(f"{name}\n{cause.lower()}"):
+    lowered = cause.lower()
+    says_when = _YET.find(lowered) or _words_in(search_wait(raw, facts))
+    if says_when or _QUOTA.find(f"{name}\n{lowered}"):
         return says_when
     status = status_of(facts.type, cause)
     if status:
@@ -120,7 +121,7 @@ def _find_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, .
         return f"status {status}" if helps else ""
     if words[-2:] == ("exception", "group"):
         return facts.key_cause if all(map(_is_transient_member, facts.key_cause.split(" + "))) else ""
-    return _find_named_transient(cause, words, name)
+    return _find_named_transient(cause, words)
 
 
 def _words_in(found: re.Match[str] | None) -> str:
@@ -131,7 +132,7 @@ def _is_transient_member(signature: str) -> bool:
     # As `signature_of` writes it: `TimeoutError in load (a.py): read timed out`.
     kind, _, said = signature.partition(" in ")
     words = words_of(kind)
-    return bool(_find_named_transient(said.partition("): ")[2], words, " ".join(words)))
+    return bool(_find_named_transient(said.partition("): ")[2], words))
 
 
 def is_ended_from_outside(raw: RawError, facts: Facts) -> bool:
@@ -149,10 +150,10 @@ def search_wait(raw: RawError, facts: Facts) -> re.Match[str] | None:
     return found
 
 
-def _find_named_transient(cause: str, words: tuple[str, ...], name: str) -> str:
+def _find_named_transient(cause: str, words: tuple[str, ...]) -> str:
     if not FAULTS_OF_CODE.isdisjoint(words):
         return ""
-    said = _NAMED.find(name) or _TRANSIENT.find(statement_of(cause))
+    said = _NAMED.find(" ".join(words)) or _TRANSIENT.find(statement_of(cause))
     return "" if said and _HOST.find(cause.lower()) else said
 
 
@@ -182,7 +183,7 @@ def _search_status(said: str) -> re.Match[str] | None:
 
 _ABSENT: Final = Words(Sense.ABSENT)
 _OF_NAMES: Final = frozenset({"found", "such", "undefined", "unknown", "syntax", "parse"})
-"""Words of types that say so; `invalid` is often what a program says of the code it reads."""
+"""Words in the names of types with that sense; not `invalid`, which compilers use for code."""
 
 
 def names_nothing(facts: Facts) -> bool:

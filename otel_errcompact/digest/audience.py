@@ -38,8 +38,9 @@ def show_to(facts: Facts, options: DigestOptions, *, tool: str, arguments: str =
         arguments: The call's arguments.
         is_exception: Whether it has raised.
     """
-    is_unset = options.audience is None
-    if options.audience == "developer" or (is_unset and (not is_exception or edits_code(tool, arguments))):
+    if options.audience == "developer":
+        return facts
+    if options.audience is None and (not is_exception or edits_code(tool, arguments)):
         return facts
     place = facts.location
     details = tuple(_PLACE.sub(r"\1", line) for line in facts.details if _OF_CODE.match(line) is None)

@@ -54,7 +54,7 @@ transient      time-out (?:exceeded|expired|reached|error|while|waiting|after|aw
 transient      timeout (?:of )?[0-9]{1,9} ?(?:ms|s|seconds)? (?:was )?exceeded
 transient      (?:read|connect(?:ion)?|request|response|lock wait|lock|gateway|handshake|idle|statement|query|operation
                |command|execution|tool) time-?out\b(?! (?:must|should|is|argument|parameter|value|option|setting))
-transient cut  deadline[ _](?:has )?(?:been )?exceeded\b  took too long\b
+transient cut  deadline[ _]?(?:has )?(?:been )?exceeded\b  took too long\b
 transient      connection (?:was |has been |is )?(?:forcibly )?(?:refused|closed by (?:the )?(?:remote|peer))
 transient cut  connection ?(?:was |has been |is )?(?:forcibly )?(?:reset|aborted)  econn(?:reset|aborted)\b
 transient cut  connection (?:is |was )?(?:already )?(?:closed|broken|terminated|lost)\b  closed the connection\b
@@ -66,11 +66,11 @@ cut            remote protocol error
 named          remote (?:disconnected|protocol error)  server unreachable  endpoint connection error
 named cut      internal server error  sigkill  sigterm  oom killed
 transient      oomkilled\b  signal: killed\b
-cut            timed?[ -]?out  esockettimedout  killed\b  connection ?(?:was |has been |is )?(?:forcibly )?closed
+cut            \w{0,40}(?<!e)timed?[ -]?out  killed\b  connection ?(?:was |has been |is )?(?:forcibly )?closed
 transient      econnrefused\b  etimedout\b  esockettimedout\b  eai_again\b  eagain\b  ebusy\b
 transient      (?:errno (?:11|16|26|104|110|111|103)|winerror (?:10053|10054|10060|10061))\]
 transient      temporar(?:y|ily) (?:unavailable|overloaded|failure)  statuscode\.(?:unavailable|deadline_exceeded)
-transient      resource (?:temporarily unavailable|busy|is locked|(?:is )?in use)\b  text file busy\b
+transient      resource (?:temporarily unavailable|busy|is locked)\b  text file busy\b
 transient      (?:database|table|file|state|index)[^\n]{0,60} is locked\b  could not get lock\b  lock: file exists
 transient      (?:acquire|acquiring|waiting for) (?:the )?(?:\w{1,20} )?lock\b  lock is held\b
 transient      held by (?:process|pid)\b
@@ -84,14 +84,13 @@ transient      (?:try|retry) again (?:later|in (?:a|an|[0-9]))  (?:try|retry) (?
 transient      not finished\b  not done\b  not yet (?:finished|done)\b  not (?:yet )?ready\b(?! to)
 transient      \A(?:still )?(?:waiting|pending)\b  awaiting (?:approval|review|confirmation|response)\b
 transient      (?:(?<=is )|(?<=are )|(?<=still )|(?<=[,:])|(?<=[,:] ))(?:waiting|pending) (?:for|on|review|approval)\b
-transient      (?:still|currently) (?:pending|running|starting|initiali[sz]ing|processing|building|provisioning
-               |loading)\b
+transient      still (?:pending|running|starting|initiali[sz]ing|processing|building|provisioning|loading)\b
 transient      (?:warming|starting|booting|spinning) up\b
-transient      is (?:starting|initiali[sz]ing|provisioning|pending|loading)\b
+transient      is (?:currently )?(?:starting|initiali[sz]ing|provisioning|pending|loading|being created)\b
 transient      (?:build|deploy|deployment|rollout|restart|operation|job|task|backup|restore|provisioning|update|upgrade
                )(?: is)?(?: already| still| currently)? in progress\b
 named          time ?out(?: |\Z)  timed out(?: |\Z)  deadline exceeded(?: |\Z)  (?:etimedout|esockettimedout)(?: |\Z)
-named          rate ?limit  throttl  too many requests  slow down  overloaded  over capacity  busy\Z
+named          rate ?limit  throttl  too many requests  slow down  overloaded  over capacity  server busy  busy\Z
 named          throughput exceeded  (?:(?:service|server|temporarily) |\A)unavailable(?: |\Z)  resource exhausted
 named          connect(?:ion)? (?:refused|reset|aborted|closed|failed)  connect(?:ion)? error\Z  connect exception\Z
 named          econn(?:refused|reset|aborted)  server disconnected  bad gateway  ewouldblock  blocking ?io  etxtbsy
@@ -101,10 +100,12 @@ begun          read(?:ing)? (?:tcp|from)\b  read: connection  recv failure  duri
 begun          without (?:sending a )?response
 before         connect(?:ion|ing)? ?(?:attempt )?time  (?:connect|connecting|dial|lookup|resolve|connection to)\b
 before         (?:failed|unable|could not|cannot|can't) (?:to )?(?:establish|open|connect|obtain|get|acquire)  establish
-before         econnrefused  refused  unreachable  handshake  kex_  (?:tls|ssl)\b  name resolution  eai[_ ]?again
-before         lock(?:ed)?\b  blocking ?io\b  acquir(?:e|ing)\b  acquisition\b  check ?out  pool  queue  deadlock
-before         serializ  roll(?:ed|ing) ?back  cancel+ing statement  too many  rate[ -]?limit  throttl
-before         (?:resource_)?exhausted  overload  over capacity  busy\b  unavailable  not (?:yet )?(?:ready|available)
+before         \w{0,40}(?:refused|unreachable|queue|deadlock|serializ|throttl|overload|unavailable|exhausted
+               |handshake|rate[ -]?limit)
+before         kex_  (?:tls|ssl)\b  name resolution  eai[_ ]?again
+before         lock(?:ed)?\b  blocking ?io\b  acquir(?:e|ing)\b  acquisition\b  check ?out  pool
+before         roll(?:ed|ing) ?back  cancel+ing statement  too many
+before         over capacity  busy\b  not (?:yet )?(?:ready|available)
 before         in progress  pending  starting  booting  warming
 before         for (?:an? )?(?:free |available )?(?:connection|slot|worker|channel)\b
 yet            (?:(?:re)?try|retrying|trying)(?: again)? (?:in (?:a|an|some|several)\b|later\b|shortly\b)
@@ -118,7 +119,7 @@ quota          insufficient[_ ](?:quota|credits?|funds|balance)  credit balance 
 quota          billing hard limit  spending limit  payment (?:required|method declined)  out of credits  lack of funds
 quota          (?:top up|add funds|add credits)\b  trial has (?:expired|ended)
 host           name or service not known  nodename nor servname  getaddrinfo (?:failed|enotfound)  no such host
-host           certificate
+host           \w{0,40}certificate
 absent         (?:no such|not[ _]found|does ?n[o']t exist|did ?n[o']t match any|unknown|undefined|malformed)\b
 absent         (?:unrecognized|not recognized|not a valid|invalid|syntax error|parse error|404)\b
 absent         (?:did you mean|no matching|no match)\b

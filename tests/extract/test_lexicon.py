@@ -32,7 +32,7 @@ def says(sense: Sense, text: str) -> bool:
 @pytest.mark.parametrize(
     ("sense", "found", "left"),
     [
-        (Sense.FAILED, 11, 5),  # what begins a trace and what counts none is told elsewhere
+        (Sense.FAILED, 11, 5),  # other rules read what begins a trace, and counts of none
         (Sense.TRANSIENT, 14, 9),
         (Sense.NAMED, 13, 9),
         (Sense.CUT, 11, 10),
@@ -49,6 +49,21 @@ def test_examples_of_another(sense: Sense, found: int, left: int) -> None:
     """Of 14 texts that say it, and of 10 that are like them and do not."""
     counts = Counter((sign, says(sense, text)) for name, sign, text in EXAMPLES if name == sense.name.lower())
     assert (counts["+", True], counts["-", False]) == (found, left)
+
+
+def test_words_stand_in_names_too() -> None:
+    """In a cause a type is one word, and in the name of a type they stand anywhere."""
+    assert Words(Sense.NAMED).find("server busy exception") == "server busy"
+    assert Words(Sense.CUT).find("max retries: readtimeout(3)") == "readtimeout"
+    assert Words(Sense.BEFORE).find("max retries: connectionrefusederror(111)") == "connectionrefused"
+    assert not Words(Sense.CUT).find("etimedout")
+
+
+def test_what_does_not_run_is_no_reason_to_wait() -> None:
+    """And neither is what another uses; what is being made is."""
+    assert not Words(Sense.TRANSIENT).find("the daemon is not currently running")
+    assert not Words(Sense.TRANSIENT).find("resource is in use by an instance")
+    assert Words(Sense.TRANSIENT).find("table is being created: orders") == "is being created"
 
 
 @pytest.mark.parametrize("sense", [sense for sense in Sense if sense is not Sense.FAILED])

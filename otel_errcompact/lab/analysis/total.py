@@ -23,9 +23,11 @@ Rule = Literal["same", "rejected", "loop", "consecutive", "total", "any"]
 
 RULES: Final[tuple[Rule, ...]] = (*THRESHOLDS, "any")
 
-
 MAX_MEMBERS: Final = 10_000
+"""Names of red tests and other members that are counted."""
+
 MAX_SHOWN: Final = 100
+"""Those of them that are written, the most frequent ones."""
 
 
 @dataclass(slots=True)
