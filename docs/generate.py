@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from docs import index_of_formats, picture, public_names
 from otel_errcompact.config import Options
 from otel_errcompact.dedup.names import NAME_FORMS
 from otel_errcompact.dedup.outages import OUTAGES
-from otel_errcompact.dedup.rules import RULES
+from otel_errcompact.dedup.rules import RULES, MaskRule
 from otel_errcompact.digest.options import DigestOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
@@ -29,11 +28,12 @@ from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.tools import ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from opentelemetry.sdk.trace import Span
 
-    from otel_errcompact.dedup.rules import MaskRule
+    from otel_errcompact.dedup.names import NameForm
+    from otel_errcompact.dedup.outages import Outage
     from otel_errcompact.engine.observations import Observation
     from otel_errcompact.lab.transcripts.model import RecordedSpan
 
@@ -44,26 +44,24 @@ RECORDED = FOLDER.parent / "tests" / "otel" / "recorded" / "spans"
 _MASKING = """\
 # What is masked, and what is kept
 
-Made from `otel_errcompact/dedup/rules.py`, `names.py` and `outages.py` by `make docs`; the examples are also their
-tests.
+Made from the tables of `otel_errcompact/dedup/` by `make docs`; their tests hold more texts of each row.
 
-A message becomes its template in one pass: at each place the first rule that matches decides. A text under "becomes"
-is masked as shown; a text under "stays" is left as it is. Rules whose token is "kept" protect what a later rule would
-mask: codes, statuses, limits and versions decide what a failure is.
+A message becomes its template in one pass: at each place the first rule that matches decides. "Becomes" shows a text
+and its template, "stays" a text that is left as it is. A rule by which texts only stay keeps codes, statuses, limits
+and versions from later rules, since these decide what a failure is.
 
-| rule | token | becomes | stays |
-|---|---|---|---|
+| rule | becomes | stays |
+|---|---|---|
 """
 
 _NAMES = """
 ## Parts of names
 
 The rule `name` masks a name part by part, and so does each segment of a path. Most rows are names that platforms make:
-another try has another one. Such a name is known by its form, or by the label or path before it; what two names that
-people give differ in stays.
+another try has another one. What two names that people give differ in stays.
 
-| form | token | becomes | stays |
-|---|---|---|---|
+| form | becomes | stays |
+|---|---|---|
 """
 
 _OUTAGES = """
@@ -73,37 +71,34 @@ A host that answers 401, 407, 429 or 5xx does so for each of its pages, and a de
 for each file. There the path is left out of the template, so that one outage is one class. Other statuses and errnos
 (404, 410, 422, ENOENT, EACCES) keep it.
 
-| level | token | becomes | stays |
-|---|---|---|---|
+| level | becomes | stays |
+|---|---|---|
 """
 
 _FORMATS = """\
 # Formats
 
-Made from `otel_errcompact/tools/` by `make docs`, in the order in which formats are tried:
-what may hold the output of others comes first. The digests are those of real outputs under `corpus/`, with
-`digest.whole_tokens` at 0: by default an output of up to 400 tokens stays whole.
+Made from `otel_errcompact/tools/` by `make docs`, in the order in which formats are tried: what may hold the output of
+others comes first. Tokens are those of the real output under `corpus/` that its digest shortens most, whatever its
+length; by default an output of up to 400 tokens stays whole. `errcompact digest FILE` shows the digest of one.
 
-| format | what it reads |
-|---|---|
+| format | what it reads | tokens, raw → digest |
+|---|---|---|
 """
 
 
 _INSTRUMENTATIONS = """\
 # Instrumentations
 
-Made from `otel_errcompact/otel/spans/conventions.py` and the spans recorded in `tests/otel/recorded/` by `make docs`.
+Made from the spans recorded in `tests/otel/recorded/` by `make docs`.
 
-Whatever makes the spans, the processor counts each failure of a tool or a model once. This is what the spans of each
-instrumentation showed of a tool that raised, or of a model call that failed where no tool was called; what is missing
-here is missing in the spans, and an integration or `run.tool()` knows it. Where no run is named it is the trace.
+Whatever makes the spans, the processor counts each failure of a tool or a model once. Of tool, call id, arguments, run,
+type, text and stack the last column names what the spans did not show of a tool that raised, or of a failed model call
+where no tool was called. An integration or `run.tool()` knows it. Where no run is named it is the trace.
 
-| framework | spans by | scope | recorded | tells | does not tell |
-|---|---|---|---|---|---|
+| framework | spans by | recorded with | missing |
+|---|---|---|---|
 """
-
-_TOLD = ("tool", "call id", "arguments", "run", "type", "text", "stack")
-_MODEL_TOLD = ("run", "type", "text", "stack")
 
 
 def _instrumentations() -> str:
@@ -120,15 +115,13 @@ def _instrumentation(framework: str, instrumentation: str) -> str:
     failed = [observation for path in paths for observation in _observed(path) if observation.raw.boundary]
     tools = [observation for observation in failed if observation.raw.tool not in semconv.MODEL_OPERATIONS]
     best = max(tools or failed, key=lambda one: sum(_told(one).values()), default=None)
-    told = _told(best) if best is not None else {"the failures of agents": True, "any call": False}
+    told = _told(best) if best is not None else {"any call, only failures of agents": False}
     packages = str(spans[0].resource["recorded.packages"]).replace("==", " ").split()
     cells = (
         framework,
         instrumentation,
-        "<br>".join(f"`{scope}`" for scope in sorted({span.scope_name for span in spans})),
         ", ".join(f"{name} {version}" for name, version in zip(packages[::2], packages[1::2], strict=True)),
-        ", ".join(name for name, is_told in told.items() if is_told),
-        ", ".join(name for name, is_told in told.items() if not is_told),
+        ", ".join(name for name, is_told in told.items() if not is_told) or "(all)",
     )
     return f"| {' | '.join(cells)} |"
 
@@ -187,10 +180,6 @@ def _scopes() -> set[str]:
     return {span.scope_name for path in RECORDED.glob("*.jsonl") for trace in _traces(path) for span in trace.spans}
 
 
-def _paths(framework: str, instrumentation: str) -> list[Path]:
-    return sorted(RECORDED.glob(f"{framework}-{instrumentation}-*.jsonl"))
-
-
 def _traces(path: Path) -> list[RecordedTrace]:
     records = read_transcript(path, on_problem=_refuse)
     return [record for record in records if isinstance(record, RecordedTrace)]
@@ -201,27 +190,20 @@ def _refuse(problem: Exception) -> None:
 
 
 def _masking() -> str:
-    rows = [_mask_row(rule.name, _placeholder(rule), rule.masks, rule.keeps) for rule in RULES]
-    names = [_mask_row(form.name, form.token or "kept", form.masks, form.keeps) for form in NAME_FORMS if form.keeps]
-    outages = [_mask_row(outage.name, outage.left or "nothing", outage.masks, outage.keeps) for outage in OUTAGES]
-    return "\n".join((_MASKING + "\n".join(rows), _NAMES + "\n".join(names), _OUTAGES + "\n".join(outages), ""))
+    names = (form for form in NAME_FORMS if form.keeps)
+    tables = ((_MASKING, map(_mask_row, RULES)), (_NAMES, map(_mask_row, names)), (_OUTAGES, map(_mask_row, OUTAGES)))
+    return "".join(head + "".join(rows) for head, rows in tables)
 
 
-def _mask_row(name: str, token: str, masks: Iterable[tuple[str, str]], keeps: Iterable[str]) -> str:
-    shown = token if token in {"kept", "nothing", "by its parts"} else _lines(token)
-    return f"| `{name}` | {shown} | {_lines(*(f'{a} → {b}' for a, b in masks))} | {_lines(*keeps)} |"
-
-
-def _placeholder(rule: MaskRule) -> str:
-    if rule.placeholder:
-        return rule.placeholder
-    return "by its parts" if rule.by_parts else "kept"
+def _mask_row(row: MaskRule | NameForm | Outage) -> str:
+    # What a rule that only keeps leaves to others is masked by them.
+    only_keeps = isinstance(row, MaskRule) and not (row.placeholder or row.by_parts)
+    masks = "" if only_keeps else "".join(" → ".join(pair) for pair in row.masks[:1])
+    return f"| `{row.name}` | {_code(masks)} | {_code(''.join(row.keeps[:1]))} |\n"
 
 
 def _formats() -> str:
-    rows = [f"| [`{name}`](#{name}) | {_summary(name)} |" for name in ORDER]
-    examples = [f"\n## {name}\n\n{_example(name)}" for name in ORDER]
-    return _FORMATS + "\n".join(rows) + "\n" + "\n".join(examples) + "\n"
+    return _FORMATS + "".join(f"| `{name}` | {_summary(name)} | {_saved(name)} |\n" for name in ORDER)
 
 
 def _summary(name: str) -> str:
@@ -229,27 +211,21 @@ def _summary(name: str) -> str:
     return " ".join((module.__doc__ or "").split("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
 
 
-def _example(name: str) -> str:
-    """Return the digest of the recorded output that it shortens most."""
-    recorded = CORPUS / name / "expected.json"
-    if not recorded.exists():
-        return "Examples stand in its tests."
-    cases = json.loads(recorded.read_text(encoding="utf-8"))
-    observed = {case: _observe(CORPUS / name / f"{case}.txt") for case in cases}
-    case = max(observed, key=lambda case: (observed[case][0] - observed[case][1], case))
-    before, after, text = observed[case]
-    return f"`{case}`, {before} tokens raw, {after} as a digest:\n\n```text\n{text}\n```"
+def _saved(name: str) -> str:
+    """Return the tokens of the recorded output that its digest shortens most."""
+    observed = [_observe(path) for path in sorted((CORPUS / name).glob("*.txt"))]
+    return "{:,} → {:,}".format(*max(observed, key=lambda one: one[0] - one[1])) if observed else ""
 
 
-def _observe(path: Path) -> tuple[int, int, str]:
+def _observe(path: Path) -> tuple[int, int]:
     options = Options(digest=DigestOptions(whole_tokens=0))
     observation = Ledger(options).observe("docs", RawError(text=path.read_text(encoding="utf-8"), tool="bash"))
-    return observation.raw_tokens, observation.digest_tokens, observation.text
+    return observation.raw_tokens, observation.digest_tokens
 
 
-def _lines(*texts: str) -> str:
-    """Return texts as code in one cell of a table."""
-    return "<br>".join(f"`` {text} ``".replace("|", "\\|") for text in texts)
+def _code(text: str) -> str:
+    """Return a text as code in a cell of a table."""
+    return f"`` {text} ``".replace("|", "\\|") if text else ""
 
 
 PAGES: Final[dict[Path, Callable[[], str]]] = {
