@@ -309,7 +309,7 @@ def test_operation_is_found_for_anything(arguments):
 )
 def test_what_a_call_is_about(tool: str, arguments: dict[str, object], expected: str):
     """
-    The rules of `docs/operations.md`, where a call has less than usual.
+    The rules of `docs/reference/escalation.md`, where a call has less than usual.
     """
     assert str(operation_of(tool, arguments)) == expected
 

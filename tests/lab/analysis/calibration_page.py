@@ -27,11 +27,11 @@ SETS: Final = {"SWE-agent": "outcomes", "tau-bench": "transcripts/openai_chat_ta
 """The folder of each table's runs, by the table's heading."""
 
 ROWS: Final[tuple[tuple[Threshold, tuple[int, ...]], ...]] = (
-    ("same", (1, 2, 3, 4)),
-    ("rejected", (1, 2, 3, 5)),
-    ("loop", (2, 3, 4, 6)),
-    ("consecutive", (2, 3, 6)),
-    ("total", (2, 5, 30)),
+    ("same", (2, 3)),
+    ("rejected", (3, 5)),
+    ("loop", (3, 4, 6)),
+    ("consecutive", (3, 6)),
+    ("total", (5, 30)),
 )
 
 
