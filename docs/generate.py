@@ -15,10 +15,8 @@ from otel_errcompact.config import Options
 from otel_errcompact.dedup.names import NAME_FORMS
 from otel_errcompact.dedup.outages import OUTAGES
 from otel_errcompact.dedup.rules import RULES, MaskRule
-from otel_errcompact.digest.options import DigestOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.errors import RawError
 from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
 from otel_errcompact.lab.transcripts import read as read_transcript
 from otel_errcompact.lab.transcripts.model import RecordedTrace
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.model import RecordedSpan
 
 FOLDER = Path(__file__).parent
-CORPUS = FOLDER.parent / "corpus"
 RECORDED = FOLDER.parent / "tests" / "otel" / "recorded" / "spans"
 
 _MASKING = """\
@@ -46,12 +43,11 @@ _MASKING = """\
 
 Made from the tables of `otel_errcompact/dedup/` by `make docs`; their tests hold more texts of each row.
 
-A message becomes its template in one pass: at each place the first rule that matches decides. "Becomes" shows a text
-and its template, "stays" a text that is left as it is. A rule by which texts only stay keeps codes, statuses, limits
-and versions from later rules, since these decide what a failure is.
+At each place of a message the first rule that matches decides. A row with an arrow shows a text and what becomes of it;
+one without a text that stays: codes, statuses, limits and versions decide what a failure is.
 
-| rule | becomes | stays |
-|---|---|---|
+| rule | example |
+|---|---|
 """
 
 _NAMES = """
@@ -60,8 +56,8 @@ _NAMES = """
 The rule `name` masks a name part by part, and so does each segment of a path. Most rows are names that platforms make:
 another try has another one. What two names that people give differ in stays.
 
-| form | becomes | stays |
-|---|---|---|
+| form | example |
+|---|---|
 """
 
 _OUTAGES = """
@@ -71,33 +67,31 @@ A host that answers 401, 407, 429 or 5xx does so for each of its pages, and a de
 for each file. There the path is left out of the template, so that one outage is one class. Other statuses and errnos
 (404, 410, 422, ENOENT, EACCES) keep it.
 
-| level | becomes | stays |
-|---|---|---|
+| level | example |
+|---|---|
 """
 
 _FORMATS = """\
 # Formats
 
-Made from `otel_errcompact/tools/` by `make docs`, in the order in which formats are tried: what may hold the output of
-others comes first. Tokens are those of the real output under `corpus/` that its digest shortens most, whatever its
-length; by default an output of up to 400 tokens stays whole. `errcompact digest FILE` shows the digest of one.
+Made from `otel_errcompact/tools/` by `make docs`, in the order in which formats are tried. `errcompact digest FILE`
+shows the digest of an output.
 
-| format | what it reads | tokens, raw → digest |
-|---|---|---|
+| format | what it reads |
+|---|---|
 """
-
 
 _INSTRUMENTATIONS = """\
 # Instrumentations
 
 Made from the spans recorded in `tests/otel/recorded/` by `make docs`.
 
-Whatever makes the spans, the processor counts each failure of a tool or a model once. Of tool, call id, arguments, run,
-type, text and stack the last column names what the spans did not show of a tool that raised, or of a failed model call
-where no tool was called. An integration or `run.tool()` knows it. Where no run is named it is the trace.
+Whatever makes the spans, each failure of a tool or a model counts once. Of tool, call id, arguments, run, type, text
+and stack the last column names what the spans do not show of a tool that raised, or of a failed model call where no
+tool was called. An integration or `run.tool()` knows it. Where no run is named it is the trace.
 
-| framework | spans by | recorded with | missing |
-|---|---|---|---|
+| framework | spans by | missing |
+|---|---|---|
 """
 
 
@@ -111,16 +105,13 @@ def _instrumentations() -> str:
 
 def _instrumentation(framework: str, instrumentation: str) -> str:
     paths = sorted(RECORDED.glob(f"{framework}-{instrumentation}-*.jsonl"))
-    spans = [span for path in paths for trace in _traces(path) for span in trace.spans]
     failed = [observation for path in paths for observation in _observed(path) if observation.raw.boundary]
     tools = [observation for observation in failed if observation.raw.tool not in semconv.MODEL_OPERATIONS]
     best = max(tools or failed, key=lambda one: sum(_told(one).values()), default=None)
     told = _told(best) if best is not None else {"any call, only failures of agents": False}
-    packages = str(spans[0].resource["recorded.packages"]).replace("==", " ").split()
     cells = (
         framework,
         instrumentation,
-        ", ".join(f"{name} {version}" for name, version in zip(packages[::2], packages[1::2], strict=True)),
         ", ".join(name for name, is_told in told.items() if not is_told) or "(all)",
     )
     return f"| {' | '.join(cells)} |"
@@ -198,12 +189,12 @@ def _masking() -> str:
 def _mask_row(row: MaskRule | NameForm | Outage) -> str:
     # What a rule that only keeps leaves to others is masked by them.
     only_keeps = isinstance(row, MaskRule) and not (row.placeholder or row.by_parts)
-    masks = "" if only_keeps else "".join(" → ".join(pair) for pair in row.masks[:1])
-    return f"| `{row.name}` | {_code(masks)} | {_code(''.join(row.keeps[:1]))} |\n"
+    example = " → ".join(row.masks[0]) if row.masks and not only_keeps else row.keeps[0]
+    return f"| `{row.name}` | {_code(example)} |\n"
 
 
 def _formats() -> str:
-    return _FORMATS + "".join(f"| `{name}` | {_summary(name)} | {_saved(name)} |\n" for name in ORDER)
+    return _FORMATS + "".join(f"| `{name}` | {_summary(name)} |\n" for name in ORDER)
 
 
 def _summary(name: str) -> str:
@@ -211,21 +202,9 @@ def _summary(name: str) -> str:
     return " ".join((module.__doc__ or "").split("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
 
 
-def _saved(name: str) -> str:
-    """Return the tokens of the recorded output that its digest shortens most."""
-    observed = [_observe(path) for path in sorted((CORPUS / name).glob("*.txt"))]
-    return "{:,} → {:,}".format(*max(observed, key=lambda one: one[0] - one[1])) if observed else ""
-
-
-def _observe(path: Path) -> tuple[int, int]:
-    options = Options(digest=DigestOptions(whole_tokens=0))
-    observation = Ledger(options).observe("docs", RawError(text=path.read_text(encoding="utf-8"), tool="bash"))
-    return observation.raw_tokens, observation.digest_tokens
-
-
 def _code(text: str) -> str:
     """Return a text as code in a cell of a table."""
-    return f"`` {text} ``".replace("|", "\\|") if text else ""
+    return f"`` {text} ``".replace("|", "\\|")
 
 
 PAGES: Final[dict[Path, Callable[[], str]]] = {

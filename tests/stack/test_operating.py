@@ -23,10 +23,7 @@ MEASURED = (
     ("the chain", "measured"),
     ("per million failures", "CPU seconds", "idle, of one core, before / after", "peak memory, MB", "disk, MB"),
     ("one collector", "measured"),
-    ("one collector, failing calls alone", "measured"),
-    ("Prometheus", "measured"),
     ("away", "measured"),
-    ("docker-compose.yml", "limit, MiB", "peak under load, MiB", "of the limit"),
 )
 DEFAULT = re.compile(r"\$\{env:\w+:-([^}]*)\}|\$\{\w+:-([^}]*)\}")
 
