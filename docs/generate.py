@@ -12,7 +12,6 @@ from opentelemetry.trace import format_trace_id
 
 from docs import index_of_formats, picture, public_names
 from otel_errcompact.config import Options
-from otel_errcompact.dedup.names import NAME_FORMS
 from otel_errcompact.dedup.outages import OUTAGES
 from otel_errcompact.dedup.rules import RULES, MaskRule
 from otel_errcompact.engine.ledger import Ledger
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import Span
 
-    from otel_errcompact.dedup.names import NameForm
     from otel_errcompact.dedup.outages import Outage
     from otel_errcompact.engine.observations import Observation
     from otel_errcompact.lab.transcripts.model import RecordedSpan
@@ -44,20 +42,9 @@ _MASKING = """\
 Made from the tables of `otel_errcompact/dedup/` by `make docs`; their tests hold more texts of each row.
 
 At each place of a message the first rule that matches decides. A row with an arrow shows a text and what becomes of it;
-one without a text that stays: codes, statuses, limits and versions decide what a failure is.
+one without a text that stays: codes, statuses, limits and versions decide what a failure is. Names that platforms make,
+in which another try differs, are masked part by part (`dedup/names.py` has their forms); what people name stays.
 
-| rule | example |
-|---|---|
-"""
-
-_NAMES = """
-## Parts of names
-
-The rule `name` masks a name part by part, and so does each segment of a path. Most rows are names that platforms make:
-another try has another one. What two names that people give differ in stays.
-
-| form | example |
-|---|---|
 """
 
 _OUTAGES = """
@@ -67,8 +54,6 @@ A host that answers 401, 407, 429 or 5xx does so for each of its pages, and a de
 for each file. There the path is left out of the template, so that one outage is one class. Other statuses and errnos
 (404, 410, 422, ENOENT, EACCES) keep it.
 
-| level | example |
-|---|---|
 """
 
 _FORMATS = """\
@@ -77,8 +62,6 @@ _FORMATS = """\
 Made from `otel_errcompact/tools/` by `make docs`, in the order in which formats are tried. `errcompact digest FILE`
 shows the digest of an output.
 
-| format | what it reads |
-|---|---|
 """
 
 _INSTRUMENTATIONS = """\
@@ -181,30 +164,23 @@ def _refuse(problem: Exception) -> None:
 
 
 def _masking() -> str:
-    names = (form for form in NAME_FORMS if form.keeps)
-    tables = ((_MASKING, map(_mask_row, RULES)), (_NAMES, map(_mask_row, names)), (_OUTAGES, map(_mask_row, OUTAGES)))
-    return "".join(head + "".join(rows) for head, rows in tables)
+    return _MASKING + "".join(map(_mask_item, RULES)) + _OUTAGES + "".join(map(_mask_item, OUTAGES))
 
 
-def _mask_row(row: MaskRule | NameForm | Outage) -> str:
+def _mask_item(row: MaskRule | Outage) -> str:
     # What a rule that only keeps leaves to others is masked by them.
     only_keeps = isinstance(row, MaskRule) and not (row.placeholder or row.by_parts)
     example = " → ".join(row.masks[0]) if row.masks and not only_keeps else row.keeps[0]
-    return f"| `{row.name}` | {_code(example)} |\n"
+    return f"- `{row.name}`: `` {example} ``\n"
 
 
 def _formats() -> str:
-    return _FORMATS + "".join(f"| `{name}` | {_summary(name)} |\n" for name in ORDER)
+    return _FORMATS + "".join(f"- `{name}`: {_summary(name)}\n" for name in ORDER)
 
 
 def _summary(name: str) -> str:
     module = importlib.import_module(f"otel_errcompact.tools.{name}")
-    return " ".join((module.__doc__ or "").split("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
-
-
-def _code(text: str) -> str:
-    """Return a text as code in a cell of a table."""
-    return f"`` {text} ``".replace("|", "\\|")
+    return " ".join((module.__doc__ or "").split("\n\n")[0].split()).rstrip(".")
 
 
 PAGES: Final[dict[Path, Callable[[], str]]] = {

@@ -21,8 +21,6 @@ CODE = re.findall(r"`([^`\n]+)`", re.sub(r"(?s)```.*?```", "", PAGE))
 FOLDERS = ("collector-config/", "dashboards/", "tests/", "benchmarks/", "docs/")
 MEASURED = (
     ("the chain", "measured"),
-    ("per million failures", "CPU seconds", "idle, of one core, before / after", "peak memory, MB", "disk, MB"),
-    ("one collector", "measured"),
     ("away", "measured"),
 )
 DEFAULT = re.compile(r"\$\{env:\w+:-([^}]*)\}|\$\{\w+:-([^}]*)\}")

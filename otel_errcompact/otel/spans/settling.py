@@ -1,8 +1,7 @@
 """
 Settle: decide every failure by one table, whatever signal recorded it.
 
-`docs/architecture.md` draws it as a diagram of states. Each row has a test of its own name in
-`tests/otel/spans/test_settling.py`.
+Each row has a test of its own name in `tests/otel/spans/test_settling.py`.
 """
 
 from __future__ import annotations

@@ -28,10 +28,10 @@ SETS: Final = {"SWE-agent": "outcomes", "tau-bench": "transcripts/openai_chat_ta
 
 ROWS: Final[tuple[tuple[Threshold, tuple[int, ...]], ...]] = (
     ("same", (2, 3)),
-    ("rejected", (3, 5)),
-    ("loop", (3, 4, 6)),
-    ("consecutive", (3, 6)),
-    ("total", (5, 30)),
+    ("rejected", (5,)),
+    ("loop", (4, 6)),
+    ("consecutive", (6,)),
+    ("total", (30,)),
 )
 
 
