@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -70,34 +72,30 @@ _INSTRUMENTATIONS = """\
 Made from the spans recorded in `tests/otel/recorded/` by `make docs`.
 
 Whatever makes the spans, each failure of a tool or a model counts once. Of tool, call id, arguments, run, type, text
-and stack the last column names what the spans do not show of a tool that raised, or of a failed model call where no
-tool was called. An integration or `run.tool()` knows it. Where no run is named it is the trace.
+and stack each line says what the spans do not show of a tool that raised, or of a failed model call where no tool was
+called, by framework and by what makes its spans. An integration or `run.tool()` knows it.
 
-| framework | spans by | missing |
-|---|---|---|
 """
 
 
 def _instrumentations() -> str:
     """Return a line for each framework and instrumentation, by its recordings."""
-    pairs = sorted({path.stem.rpartition("-")[0] for path in RECORDED.glob("*.jsonl")})
-    rows = [_instrumentation(*pair.split("-")) for pair in pairs]
+    pairs = sorted({tuple(path.stem.split("-")[:2]) for path in RECORDED.glob("*.jsonl")})
+    rows = [
+        f"- {framework}: {', '.join(f'{by} ({_missing(framework, by)})' for framework, by in made)}"
+        for framework, made in groupby(pairs, key=itemgetter(0))
+    ]
     notes = sorted({f"- {name}: {note}." for name, note in map(_note, _scopes()) if note})
     return _INSTRUMENTATIONS + "\n".join(rows) + "\n\n" + "\n".join(notes) + "\n"
 
 
-def _instrumentation(framework: str, instrumentation: str) -> str:
+def _missing(framework: str, instrumentation: str) -> str:
     paths = sorted(RECORDED.glob(f"{framework}-{instrumentation}-*.jsonl"))
     failed = [observation for path in paths for observation in _observed(path) if observation.raw.boundary]
     tools = [observation for observation in failed if observation.raw.tool not in semconv.MODEL_OPERATIONS]
     best = max(tools or failed, key=lambda one: sum(_told(one).values()), default=None)
-    told = _told(best) if best is not None else {"any call, only failures of agents": False}
-    cells = (
-        framework,
-        instrumentation,
-        ", ".join(name for name, is_told in told.items() if not is_told) or "(all)",
-    )
-    return f"| {' | '.join(cells)} |"
+    told = _told(best) if best is not None else {"all but failures of agents": False}
+    return ", ".join(name for name, is_told in told.items() if not is_told) or "nothing"
 
 
 def _told(observation: Observation) -> dict[str, bool]:

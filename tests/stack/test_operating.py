@@ -21,7 +21,6 @@ CODE = re.findall(r"`([^`\n]+)`", re.sub(r"(?s)```.*?```", "", PAGE))
 FOLDERS = ("collector-config/", "dashboards/", "tests/", "benchmarks/", "docs/")
 MEASURED = (
     ("the chain", "measured"),
-    ("away", "measured"),
 )
 DEFAULT = re.compile(r"\$\{env:\w+:-([^}]*)\}|\$\{\w+:-([^}]*)\}")
 
