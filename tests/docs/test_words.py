@@ -51,6 +51,12 @@ def test_no_page_has_a_refused_word(page: str) -> None:
     assert find_refused(READ[page].read_text(encoding="utf-8")) == []
 
 
+def test_the_documentation_can_be_taken_in() -> None:
+    """In two hours, tables and code included; decisions are read one at a time."""
+    pages = [path for name, path in READ.items() if not name.startswith(("docs/decisions/", "dash", "SEC"))]
+    assert sum(len(path.read_text(encoding="utf-8").split()) for path in pages) <= 30_000
+
+
 @pytest.mark.parametrize(
     ("sentence", "count"),
     [
