@@ -1,5 +1,5 @@
 """
-How far the estimators of tokens are from a real tokenizer, and what each costs: the table in docs/context.md.
+How far the estimators of tokens are from a real tokenizer, and what each costs; docs/context.md has the ends of it.
 
 Needs tiktoken and its encoding. Where tiktoken cannot fetch it, `--ranks` reads it from the npm package of the same
 name: `npm pack tiktoken && tar xzf tiktoken-*.tgz`, then `--ranks package/encoders/o200k_base.json`.
