@@ -15,7 +15,7 @@ from benchmarks.context.data import Run, from_claude_code, read_lists
 from benchmarks.context.facts import cut_of, find_case, kept_facts, stands_in, strings_in
 from benchmarks.context.measure import Score, fitting_users, measure_cut, measure_growing, tokens_of
 from benchmarks.context.stand_in import extract
-from otel_errcompact.context import formats
+from otel_errcompact.context import providers
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.transcripts import RecordedCall
 
@@ -276,8 +276,8 @@ def test_recorded_runs_are_lists_that_a_provider_takes(shared_data):
     runs = list(read_lists(shared_data / "transcripts"))
 
     assert all(run.messages[0]["role"] == "user" for run in runs)
-    read = [formats.read(run.messages, estimate_tokens, "openai-chat") for run in runs]
-    assert {formats.problems(conversation) for conversation in read} == {()}
+    read = [providers.read(run.messages, estimate_tokens, "openai-chat") for run in runs]
+    assert {providers.problems(conversation) for conversation in read} == {()}
     kinds = {run.source for run in runs}
     assert len(kinds) == 4
     assert all({run.is_held_out for run in runs if run.source == kind} == {True, False} for kind in kinds)

@@ -70,7 +70,7 @@ ATTACKS: Final = (
     Attack(
         "files",
         "links, FIFOs, devices, open modes, full disks, rotation: refused, private, counted",
-        ("tests/audit/test_trajectory.py", "tests/context/test_archive.py"),
+        ("tests/audit/test_trajectory.py", "tests/context/memory/test_archive.py"),
     ),
     Attack(
         "secrets",

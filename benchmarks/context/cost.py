@@ -15,10 +15,10 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context import formats
-from otel_errcompact.context.archive import FolderArchive
+from otel_errcompact.context import providers
+from otel_errcompact.context.memory.archive import FolderArchive
 from otel_errcompact.context.notes import LAYERS
-from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 from tests.context.conversations import FORMATS, long_conversation
 
@@ -80,7 +80,7 @@ def read(messages: list[object], name: FormatName) -> float:
     """Return the milliseconds that reading takes; the garbage collector pauses, as it does in a window."""
     gc.disable()
     start = time.process_time()
-    formats.read(messages, estimate_mixed_tokens, name)
+    providers.read(messages, estimate_mixed_tokens, name)
     taken = time.process_time() - start
     gc.enable()
     return taken * 1e3

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks.context.facts import find_case, kept_facts, stands_in, texts_of
-from otel_errcompact.context import formats
+from otel_errcompact.context import providers
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Score:
 
 def tokens_of(messages: Sequence[object]) -> int:
     """Return what a list costs, by the estimator: the same for all candidates."""
-    return formats.read(messages, estimate_mixed_tokens, "openai-chat").tokens
+    return providers.read(messages, estimate_mixed_tokens, "openai-chat").tokens
 
 
 def measure_cut(runs: Iterable[Run], share: float, make: MakeCandidate) -> Score:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchmarks.context.measure import MakeCandidate
-    from otel_errcompact.context.layers.requests import SummaryRequest
+    from otel_errcompact.context.window.layers.requests import SummaryRequest
 
 
 class Ours:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.cost.measure import SPAN, Row, make_span, scaled, take_turns
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context.archive import FolderArchive
-from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.context.memory.archive import FolderArchive
+from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 from tests.context.conversations import FORMATS, long_conversation
 

@@ -109,7 +109,7 @@ def run_atheris(names: list[str], *, inputs: int, seed: int) -> int:
 
     with atheris.instrument_imports(include=["otel_errcompact"]):
         import otel_errcompact.compactor.classify
-        import otel_errcompact.context.window
+        import otel_errcompact.context.window.window
         import otel_errcompact.lab.replay  # noqa: F401 - instrumented
 
     def one(data: bytes) -> None:

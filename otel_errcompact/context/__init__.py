@@ -14,57 +14,61 @@ from otel_errcompact.runtime.forks import FORKS_WAIT
 
 if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
-    from otel_errcompact.context.archive import Archive, FolderArchive, MemoryArchive
     from otel_errcompact.context.breaker import CircuitBreaker
-    from otel_errcompact.context.endpoints import (
-        anthropic_compaction,
-        anthropic_context_editing,
-        openai_compaction,
-        openai_context_management,
-    )
-    from otel_errcompact.context.entries import ErrorEvent
-    from otel_errcompact.context.events import compact_errors
-    from otel_errcompact.context.guard import OverflowGuard, Sent
-    from otel_errcompact.context.lanes import Lanes
-    from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS, SummaryRequest
-    from otel_errcompact.context.models import window_of_model
-    from otel_errcompact.context.notes import Compaction, Cut, LayerNote
-    from otel_errcompact.context.overflow import (
-        Overflow,
+    from otel_errcompact.context.guard.guard import OverflowGuard, Sent
+    from otel_errcompact.context.guard.lanes import Lanes
+    from otel_errcompact.context.memory.archive import Archive, FolderArchive, MemoryArchive
+    from otel_errcompact.context.notes import Compaction, Cut, LayerNote, Overflow
+    from otel_errcompact.context.providers.models import window_of_model
+    from otel_errcompact.context.providers.overflow import (
         overflow_in_body,
         overflow_in_error,
         overflow_in_event,
         overflow_in_reply,
     )
-    from otel_errcompact.context.repairing import repair
+    from otel_errcompact.context.providers.repairing import repair
+    from otel_errcompact.context.providers.usage import overflow_in_usage
     from otel_errcompact.context.telemetry import ContextTelemetry
-    from otel_errcompact.context.tools import ContextTools
-    from otel_errcompact.context.usage import overflow_in_usage
-    from otel_errcompact.context.window import ContextWindow
+    from otel_errcompact.context.window.endpoints import (
+        anthropic_compaction,
+        anthropic_context_editing,
+        openai_compaction,
+        openai_context_management,
+    )
+    from otel_errcompact.context.window.entries import ErrorEvent
+    from otel_errcompact.context.window.events import compact_errors
+    from otel_errcompact.context.window.layers.requests import SUMMARY_HEADINGS, SummaryRequest
+    from otel_errcompact.context.window.tools import ContextTools
+    from otel_errcompact.context.window.window import ContextWindow
 
 _MODULES: Final = {
     "config": ("ContextOptions",),
-    "context.archive": ("Archive", "FolderArchive", "MemoryArchive"),
+    "context.memory.archive": ("Archive", "FolderArchive", "MemoryArchive"),
     "context.breaker": ("CircuitBreaker",),
-    "context.endpoints": (
+    "context.window.endpoints": (
         "anthropic_compaction",
         "anthropic_context_editing",
         "openai_compaction",
         "openai_context_management",
     ),
-    "context.entries": ("ErrorEvent",),
-    "context.events": ("compact_errors",),
-    "context.guard": ("OverflowGuard", "Sent"),
-    "context.lanes": ("Lanes",),
-    "context.layers.requests": ("SUMMARY_HEADINGS", "SummaryRequest"),
-    "context.models": ("window_of_model",),
-    "context.notes": ("Compaction", "Cut", "LayerNote"),
-    "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_event", "overflow_in_reply"),
-    "context.repairing": ("repair",),
+    "context.window.entries": ("ErrorEvent",),
+    "context.window.events": ("compact_errors",),
+    "context.guard.guard": ("OverflowGuard", "Sent"),
+    "context.guard.lanes": ("Lanes",),
+    "context.window.layers.requests": ("SUMMARY_HEADINGS", "SummaryRequest"),
+    "context.providers.models": ("window_of_model",),
+    "context.notes": ("Compaction", "Cut", "LayerNote", "Overflow"),
+    "context.providers.overflow": (
+        "overflow_in_body",
+        "overflow_in_error",
+        "overflow_in_event",
+        "overflow_in_reply",
+    ),
+    "context.providers.repairing": ("repair",),
     "context.telemetry": ("ContextTelemetry",),
-    "context.tools": ("ContextTools",),
-    "context.usage": ("overflow_in_usage",),
-    "context.window": ("ContextWindow",),
+    "context.window.tools": ("ContextTools",),
+    "context.providers.usage": ("overflow_in_usage",),
+    "context.window.window": ("ContextWindow",),
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -9,8 +9,7 @@ from otel_errcompact.exceptions import ErrcompactError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_errcompact.context.notes import Compaction
-    from otel_errcompact.context.overflow import Overflow
+    from otel_errcompact.context.notes import Compaction, Overflow
 
 
 class ConversationError(ErrcompactError, ValueError):

@@ -1,4 +1,4 @@
-"""What was cut: by which layer, why, what it saved, and where the whole of it lies."""
+"""What was cut, by which layer and why, and what a provider has refused."""
 
 from __future__ import annotations
 
@@ -114,6 +114,25 @@ class Compaction:
     def fits(self) -> bool:
         """Whether the estimate is within the room."""
         return self.tokens_after <= self.room_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overflow:
+    """
+    A provider's refusal of a context that is too long, or its note that the window is full.
+    """
+
+    provider: str
+    """Whose words it speaks; gateways and compatible servers often speak those of another."""
+
+    limit_tokens: int | None
+    """The window, where the text names it."""
+
+    sent_tokens: int | None
+    """What the provider counted against the limit, the space asked for the answer included."""
+
+    message: str
+    """What was said, shortened."""
 
 
 def invalidated_tokens(before: Conversation, after: Conversation) -> int:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from otel_errcompact.context.layers import all_layers
 from otel_errcompact.context.notes import LAYERS
+from otel_errcompact.context.window.layers import all_layers
 from tests.context.compactions import COMPACTION, RESULTS
 
 if TYPE_CHECKING:

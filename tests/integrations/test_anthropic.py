@@ -19,12 +19,12 @@ from opentelemetry import trace
 
 import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context import formats
-from otel_errcompact.context.archive import MemoryArchive
-from otel_errcompact.context.endpoints import anthropic_compaction, anthropic_context_editing
-from otel_errcompact.context.guard import OverflowGuard
+from otel_errcompact.context import providers
+from otel_errcompact.context.guard.guard import OverflowGuard
+from otel_errcompact.context.memory.archive import MemoryArchive
 from otel_errcompact.context.messages import with_text
-from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.context.window.endpoints import anthropic_compaction, anthropic_context_editing
+from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.integrations.anthropic import compacted, guarded
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
@@ -380,20 +380,20 @@ def test_message_lists_hold_the_objects_of_the_sdk():
     result = {"type": "tool_result", "tool_use_id": "toolu_1_0", "content": "3.50 " * 100, "is_error": False}
     messages = [ask, {"role": "assistant", "content": response.content}, {"role": "user", "content": [result]}]
 
-    conversation = formats.read(messages, estimate_tokens)
+    conversation = providers.read(messages, estimate_tokens)
     call = conversation.messages[1].parts[0]
     cut = [
         ask,
         *(
-            formats.FORMATS["anthropic"].write(with_text(message, 0, text, estimate_tokens))
+            providers.FORMATS["anthropic"].write(with_text(message, 0, text, estimate_tokens))
             for message, text in zip(conversation.messages[1:], ('{"item": "t"}', "cut"), strict=True)
         ),
     ]
     client.messages.create(model="claude", max_tokens=100, messages=cut)
 
     assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "toolu_1_0", '{"item":"tea"}')
-    assert formats.problems(conversation) == ()
-    assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
+    assert providers.problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, providers.write(conversation), strict=True))
     assert api.requests[1]["messages"] == [
         ask,
         {
@@ -402,7 +402,7 @@ def test_message_lists_hold_the_objects_of_the_sdk():
         },
         {"role": "user", "content": [{**result, "content": "cut"}]},
     ]
-    assert formats.plain(messages[1]) == {
+    assert providers.plain(messages[1]) == {
         "role": "assistant",
         "content": [{"type": "tool_use", "id": "toolu_1_0", "name": "price", "input": {"item": "tea"}}],
     }

@@ -23,7 +23,7 @@ from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
-from otel_errcompact.context import formats
+from otel_errcompact.context import providers
 from otel_errcompact.context.messages import with_text
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.integrations.google_adk import CompactionPlugin
@@ -610,19 +610,19 @@ def test_message_lists_hold_the_objects_of_the_sdk():
         types.Content(role="user", parts=[answer]),
     ]
 
-    conversation = formats.read(messages, estimate_tokens)
+    conversation = providers.read(messages, estimate_tokens)
     call, result = conversation.messages[1].parts[1], conversation.messages[2].parts[0]
     cut = [
         types.Content.model_validate(
-            formats.FORMATS["gemini"].write(with_text(conversation.messages[index], part, text, estimate_tokens))
+            providers.FORMATS["gemini"].write(with_text(conversation.messages[index], part, text, estimate_tokens))
         )
         for index, part, text in [(1, 1, '{"item": "t"}'), (2, 0, "cut")]
     ]
 
     assert (call.kind, call.tool, call.text) == ("call", "price", '{"item":"tea"}')
     assert (result.kind, result.tool, result.failed) == ("result", "price", True)
-    assert formats.problems(conversation) == ()
-    assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
+    assert providers.problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, providers.write(conversation), strict=True))
     assert cut == [
         types.Content(
             role="model",
@@ -635,7 +635,7 @@ def test_message_lists_hold_the_objects_of_the_sdk():
         ),
         types.Content(role="user", parts=[types.Part.from_function_response(name="price", response={"error": "cut"})]),
     ]
-    assert formats.plain(messages[1]) == {
+    assert providers.plain(messages[1]) == {
         "role": "model",
         "parts": [
             {"text": "hm", "thought": True},

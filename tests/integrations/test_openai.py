@@ -25,12 +25,12 @@ from opentelemetry import trace
 
 import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context import formats
-from otel_errcompact.context.archive import MemoryArchive
-from otel_errcompact.context.endpoints import openai_compaction, openai_context_management
-from otel_errcompact.context.guard import OverflowGuard
+from otel_errcompact.context import providers
+from otel_errcompact.context.guard.guard import OverflowGuard
+from otel_errcompact.context.memory.archive import MemoryArchive
 from otel_errcompact.context.messages import with_text
-from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.context.window.endpoints import openai_compaction, openai_context_management
+from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.integrations.openai import aanswered, answered, compacted, guarded
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
@@ -455,24 +455,24 @@ def test_message_lists_hold_the_objects_of_chat_completions():
     message = client.chat.completions.create(model="gpt", messages=[ask]).choices[0].message
     messages: list[Any] = [ask, message, {"role": "tool", "tool_call_id": "call_1", "content": "3.50 " * 100}]
 
-    conversation = formats.read(messages, estimate_tokens)
+    conversation = providers.read(messages, estimate_tokens)
     call = conversation.messages[1].parts[-1]
     cut: list[Any] = [
-        formats.FORMATS["openai-chat"].write(with_text(message, 0, text, estimate_tokens))
+        providers.FORMATS["openai-chat"].write(with_text(message, 0, text, estimate_tokens))
         for message, text in zip(conversation.messages[1:], ('{"item": "t"}', "cut"), strict=True)
     ]
     client.chat.completions.create(model="gpt", messages=[ask, *cut])
 
     assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "call_1", '{"item": "tea"}')
-    assert formats.problems(conversation) == ()
-    assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
+    assert providers.problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, providers.write(conversation), strict=True))
     shortened = {**CALL, "function": {"name": "price", "arguments": '{"item": "t"}'}}
     assert requests[1]["messages"] == [
         ask,
         {"role": "assistant", "content": None, "refusal": None, "tool_calls": [shortened]},
         {"role": "tool", "tool_call_id": "call_1", "content": "cut"},
     ]
-    assert formats.plain(message) == CHAT["choices"][0]["message"]
+    assert providers.plain(message) == CHAT["choices"][0]["message"]
 
 
 def test_message_lists_hold_the_objects_of_responses():
@@ -490,24 +490,24 @@ def test_message_lists_hold_the_objects_of_responses():
     items = client.responses.create(model="gpt", input=[ask]).output
     messages: list[Any] = [ask, *items, {"type": "function_call_output", "call_id": "call_1", "output": "3.50 " * 100}]
 
-    conversation = formats.read(messages, estimate_tokens)
+    conversation = providers.read(messages, estimate_tokens)
     call = conversation.messages[2].parts[0]
     cut: list[Any] = [
-        formats.FORMATS["openai-responses"].write(with_text(message, 0, text, estimate_tokens))
+        providers.FORMATS["openai-responses"].write(with_text(message, 0, text, estimate_tokens))
         for message, text in zip(conversation.messages[2:], ('{"item": "t"}', "cut"), strict=True)
     ]
     client.responses.create(model="gpt", input=[ask, messages[1], *cut])
 
     assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "call_1", '{"item": "tea"}')
-    assert formats.problems(conversation) == ()
-    assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
+    assert providers.problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, providers.write(conversation), strict=True))
     assert requests[1]["input"] == [
         ask,
         RESPONSE["output"][0],
         {**RESPONSE["output"][1], "arguments": '{"item": "t"}'},
         {"type": "function_call_output", "call_id": "call_1", "output": "cut"},
     ]
-    assert [formats.plain(item) for item in items] == RESPONSE["output"]
+    assert [providers.plain(item) for item in items] == RESPONSE["output"]
 
 
 OPTIONS = ContextOptions(window_tokens=10_000, reserve_tokens=1_000)

@@ -113,7 +113,7 @@ def _watch_signals(stop: asyncio.Event, caught: list[int]) -> None:
 def _make_calls() -> ToolCalls:
     from otel_errcompact.boundary import RunRegistry
     from otel_errcompact.config import state_folder
-    from otel_errcompact.context.archive import FolderArchive
+    from otel_errcompact.context.memory.archive import FolderArchive
     from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCalls
     from otel_errcompact.installation.install import install
 

@@ -13,7 +13,7 @@ from otel_errcompact.runtime.records import dataclass
 if TYPE_CHECKING:
     from otel_errcompact.boundary import Run, RunRegistry
     from otel_errcompact.boundary.call import Call
-    from otel_errcompact.context.archive import Archive
+    from otel_errcompact.context.memory.archive import Archive
 
 _logger: Final = logging.getLogger("otel_errcompact")
 

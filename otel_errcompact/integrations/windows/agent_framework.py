@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from otel_errcompact.context.beginnings import Beginnings
-from otel_errcompact.context.formats.native import json_of
-from otel_errcompact.context.guard import OverflowGuard, guard_of
+from otel_errcompact.context.guard.guard import OverflowGuard, guard_of
+from otel_errcompact.context.memory.beginnings import Beginnings
+from otel_errcompact.context.providers.native import json_of
 from otel_errcompact.integrations.requirement import required
 
 with required("agent-framework-core", "1.6.0", extra="agent_framework"):
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent_framework import ChatContext, ChatResponseUpdate
 
     from otel_errcompact.boundary.registry import RunRegistry
-    from otel_errcompact.context.window import ContextWindow
+    from otel_errcompact.context.window.window import ContextWindow
 
     Fields = dict[str, Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from otel_errcompact.context.layers.keeping import describe
-from otel_errcompact.context.markers import is_marked, marker
-from otel_errcompact.context.shortening import shorten
-from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.context.memory.markers import is_marked, marker
+from otel_errcompact.context.window.layers.keeping import describe
+from otel_errcompact.context.window.shortening import shorten
+from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.runtime.bounded import BoundedTable
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
-from otel_errcompact.context.beginnings import Beginnings, Resumed
-from otel_errcompact.context.guard import Course, OverflowGuard, guard_of
-from otel_errcompact.context.overflow import overflow_in_error
+from otel_errcompact.context.guard.guard import Course, OverflowGuard, guard_of
+from otel_errcompact.context.memory.beginnings import Beginnings, Resumed
+from otel_errcompact.context.providers.overflow import overflow_in_error
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.runtime.bounded import BoundedTable
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from google.adk.models.llm_response import LlmResponse
 
     from otel_errcompact.boundary.registry import RunRegistry
-    from otel_errcompact.context.window import ContextWindow
+    from otel_errcompact.context.window.window import ContextWindow
 
 MAX_CALLS: Final = 1_000
 """How many calls of models may be under way at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from otel_errcompact.context.histories import ORIGIN, HistoryGuard
+from otel_errcompact.context.guard.histories import ORIGIN, HistoryGuard
 from otel_errcompact.integrations.requirement import required
 
 with required("langchain", "1.2.15", extra="langchain"):
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from langchain.agents.middleware import ModelRequest, ModelResponse
 
-    from otel_errcompact.context.guard import OverflowGuard
-    from otel_errcompact.context.window import ContextWindow
+    from otel_errcompact.context.guard.guard import OverflowGuard
+    from otel_errcompact.context.window.window import ContextWindow
 
 
 class WindowMiddleware(AgentMiddleware[Any, Any, Any]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from otel_errcompact.context.histories import HistoryGuard
+from otel_errcompact.context.guard.histories import HistoryGuard
 from otel_errcompact.integrations.requirement import required
 
 with required("openai-agents", "0.24.0", extra="openai_agents"):
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from agents import TResponseInputItem
     from agents.memory import Session
 
-    from otel_errcompact.context.guard import OverflowGuard
-    from otel_errcompact.context.window import ContextWindow
+    from otel_errcompact.context.guard.guard import OverflowGuard
+    from otel_errcompact.context.window.window import ContextWindow
 
 
 class WindowFilter:

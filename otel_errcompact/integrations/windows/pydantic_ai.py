@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from otel_errcompact.context.histories import ORIGIN, HistoryGuard
+from otel_errcompact.context.guard.histories import ORIGIN, HistoryGuard
 from otel_errcompact.integrations.requirement import required
 
 with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import ModelRequestContext
     from pydantic_ai.tools import RunContext
 
-    from otel_errcompact.context.guard import OverflowGuard
-    from otel_errcompact.context.window import ContextWindow
+    from otel_errcompact.context.guard.guard import OverflowGuard
+    from otel_errcompact.context.window.window import ContextWindow
 
 PART = "errcompact_part"
 """The field of a converted block that says which part of its message it is."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary
 
-from otel_errcompact.context.converse import ConverseList
-from otel_errcompact.context.guard import Course, OverflowGuard, guard_of
-from otel_errcompact.context.overflow import overflow_in_error
+from otel_errcompact.context.guard.converse import ConverseList
+from otel_errcompact.context.guard.guard import Course, OverflowGuard, guard_of
+from otel_errcompact.context.providers.overflow import overflow_in_error
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.runtime.coroutines import loop_is_running
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strands.types.content import Message
 
     from otel_errcompact.boundary.registry import RunRegistry
-    from otel_errcompact.context.window import ContextWindow
+    from otel_errcompact.context.window.window import ContextWindow
 
 
 @dataclass(slots=True)

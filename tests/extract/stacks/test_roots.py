@@ -11,8 +11,8 @@ import pytest
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
-from otel_errcompact.context.events import compact_errors
-from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.context.window.events import compact_errors
+from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import glued

@@ -6,7 +6,7 @@ from typing import Any
 
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import ContextWindow, MemoryArchive
-from otel_errcompact.context.guard import OverflowGuard
+from otel_errcompact.context.guard.guard import OverflowGuard
 from otel_errcompact.digest.tokens import estimate_tokens
 
 ROOM = 1_500

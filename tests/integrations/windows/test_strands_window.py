@@ -15,8 +15,8 @@ from strands.types.exceptions import ContextWindowOverflowException
 
 from examples.fakes.strands_model import PlayedModel, uses
 from otel_errcompact.context import ContextOptions, ContextWindow, MemoryArchive, OverflowGuard
-from otel_errcompact.context.converse import ConverseList
 from otel_errcompact.context.exceptions import ContextOverflowError
+from otel_errcompact.context.guard.converse import ConverseList
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 from otel_errcompact.integrations.strands import CompactionHooks
 from otel_errcompact.integrations.windows.strands import WindowManager

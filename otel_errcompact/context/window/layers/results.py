@@ -1,0 +1,113 @@
+"""The result budget: what the newest results may cost together; the largest go to the archive, a preview stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.context.memory.markers import is_marked, marker
+from otel_errcompact.context.messages import with_new_text
+from otel_errcompact.context.window.layers.editing import Edits
+from otel_errcompact.context.window.layers.keeping import Keeper, describe, is_picture, with_preview
+from otel_errcompact.context.window.layers.workspace import Edited, Layer
+from otel_errcompact.context.window.pairs import Spot
+from otel_errcompact.context.window.schedule import Schedule
+from otel_errcompact.detector.results import classify_result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from otel_errcompact.context.messages import Conversation, Message, Part
+    from otel_errcompact.context.window.layers.workspace import Workspace
+
+
+def results(conversation: Conversation, workspace: Workspace) -> Edited:
+    """
+    Archive the largest of the newest results until all of them are within `result_budget_tokens`.
+
+    The newest are those that answer the newest calls: what the model has not read yet, so that hardly any cached prefix
+    is lost. Of an archived one a marker with its place stays, and a preview of `preview_tokens`; pictures stay, since
+    nobody has seen them yet. Failures are left to the error pass, whose digests say more than a preview.
+    """
+    messages = conversation.messages
+    newest = find_newest_results(messages)
+    budget = workspace.options.result_budget_tokens
+    if sum(messages[m].parts[p].tokens for m, p in newest) <= budget:
+        return Edited(conversation)
+    calls = _find_calls(messages, newest[-1].message)
+    newest = [spot for spot in newest if not _has_failed(messages[spot.message].parts[spot.part], calls)]
+    excess = sum(messages[m].parts[p].tokens for m, p in newest) - budget
+    keeper = Keeper(workspace)
+    edits = Edits(conversation)
+    for spot in sorted(newest, key=lambda spot: -messages[spot.message].parts[spot.part].tokens):
+        part = messages[spot.message].parts[spot.part]
+        if excess <= 0 or part.tokens <= workspace.options.preview_tokens or keeper.has_given_up:
+            break
+        if _is_short_already(part, workspace) or is_picture(part, workspace):
+            continue
+        tool = _find_tool(part, calls)
+        preview = _archive_result(part, tool, keeper, workspace)
+        if preview is None:
+            continue
+        smaller, place = preview
+        edits.replace(spot, smaller, tool=tool, place=place)
+        excess -= part.tokens - smaller.tokens
+    return edits.edited(keeper.problem)
+
+
+LAYER: Final = Layer(name="results", due=Schedule.always, edit=results, forgets=False)
+
+
+def _archive_result(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:
+    """Return a result archived, and where; None if that could not be done, or would save nothing."""
+    kept = keeper.keep(part)
+    if kept is None:
+        return None
+    line = marker("results", describe(tool, kept.tokens, failed=part.failed), kept.place)
+    text = with_preview(line, part.text, workspace)
+    tokens = workspace.count_tokens(text)
+    return (with_new_text(part, text, tokens), kept.place) if tokens < part.tokens else None
+
+
+def _is_short_already(part: Part, workspace: Workspace) -> bool:
+    """Tell whether a result is the preview of an earlier cut, or the digest of an error."""
+    if not is_marked(part.text):
+        return False
+    line = part.text.partition("\n")[0]
+    return part.tokens <= workspace.options.preview_tokens + workspace.count_tokens(line) + 1
+
+
+def find_newest_results(messages: Sequence[Message]) -> list[Spot]:
+    """
+    Return the results that follow the newest calls, the last one first.
+
+    None if those still wait, or were read and then taken out: what stands before the marker of that was read too.
+    """
+    spots: list[Spot] = []
+    for m in range(len(messages) - 1, -1, -1):
+        parts = messages[m].parts
+        if any(part.kind == "call" or (part.kind == "text" and is_marked(part.text)) for part in parts):
+            break
+        spots += [Spot(m, p) for p in range(len(parts) - 1, -1, -1) if parts[p].kind == "result"]
+    return spots
+
+
+def _find_calls(messages: Sequence[Message], first_result: int) -> dict[str, Part]:
+    """Return the calls that stand directly before a message, by their ids."""
+    calls: dict[str, Part] = {}
+    index = first_result - 1
+    while index >= 0 and messages[index].role == "assistant":
+        calls.update((part.call_id, part) for part in messages[index].parts if part.kind == "call")
+        index -= 1
+    return calls
+
+
+def _has_failed(part: Part, calls: Mapping[str, Part]) -> bool:
+    tool = _find_tool(part, calls)
+    arguments = calls[part.call_id].text if part.call_id in calls else ""
+    return classify_result(part.text, tool=tool, arguments=arguments, flagged=part.failed).outcome == "failure"
+
+
+def _find_tool(part: Part, calls: Mapping[str, Part]) -> str:
+    if part.tool or part.call_id not in calls:
+        return part.tool
+    return calls[part.call_id].tool

@@ -1,0 +1,83 @@
+"""The windows of known models."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_errcompact.context.providers.models import MODELS, window_of_model
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        pytest.param("claude-sonnet-4-5", 200_000, id="an alias"),
+        pytest.param("claude-sonnet-4-5-20250929", 200_000, id="with its date"),
+        pytest.param("claude-sonnet-4-20250514", 200_000, id="a date is no version"),
+        pytest.param("claude-3-5-haiku-latest", 200_000, id="the order of older names"),
+        pytest.param("claude-opus-4-6", 1_000_000, id="a larger window of a later version"),
+        pytest.param("claude-sonnet-4-5[1m]", 1_000_000, id="the long window of Claude Code"),
+        pytest.param("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, id="Bedrock"),
+        pytest.param("arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-pro-v1:0", 300_000, id="an ARN"),
+        pytest.param("vertex_ai/claude-opus-4-5@20251101", 200_000, id="Vertex"),
+        pytest.param("openrouter/anthropic/claude-opus-4.8", 1_000_000, id="OpenRouter"),
+        pytest.param("gpt-4o-mini-2024-07-18", 128_000, id="OpenAI with its date"),
+        pytest.param("GPT-4.1", 1_047_576, id="capitals"),
+        pytest.param("gpt-4", 8_192, id="the first GPT-4"),
+        pytest.param("gpt-4-32k-0613", 32_768, id="the longer of the first"),
+        pytest.param("openai:gpt-5-mini", 272_000, id="the input of GPT-5, not its window"),
+        pytest.param("gpt-5.4-nano", 272_000, id="a small one of a large family"),
+        pytest.param("gpt-5.5-2026-04-23", 922_000, id="a large one"),
+        pytest.param("gpt-5-chat-latest", 128_000, id="the model of the chat"),
+        pytest.param("ft:gpt-4o-2024-08-06:us::9a", 128_000, id="a tuned one"),
+        pytest.param("o3", 200_000, id="a reasoning model"),
+        pytest.param("models/gemini-2.5-pro", 1_048_576, id="Gemini"),
+        pytest.param("gemini-3.8-flash", 1_048_576, id="a later Gemini"),
+        pytest.param("gemini-2.5-pro-preview-tts", 8_192, id="a Gemini that speaks"),
+        pytest.param("deepseek/deepseek-chat", 131_072, id="DeepSeek"),
+        pytest.param("mistral-large-latest", 262_144, id="Mistral"),
+        pytest.param("qwen3-max-2026-01-23", 258_048, id="Qwen"),
+        pytest.param("Qwen/Qwen3-32B", 32_768, id="open weights of Qwen"),
+        pytest.param("meta-llama/Llama-3.3-70B-Instruct", 131_072, id="Llama"),
+        pytest.param("meta.llama3-1-70b-instruct-v1:0", 131_072, id="Llama on Bedrock"),
+        pytest.param("accounts/fireworks/models/llama-v3p1-70b-instruct", 131_072, id="Llama at Fireworks"),
+        pytest.param("llama3-70b-8192", 8_192, id="the first Llama 3"),
+        pytest.param("xai/grok-4.5-latest", 500_000, id="Grok"),
+        pytest.param("moonshot-v1-32k", 32_768, id="Moonshot"),
+        pytest.param("zai/glm-5.1", 200_000, id="GLM"),
+    ],
+)
+def test_the_window_of_a_model_is_found_by_any_of_its_names(model: str, tokens: int) -> None:
+    """Providers, clouds and gateways spell one model in many ways."""
+    assert window_of_model(model) == tokens
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param("", id="none"),
+        pytest.param("my-deployment", id="a name of one's own"),
+        pytest.param("claude-sonnet-4-9", id="a later version of Claude"),
+        pytest.param("claude-9", id="a later family"),
+        pytest.param("gpt-4.7", id="a later version of GPT-4"),
+        pytest.param("gpt-5.9", id="a later version of GPT-5"),
+        pytest.param("gpt-5-pro", id="one whose answer takes most of the window"),
+        pytest.param("gpt-45", id="another number"),
+        pytest.param("not-gpt-4o", id="in the middle of a name"),
+        pytest.param("gpt-4o1", id="the beginning of another name"),
+        pytest.param("gpt-4-vision-preview", id="a variant that is not listed"),
+        pytest.param("gemini-2.5-flash-image", id="a Gemini that draws"),
+        pytest.param("ollama/llama3.1", id="on a server of one's own"),
+        pytest.param("llama3.1:8b", id="a tag of Ollama"),
+        pytest.param("qwen2.5-7b:latest", id="the latest tag"),
+        pytest.param("custom[1m]", id="a long window of an unknown model"),
+    ],
+)
+def test_an_unknown_window_is_not_guessed(model: str) -> None:
+    """The default counts then, and refusals teach the rest."""
+    assert window_of_model(model) is None
+
+
+def test_each_window_names_its_document() -> None:
+    """So that it can be looked up again."""
+    assert {row.source.partition("//")[0] for row in MODELS} == {"https:"}
+    assert all(row.tokens >= 8_192 for row in MODELS)
