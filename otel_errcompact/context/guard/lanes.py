@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from concurrent.futures import Future
+from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
-from threading import Event, RLock
+from threading import RLock
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.exceptions import LaneError
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.runtime.coroutines import loop_is_running
 from otel_errcompact.runtime.forks import reset_in_child
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
+    from collections.abc import Iterator
 
 PLACES: Final = 4
 WAITING: Final = 1_000
@@ -32,7 +32,7 @@ class Lanes:
 
     Args:
         places: How many may be inside at a time; one that waits inside for another session lends its place meanwhile.
-        waiting: How many may wait for one session, and for a place.
+        waiting: How many may wait for one session.
         seconds: How long a visit waits at most.
 
     Raises:
@@ -42,7 +42,10 @@ class Lanes:
     def __init__(self, places: int = PLACES, *, waiting: int = WAITING, seconds: float = WAIT_SECONDS) -> None:
         if places < 1:
             raise ConfigurationError(f"places is {places}; at least one must be able to get in")
-        self._house = _House(places, waiting, seconds)
+        self.places, self.waiting, self.seconds = places, waiting, seconds
+        self.inside: Final[dict[str, Visit]] = {}
+        """The visit in the lane of each session."""
+        reset_in_child(self._forget_visits)
 
     def visit(self, session: str) -> Visit:
         """
@@ -52,12 +55,19 @@ class Lanes:
             LaneError: On entering: two sessions wait for each other, too many wait, or nothing moves; or `with` would
                 have to wait and so block the event loop that runs in this thread.
         """
-        return Visit(self._house, session)
+        return Visit(self, session)
 
     @property
-    def sessions(self) -> int:
-        """How many sessions have a visit inside or waiting."""
-        return len(self._house.lanes)
+    def busy(self) -> int:
+        """How many places are taken: a visit inside another needs none, and one that waits inside lends its own."""
+        return sum(not one.above and not one.waits_inside for one in self.inside.values())
+
+    def waiting_for(self, session: str) -> int:
+        """Return how many wait for a session."""
+        return sum(one.lanes is self and one.session == session for one in _line.visits)
+
+    def _forget_visits(self) -> None:
+        self.inside.clear()
 
 
 class Visit:
@@ -65,316 +75,142 @@ class Visit:
     One visit of a session's lane.
     """
 
-    __slots__ = ("_house", "_inside", "_session", "_stay")
-
-    def __init__(self, house: _House, session: str) -> None:
-        self._house = house
-        self._session = session
-        self._inside: tuple[_Stay, ...] = ()
-        self._stay: _Stay | None = None
+    def __init__(self, lanes: Lanes, session: str) -> None:
+        self.lanes, self.session = lanes, session
+        self.above: tuple[Visit, ...] = ()
+        """The visits in which this one takes place, the outermost first."""
+        self.is_inside = False
+        self.waits_inside = 0
+        """How many visits inside this one wait, so that its place is lent."""
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._before: tuple[Visit, ...] = ()
+        self._let_in: Future[None] = Future()
+        self._let_in.set_running_or_notify_cancel()  # a task that is cancelled leaves by itself
 
     def __enter__(self) -> None:
-        stay = self._line_up()
-        if stay is None:
-            return
-        try:
-            while (queue := stay.next_queue()) is not None:
-                event = Event()
-                ticket = queue.join(stay, partial(_wake_thread, event))
-                if ticket is not None:
-                    _wait(queue, ticket, event, self._house.seconds)
-                stay.got(queue)
-        except BaseException:
-            stay.end()
-            raise
-        self._enter(stay)
+        if self._must_wait():
+            with self._leaves_on_error():
+                self._let_in.result(self.lanes.seconds)
 
     async def __aenter__(self) -> None:
-        stay = self._line_up()
-        if stay is None:
-            return
-        loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
+        if self._must_wait():
+            with self._leaves_on_error():
+                async with asyncio.timeout(self.lanes.seconds):
+                    await asyncio.wrap_future(self._let_in)
+
+    def __exit__(self, *_: object) -> None:
+        _inside.set(self._before)
+        with _line.lock:
+            self.is_inside = False
+            if self.lanes.inside.get(self.session) is self:
+                del self.lanes.inside[self.session]
+            _line.take_out(self)
+            _line.let_in()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.__exit__()
+
+    def may_enter(self) -> bool:
+        """Tell whether session and place are free; a visit inside another one uses its place."""
+        outermost = self.above[0] if self.above else self
+        has_place = outermost is not self and outermost.is_inside and not outermost.waits_inside
+        return self.session not in self.lanes.inside and (has_place or outermost.lanes.busy < outermost.lanes.places)
+
+    def enter(self) -> None:
+        """Take the lane, and wake who waits for it."""
+        self.is_inside, self.lanes.inside[self.session] = True, self
+        self._let_in.set_result(None)
+
+    def _must_wait(self) -> bool:
+        self._before = _inside.get()
+        self.above = tuple(one for one in self._before if one.is_inside)
+        if any(one.lanes is self.lanes and one.session == self.session for one in self.above):
+            return False
+        with _line.lock, self._leaves_on_error():
+            _inside.set((*self.above, self))
+            _line.visits[self] = None
+            _line.let_in()
+            if not self.is_inside:
+                self._check_wait()
+                _line.lend_place(self)
+                _line.let_in()
+        return not self.is_inside
+
+    def _check_wait(self) -> None:
+        others = self.lanes.waiting_for(self.session) - 1
+        if others >= self.lanes.waiting:
+            raise LaneError(f"{others} wait for session {self.session!r} already: compactions take too long")
+        if self.loop is None and loop_is_running():
+            problem = "the session is being compacted, and waiting for it would block this event loop"
+            raise LaneError(f"{problem}: use `await guard.acall(...)`")
+        if _line.closes_circle(self):
+            problem = f"session {self.above[-1].session!r} would wait for session {self.session!r}, which waits for it"
+            raise LaneError(f"{problem}: do not compact two conversations inside of each other")
+
+    @contextmanager
+    def _leaves_on_error(self) -> Iterator[None]:
         try:
-            while (queue := stay.next_queue()) is not None:
-                future: asyncio.Future[None] = loop.create_future()
-                ticket = queue.join(stay, partial(_wake_loop, loop, future))
-                if ticket is not None:
-                    await _await(queue, ticket, future, self._house.seconds)
-                stay.got(queue)
-        except BaseException:  # a cancelled task gives back what it has
-            stay.end()
-            raise
-        self._enter(stay)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._stay is not None:
-            _inside.set(self._inside)
-            self._stay.end()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, traceback)
-
-    def _line_up(self) -> _Stay | None:
-        self._inside = _inside.get()
-        return self._house.arrive(self._session, self._inside)
-
-    def _enter(self, stay: _Stay) -> None:
-        self._stay = stay
-        _inside.set((*stay.above, stay))
+            yield
+        except BaseException as error:  # a cancelled task gives back what it has
+            self.__exit__()
+            if not isinstance(error, TimeoutError):
+                raise
+            problem = f"waited {self.lanes.seconds:g} s for session {self.session!r}"
+            raise LaneError(f"{problem}: a compaction hangs, or waits for itself in another thread") from error
 
 
-class _House:
-    """The lanes of all sessions and the places among them."""
-
-    def __init__(self, places: int, waiting: int, seconds: float) -> None:
-        self.seconds = seconds
-        self._number = places
-        self._waiting = waiting
-        self.lanes: dict[str, _Queue] = {}
-        self.places = self._make_places()
-        reset_in_child(self._reset)
-
-    def arrive(self, session: str, inside: tuple[_Stay, ...]) -> _Stay | None:
-        """Return a stay that has to line up yet; None where the session is in its lane already."""
-        above = tuple(stay for stay in inside if stay.active)
-        if any(stay.house is self and stay.session == session for stay in above):
-            return None
-        with _state.lock:
-            lane = self.lanes.get(session)
-            if lane is None:
-                lane = self.lanes[session] = _Queue(f"session {session!r}", 1, self._waiting)
-            lane.users += 1
-        return _Stay(self, session, lane, above)
-
-    def depart(self, stay: _Stay) -> None:
-        """Forget a lane with no visit inside or waiting."""
-        stay.lane.users -= 1
-        if not stay.lane.users and self.lanes.get(stay.session) is stay.lane:
-            del self.lanes[stay.session]
-
-    def _make_places(self) -> _Queue:
-        return _Queue("a place among all sessions", self._number, self._waiting)
-
-    def _reset(self) -> None:
-        """Forget all visits in a forked child: they take place in the parent."""
-        self.lanes = {}
-        self.places = self._make_places()
-
-
-class _Stay:
-    """One visit that is inside, or on its way in."""
-
-    __slots__ = ("above", "active", "house", "in_lane", "lane", "lent", "place", "places", "session")
-
-    def __init__(self, house: _House, session: str, lane: _Queue, above: tuple[_Stay, ...]) -> None:
-        self.house = house
-        self.session = session
-        self.lane = lane
-        self.places = house.places
-        self.above = above
-        """The visits in which this one takes place, the outermost first."""
-        self.active = True
-        self.in_lane = False
-        self.place: _Queue | None = None
-        self.lent = False
-        """Whether the outermost has lent its place while this one waits."""
-
-    def next_queue(self) -> _Queue | None:
-        """Return where to line up now: the session first, then a place, unless a visit around this one has one."""
-        if not self.in_lane:
-            return self.lane
-        if self.above:
-            return self.above[0].places if self.lent else None
-        return self.places if self.place is None else None
-
-    def lend(self) -> None:
-        """Give back the outermost's place while this one waits; else those it waits for could wait for that place."""
-        outermost = self.above[0]
-        if outermost.place is not None:
-            outermost.place.leave()
-            outermost.place = None
-            self.lent = True
-
-    def got(self, queue: _Queue) -> None:
-        """Record that a queue has let this stay in."""
-        with _state.lock:
-            if queue is self.lane:
-                self.in_lane = True
-                return
-            owner = self.above[0] if self.above else self
-            self.lent = False
-            if owner.active:
-                owner.place = queue
-            else:
-                queue.leave()
-
-    def end(self) -> None:
-        """Give back the lane and the place."""
-        with _state.lock:
-            self.active = False
-            if self.place is not None:
-                self.place.leave()
-                self.place = None
-            if self.in_lane:
-                self.in_lane = False
-                self.lane.leave()
-            self.house.depart(self)
-
-
-class _Ticket:
-    """The place of a stay in a queue."""
-
-    __slots__ = ("granted", "stay", "wake")
-
-    def __init__(self, stay: _Stay, wake: Callable[[], object]) -> None:
-        self.stay = stay
-        self.wake = wake
-        self.granted = False
-
-
-class _Queue:
-    """Lets in `free` at a time, in the order of their arrival; a place that is left goes to the next in line."""
-
-    __slots__ = ("free", "holder", "most", "name", "tickets", "users")
-
-    def __init__(self, name: str, free: int, most: int) -> None:
-        self.name = name
-        self.free = free
-        self.most = most
-        self.tickets: deque[_Ticket] = deque()
-        self.holder: _Stay | None = None
-        """The stay inside; only for the lane of a session, which lets in one."""
-        self.users = 0
-
-    def join(self, stay: _Stay, wake: Callable[[], Callable[[], object]]) -> _Ticket | None:
-        """Return None if there is room, else a ticket whose `wake` is called as soon as there is."""
-        with _state.lock:
-            if self.free:
-                self.free -= 1
-                self.holder = stay
-                return None
-            if len(self.tickets) >= self.most:
-                raise LaneError(f"{len(self.tickets)} wait for {self.name} already: compactions take too long")
-            if stay.above and self is stay.lane and _closes_a_circle(self, stay):
-                raise LaneError(
-                    f"session {stay.above[-1].session!r} would wait for {self.name}, which waits for it: "
-                    "do not compact two conversations inside of each other"
-                )
-            ticket = _Ticket(stay, wake())
-            if stay.above and self is stay.lane:
-                stay.lend()
-                _state.nested[ticket] = self
-            self.tickets.append(ticket)
-            return ticket
-
-    def leave(self) -> None:
-        """Let the next one in."""
-        with _state.lock:
-            while self.tickets:
-                ticket = self.tickets.popleft()
-                _state.nested.pop(ticket, None)
-                ticket.granted, self.holder = True, ticket.stay
-                try:
-                    ticket.wake()
-                except RuntimeError:  # its event loop is closed: it will never come
-                    continue
-                return
-            self.holder = None
-            self.free += 1
-
-    def abandon(self, ticket: _Ticket) -> None:
-        """Wait no more, or give back what was granted meanwhile."""
-        with _state.lock:
-            if ticket.granted:
-                self.leave()
-            else:
-                self.tickets.remove(ticket)
-                _state.nested.pop(ticket, None)
-
-
-class _State:
-    """What all lanes share, since a visit of one may take place inside a visit of another."""
+class _Line:
+    """Who waits, in the order of their arrival, for whatever lanes: a visit may take place inside one of others."""
 
     def __init__(self) -> None:
         # An abandoned task may be collected as garbage, and so leave, while its thread holds the lock already.
         self.lock = RLock()
-        self.nested: dict[_Ticket, _Queue] = {}
-        """The lane that each visit waits for inside another visit."""
-        reset_in_child(self._reset)
+        self.visits: dict[Visit, Visit | None] = {}
+        """With each the visit around it that lends its place."""
+        reset_in_child(self._forget_visits)
 
-    def _reset(self) -> None:
+    def closes_circle(self, visit: Visit) -> bool:
+        """Tell whether who is waited for waits, directly or not, for a visit around this one."""
+        waiting, seen = [visit], set[Visit | None]((None,))
+        while waiting:
+            one = waiting.pop()
+            holder = one.lanes.inside.get(one.session)
+            if holder in visit.above:
+                return True
+            if holder not in seen:
+                waiting += [other for other in self.visits if holder in other.above]
+            seen.add(holder)
+        return False
+
+    def let_in(self) -> None:
+        """Let in who can be."""
+        passed_over = set[tuple[Lanes, str]]()
+        for visit in list(self.visits):
+            if visit.loop is not None and visit.loop.is_closed():  # it will never come
+                self.take_out(visit)
+            elif (visit.lanes, visit.session) in passed_over or not visit.may_enter():
+                passed_over.add((visit.lanes, visit.session))
+            elif visit in self.visits:
+                self.take_out(visit)
+                visit.enter()
+
+    def lend_place(self, visit: Visit) -> None:
+        """Lend the place around a visit while that waits: those before it may wait for a place."""
+        for outermost in visit.above[:1]:
+            self.visits[visit] = outermost
+            outermost.waits_inside += 1
+
+    def take_out(self, visit: Visit) -> None:
+        """Take a visit out of the line, whether it gives up or is let in."""
+        outermost = self.visits.pop(visit, None)
+        if outermost is not None:
+            outermost.waits_inside -= 1
+
+    def _forget_visits(self) -> None:
         self.lock = RLock()
-        self.nested = {}
+        self.visits = {}
 
 
-_state: Final = _State()
-_inside: Final[ContextVar[tuple[_Stay, ...]]] = ContextVar("otel_errcompact_lanes", default=())
-
-
-def _closes_a_circle(lane: _Queue, stay: _Stay) -> bool:
-    """Tell whether the holder of a lane waits, directly or not, for a visit around `stay`."""
-    lanes, seen = [lane], list[_Queue]()
-    while lanes:
-        one = lanes.pop()
-        if one in seen:
-            continue
-        seen.append(one)
-        if one.holder in stay.above:
-            return True
-        lanes += [waited for ticket, waited in _state.nested.items() if one.holder in ticket.stay.above]
-    return False
-
-
-def _wake_thread(event: Event) -> Callable[[], object]:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return event.set
-    raise LaneError(
-        "the session is being compacted, and waiting for it would block this event loop: use `await guard.acall(...)`"
-    )
-
-
-def _wake_loop(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Callable[[], object]:
-    return lambda: loop.call_soon_threadsafe(_finish, future, None)
-
-
-def _finish(future: asyncio.Future[None], error: Exception | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(None)
-    else:
-        future.set_exception(error)
-
-
-def _wait(queue: _Queue, ticket: _Ticket, event: Event, seconds: float) -> None:
-    moved = False
-    try:
-        moved = event.wait(seconds)
-    finally:  # whatever interrupts it
-        if not moved:
-            queue.abandon(ticket)
-    if not moved:
-        raise _stuck(queue, seconds)
-
-
-async def _await(queue: _Queue, ticket: _Ticket, future: asyncio.Future[None], seconds: float) -> None:
-    timer = asyncio.get_running_loop().call_later(seconds, _finish, future, _stuck(queue, seconds))
-    try:
-        await future
-    except BaseException:
-        queue.abandon(ticket)
-        raise
-    finally:
-        timer.cancel()
-
-
-def _stuck(queue: _Queue, seconds: float) -> LaneError:
-    return LaneError(
-        f"waited {seconds:g} s for {queue.name}: a compaction hangs, or waits for itself in another thread"
-    )
+_line: Final = _Line()
+_inside: Final[ContextVar[tuple[Visit, ...]]] = ContextVar("otel_errcompact_lanes", default=())

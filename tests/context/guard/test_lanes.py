@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from otel_errcompact.context.exceptions import LaneError
-from otel_errcompact.context.guard.lanes import Lanes
+from otel_errcompact.context.guard.lanes import Lanes, _line
 from otel_errcompact.exceptions import ConfigurationError
 from tests.clock import waits_until
 
@@ -30,13 +30,12 @@ def until(condition: Callable[[], bool]) -> None:
 
 def waiting(lanes: Lanes, session: str) -> int:
     """How many wait for a session."""
-    lane = lanes._house.lanes.get(session)
-    return len(lane.tickets) if lane else 0
+    return lanes.waiting_for(session)
 
 
-def is_empty(lanes: Lanes, places: int) -> bool:
+def is_empty(lanes: Lanes) -> bool:
     """Whether all is as it was in the beginning."""
-    return not lanes.sessions and lanes._house.places.free == places and not lanes._house.places.tickets
+    return not lanes.inside and not any(one.lanes is lanes for one in _line.visits)
 
 
 class Counted:
@@ -102,7 +101,7 @@ def test_one_at_a_time_for_a_session_and_a_few_for_all() -> None:
     assert counted.visits == 4 * 20 + 4 * 40
     assert counted.most_of_one == 1
     assert 1 < counted.most_of_all <= 3
-    assert is_empty(lanes, 3)
+    assert is_empty(lanes)
 
 
 def test_who_came_first_is_served_first() -> None:
@@ -127,7 +126,7 @@ def test_who_came_first_is_served_first() -> None:
     for thread in threads:
         thread.join(60)
     assert served == list(range(12))
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 async def test_tasks_of_one_loop_wait_for_each_other() -> None:
@@ -141,7 +140,7 @@ async def test_tasks_of_one_loop_wait_for_each_other() -> None:
 
     await asyncio.gather(*(visit(number) for number in range(5)))
     assert served == [0, 1, 2, 3, 4]
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 def test_a_visit_inside_a_visit_goes_through() -> None:
@@ -154,7 +153,7 @@ def test_a_visit_inside_a_visit_goes_through() -> None:
         thread.start()
         thread.join(60)
     assert deep == ["here", "a"]
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 def _enter(lanes: Lanes, session: str, deep: list[str]) -> None:
@@ -173,7 +172,7 @@ async def test_a_visit_inside_a_visit_goes_through_in_tasks_and_their_threads() 
     async with lanes.visit("a"):
         await asyncio.gather(child(), asyncio.to_thread(_enter, lanes, "a", deep))
     assert sorted(deep) == ["a", "task"]
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 async def test_a_task_that_outlives_the_visit_it_was_started_in_waits_like_others() -> None:
@@ -193,7 +192,7 @@ async def test_a_task_that_outlives_the_visit_it_was_started_in_waits_like_other
         served.append("first")
     await task
     assert served == ["first", "late"]
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 def test_sessions_that_wait_for_each_other_are_told() -> None:
@@ -213,7 +212,7 @@ def test_sessions_that_wait_for_each_other_are_told() -> None:
     in_threads(2, work)
     assert len(errors) == 1
     assert "do not compact two conversations inside of each other" in errors[0]
-    assert is_empty(lanes, 2)
+    assert is_empty(lanes)
 
 
 def test_a_circle_of_three_is_seen_even_over_two_guards() -> None:
@@ -233,7 +232,7 @@ def test_a_circle_of_three_is_seen_even_over_two_guards() -> None:
     in_threads(3, work)
     assert len(errors) == 1
     assert len(done) == 2
-    assert all(is_empty(lanes, 3) for lanes in houses)
+    assert all(is_empty(lanes) for lanes in houses)
 
 
 def test_waiting_inside_lends_the_place() -> None:
@@ -242,12 +241,12 @@ def test_waiting_inside_lends_the_place() -> None:
 
     def outer() -> None:
         with lanes.visit("a"):
-            until(lambda: lanes._house.places.tickets.__len__() == 1)
+            until(lambda: waiting(lanes, "shared") == 1)
             with lanes.visit("shared"):
                 order.append("outer")
 
     def other() -> None:
-        until(lambda: "a" in lanes._house.lanes and not lanes._house.places.free)
+        until(lambda: lanes.busy == 1)
         with lanes.visit("shared"):
             order.append("other")
 
@@ -257,7 +256,7 @@ def test_waiting_inside_lends_the_place() -> None:
     for thread in threads:
         thread.join(60)
     assert order == ["other", "outer"]
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -302,7 +301,7 @@ def test_no_nesting_hangs(seed: int) -> None:
     in_threads(6, work)
     assert told.keys() <= {"through", "circle"}
     assert told["through"] > 20
-    assert is_empty(lanes, 2)
+    assert is_empty(lanes)
 
 
 async def test_a_cancelled_task_gives_its_place_in_the_line_back() -> None:
@@ -324,7 +323,7 @@ async def test_a_cancelled_task_gives_its_place_in_the_line_back() -> None:
     await third
     assert served == ["third"]
     assert first.cancelled()
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 async def test_a_task_that_is_cancelled_before_its_place_gives_its_session_back() -> None:
@@ -334,12 +333,12 @@ async def test_a_task_that_is_cancelled_before_its_place_gives_its_session_back(
         task = alone(_avisit(lanes, "b"))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        assert lanes.sessions == 2
+        assert waiting(lanes, "b") == 1
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert lanes.sessions == 1
-    assert is_empty(lanes, 1)
+        assert waiting(lanes, "b") == 0
+    assert is_empty(lanes)
 
 
 async def _avisit(lanes: Lanes, session: str) -> None:
@@ -371,7 +370,7 @@ async def test_cancelled_again_and_again_nothing_is_lost() -> None:
         stop.set()
         for thread in threads:
             thread.join(60)
-    assert is_empty(lanes, 2)
+    assert is_empty(lanes)
 
 
 def test_a_loop_that_is_closed_is_passed_over() -> None:
@@ -391,7 +390,7 @@ def test_a_loop_that_is_closed_is_passed_over() -> None:
     task._log_destroy_pending = False  # type: ignore[attr-defined]
     del task
     gc.collect()
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 async def test_waiting_would_block_the_loop() -> None:
@@ -409,7 +408,7 @@ async def test_waiting_would_block_the_loop() -> None:
             pass
     with lanes.visit("b"):
         pass
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 def test_nobody_waits_for_ever() -> None:
@@ -432,7 +431,7 @@ def test_nobody_waits_for_ever() -> None:
             thread.start()
             thread.join(60)
     assert errors == ["waited 0.02 s for session 'a': a compaction hangs, or waits for itself in another thread"] * 2
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 def test_the_line_is_bounded() -> None:
@@ -446,7 +445,7 @@ def test_the_line_is_bounded() -> None:
             found = pool.submit(_enter, lanes, "a", []).exception(5)
     thread.join(60)
     assert str(found) == "1 wait for session 'a' already: compactions take too long"
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 def test_lanes_without_a_place_are_refused() -> None:
@@ -460,7 +459,7 @@ def test_what_is_raised_inside_passes_and_the_lane_is_free() -> None:
     lanes = Lanes(1)
     with pytest.raises(ValueError, match="no"), lanes.visit("a"):
         raise ValueError("no")
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 def _in_child(lanes: Lanes, told: multiprocessing.Queue[bool]) -> None:
@@ -492,7 +491,7 @@ def test_a_forked_child_starts_with_free_lanes() -> None:
         out.set()
         child.join(60)
         holder.join(60)
-    assert is_empty(lanes, 1)
+    assert is_empty(lanes)
 
 
 async def test_tasks_that_outlive_the_visit_that_lent_its_place_leave_nothing_behind() -> None:
@@ -509,10 +508,10 @@ async def test_tasks_that_outlive_the_visit_that_lent_its_place_leave_nothing_be
         tasks = [asyncio.create_task(_avisit(lanes, "b")) for _ in range(2)]
         await asyncio.sleep(0)
         assert waiting(lanes, "b") == 2
-        assert lanes._house.places.free == 1
+        assert lanes.busy == 1
     held.set()
     await asyncio.gather(holder, *tasks)
-    assert is_empty(lanes, 2)
+    assert is_empty(lanes)
 
 
 async def test_many_that_wait_for_the_same_are_no_circle() -> None:
@@ -541,4 +540,4 @@ async def test_many_that_wait_for_the_same_are_no_circle() -> None:
     assert (waiting(lanes, "c"), waiting(lanes, "b")) == (2, 1)
     held.set()
     await asyncio.gather(*tasks)
-    assert is_empty(lanes, 3)
+    assert is_empty(lanes)
