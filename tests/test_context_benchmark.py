@@ -276,8 +276,8 @@ def test_recorded_runs_are_lists_that_a_provider_takes(shared_data):
     runs = list(read_lists(shared_data / "transcripts"))
 
     assert all(run.messages[0]["role"] == "user" for run in runs)
-    read = [providers.read(run.messages, estimate_tokens, "openai-chat") for run in runs]
-    assert {providers.problems(conversation) for conversation in read} == {()}
+    read = [providers.read_list(run.messages, estimate_tokens, "openai-chat") for run in runs]
+    assert {providers.find_problems(conversation) for conversation in read} == {()}
     kinds = {run.source for run in runs}
     assert len(kinds) == 4
     assert all({run.is_held_out for run in runs if run.source == kind} == {True, False} for kind in kinds)

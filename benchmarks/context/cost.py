@@ -80,7 +80,7 @@ def read(messages: list[object], name: FormatName) -> float:
     """Return the milliseconds that reading takes; the garbage collector pauses, as it does in a window."""
     gc.disable()
     start = time.process_time()
-    providers.read(messages, estimate_mixed_tokens, name)
+    providers.read_list(messages, estimate_mixed_tokens, name)
     taken = time.process_time() - start
     gc.enable()
     return taken * 1e3

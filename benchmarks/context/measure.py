@@ -63,7 +63,7 @@ class Score:
 
 def tokens_of(messages: Sequence[object]) -> int:
     """Return what a list costs, by the estimator: the same for all candidates."""
-    return providers.read(messages, estimate_mixed_tokens, "openai-chat").tokens
+    return providers.read_list(messages, estimate_mixed_tokens, "openai-chat").tokens
 
 
 def measure_cut(runs: Iterable[Run], share: float, make: MakeCandidate) -> Score:

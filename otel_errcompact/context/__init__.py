@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.guard.lanes import Lanes
     from otel_errcompact.context.memory.archive import Archive, FolderArchive, MemoryArchive
     from otel_errcompact.context.notes import Compaction, Cut, LayerNote, Overflow
+    from otel_errcompact.context.providers import repair
     from otel_errcompact.context.providers.models import window_of_model
     from otel_errcompact.context.providers.overflow import (
         overflow_in_body,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         overflow_in_event,
         overflow_in_reply,
     )
-    from otel_errcompact.context.providers.repairing import repair
     from otel_errcompact.context.providers.usage import overflow_in_usage
     from otel_errcompact.context.telemetry import ContextTelemetry
     from otel_errcompact.context.window.endpoints import (
@@ -64,7 +64,7 @@ _MODULES: Final = {
         "overflow_in_event",
         "overflow_in_reply",
     ),
-    "context.providers.repairing": ("repair",),
+    "context.providers": ("repair",),
     "context.telemetry": ("ContextTelemetry",),
     "context.window.tools": ("ContextTools",),
     "context.providers.usage": ("overflow_in_usage",),

@@ -28,9 +28,7 @@ class ConversationError(ErrcompactError, ValueError):
 
 
 class LaneError(ErrcompactError, RuntimeError):
-    """
-    Waiting for the compaction of a conversation would never end, or block an event loop.
-    """
+    """Waiting for the compaction of a conversation would never end, or block an event loop."""
 
 
 class ContextOverflowError(ErrcompactError, RuntimeError):

@@ -23,9 +23,7 @@ PartKind = Literal["text", "call", "result", "other"]
 
 
 class Part(NamedTuple):
-    """
-    One block of a message.
-    """
+    """One block of a message."""
 
     kind: PartKind
     """`other` is whatever the layers leave alone: an image, thinking, a block of a type that is not known."""
@@ -53,9 +51,7 @@ class Part(NamedTuple):
 
 
 class Message(NamedTuple):
-    """
-    One message, or one item of a list of items.
-    """
+    """One message, or one item of a list of items."""
 
     role: Role
     parts: tuple[Part, ...]
@@ -87,9 +83,7 @@ _TOKENS_OF: Final = itemgetter(2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """
-    A message list of one provider.
-    """
+    """A message list of one provider."""
 
     format: FormatName
     messages: tuple[Message, ...]
@@ -108,15 +102,7 @@ def is_beginning(known: Sequence[object], now: Sequence[object]) -> bool:
 
 
 def with_text(message: Message, index: int, text: str, count_tokens: TokenCounter) -> Message:
-    """
-    Return `message` with the whole of one part replaced by `text`.
-
-    Args:
-        message: The message.
-        index: Which of its parts.
-        text: What takes its place; for a call an object as JSON.
-        count_tokens: How tokens are counted.
-    """
+    """Return `message` with the whole of one part replaced by `text`."""
     return with_parts(message, {index: with_new_text(message.parts[index], text, count_tokens(text))})
 
 

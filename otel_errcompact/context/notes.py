@@ -31,9 +31,7 @@ LAYERS: Final[tuple[LayerName, ...]] = get_args(LayerName)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """
-    One thing that was taken out of the context.
-    """
+    """One thing that was taken out of the context."""
 
     message: int
     """The first message that was changed or taken out, as an index into the list that the layer was given."""
@@ -51,9 +49,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerNote:
-    """
-    What one layer did.
-    """
+    """What one layer did."""
 
     layer: LayerName
     reason: Reason
@@ -74,9 +70,7 @@ class LayerNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """
-    What became of one message list.
-    """
+    """What became of one message list."""
 
     messages: list[object]
     """The compacted list, for the provider; messages that were not touched are the caller's own objects."""
@@ -118,9 +112,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overflow:
-    """
-    A provider's refusal of a context that is too long, or its note that the window is full.
-    """
+    """A provider's refusal of a context that is too long, or its note that the window is full."""
 
     provider: str
     """Whose words it speaks; gateways and compatible servers often speak those of another."""

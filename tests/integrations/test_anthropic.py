@@ -380,20 +380,20 @@ def test_message_lists_hold_the_objects_of_the_sdk():
     result = {"type": "tool_result", "tool_use_id": "toolu_1_0", "content": "3.50 " * 100, "is_error": False}
     messages = [ask, {"role": "assistant", "content": response.content}, {"role": "user", "content": [result]}]
 
-    conversation = providers.read(messages, estimate_tokens)
+    conversation = providers.read_list(messages, estimate_tokens)
     call = conversation.messages[1].parts[0]
     cut = [
         ask,
         *(
-            providers.FORMATS["anthropic"].write(with_text(message, 0, text, estimate_tokens))
+            providers.PROVIDERS["anthropic"].write_message(with_text(message, 0, text, estimate_tokens))
             for message, text in zip(conversation.messages[1:], ('{"item": "t"}', "cut"), strict=True)
         ),
     ]
     client.messages.create(model="claude", max_tokens=100, messages=cut)
 
     assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "toolu_1_0", '{"item":"tea"}')
-    assert providers.problems(conversation) == ()
-    assert all(a is b for a, b in zip(messages, providers.write(conversation), strict=True))
+    assert providers.find_problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, providers.write_list(conversation), strict=True))
     assert api.requests[1]["messages"] == [
         ask,
         {

@@ -610,19 +610,21 @@ def test_message_lists_hold_the_objects_of_the_sdk():
         types.Content(role="user", parts=[answer]),
     ]
 
-    conversation = providers.read(messages, estimate_tokens)
+    conversation = providers.read_list(messages, estimate_tokens)
     call, result = conversation.messages[1].parts[1], conversation.messages[2].parts[0]
     cut = [
         types.Content.model_validate(
-            providers.FORMATS["gemini"].write(with_text(conversation.messages[index], part, text, estimate_tokens))
+            providers.PROVIDERS["gemini"].write_message(
+                with_text(conversation.messages[index], part, text, estimate_tokens)
+            )
         )
         for index, part, text in [(1, 1, '{"item": "t"}'), (2, 0, "cut")]
     ]
 
     assert (call.kind, call.tool, call.text) == ("call", "price", '{"item":"tea"}')
     assert (result.kind, result.tool, result.failed) == ("result", "price", True)
-    assert providers.problems(conversation) == ()
-    assert all(a is b for a, b in zip(messages, providers.write(conversation), strict=True))
+    assert providers.find_problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, providers.write_list(conversation), strict=True))
     assert cut == [
         types.Content(
             role="model",

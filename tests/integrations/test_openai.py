@@ -455,17 +455,17 @@ def test_message_lists_hold_the_objects_of_chat_completions():
     message = client.chat.completions.create(model="gpt", messages=[ask]).choices[0].message
     messages: list[Any] = [ask, message, {"role": "tool", "tool_call_id": "call_1", "content": "3.50 " * 100}]
 
-    conversation = providers.read(messages, estimate_tokens)
+    conversation = providers.read_list(messages, estimate_tokens)
     call = conversation.messages[1].parts[-1]
     cut: list[Any] = [
-        providers.FORMATS["openai-chat"].write(with_text(message, 0, text, estimate_tokens))
+        providers.PROVIDERS["openai-chat"].write_message(with_text(message, 0, text, estimate_tokens))
         for message, text in zip(conversation.messages[1:], ('{"item": "t"}', "cut"), strict=True)
     ]
     client.chat.completions.create(model="gpt", messages=[ask, *cut])
 
     assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "call_1", '{"item": "tea"}')
-    assert providers.problems(conversation) == ()
-    assert all(a is b for a, b in zip(messages, providers.write(conversation), strict=True))
+    assert providers.find_problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, providers.write_list(conversation), strict=True))
     shortened = {**CALL, "function": {"name": "price", "arguments": '{"item": "t"}'}}
     assert requests[1]["messages"] == [
         ask,
@@ -490,17 +490,17 @@ def test_message_lists_hold_the_objects_of_responses():
     items = client.responses.create(model="gpt", input=[ask]).output
     messages: list[Any] = [ask, *items, {"type": "function_call_output", "call_id": "call_1", "output": "3.50 " * 100}]
 
-    conversation = providers.read(messages, estimate_tokens)
+    conversation = providers.read_list(messages, estimate_tokens)
     call = conversation.messages[2].parts[0]
     cut: list[Any] = [
-        providers.FORMATS["openai-responses"].write(with_text(message, 0, text, estimate_tokens))
+        providers.PROVIDERS["openai-responses"].write_message(with_text(message, 0, text, estimate_tokens))
         for message, text in zip(conversation.messages[2:], ('{"item": "t"}', "cut"), strict=True)
     ]
     client.responses.create(model="gpt", input=[ask, messages[1], *cut])
 
     assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "call_1", '{"item": "tea"}')
-    assert providers.problems(conversation) == ()
-    assert all(a is b for a, b in zip(messages, providers.write(conversation), strict=True))
+    assert providers.find_problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, providers.write_list(conversation), strict=True))
     assert requests[1]["input"] == [
         ask,
         RESPONSE["output"][0],

@@ -37,9 +37,7 @@ SESSIONS: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent(Generic[T]):
-    """
-    What came of a guarded call.
-    """
+    """What came of a guarded call."""
 
     reply: T
     """What `send` returned."""
@@ -212,28 +210,14 @@ class OverflowGuard:
         return self.lowered_window(session) + (self._cleared.get(session) or 0)
 
     def note_cleared(self, session: str, tokens: int) -> None:
-        """
-        Note what a provider has cleared from a prompt by itself.
-
-        Args:
-            session: Whose conversation it is.
-            tokens: How many; 0 if it cleared nothing, or if the list no longer holds what it cleared.
-        """
+        """Note what a provider has cleared from a prompt by itself."""
         if tokens:
             self._cleared.put(session, tokens)
         else:
             self._cleared.pop(session)
 
     def learn(self, session: str, overflow: Overflow, estimate: int) -> None:
-        """
-        Lower a conversation's window to the limit that its provider named.
-
-        Args:
-            session: Whose conversation it is.
-            overflow: What the provider said. Where it counted more tokens than were estimated, the estimates of this
-                conversation are as much too low, and the limit is lowered by as much.
-            estimate: What was estimated for what was sent.
-        """
+        """Lower a conversation's window to the limit that its provider named."""
         limit, sent = overflow.limit_tokens, overflow.sent_tokens
         if limit is None:
             return
@@ -242,13 +226,7 @@ class OverflowGuard:
         self.lower(session, limit)
 
     def lower(self, session: str, tokens: int) -> None:
-        """
-        Lower a conversation's window; a larger one than is known changes nothing.
-
-        Args:
-            session: Whose conversation it is.
-            tokens: What the window is at most, by our estimates.
-        """
+        """Lower a conversation's window; a larger one than is known changes nothing."""
         self._windows.update(session, lambda known: min(tokens, known or self.window.window_tokens))
 
     def tell(self, result: OverflowResult, provider: str) -> None:
@@ -258,13 +236,7 @@ class OverflowGuard:
 
 
 def guard_of(window: ContextWindow | OverflowGuard | None) -> OverflowGuard:
-    """
-    Return the guard for an integration.
-
-    Args:
-        window: A guard, which is taken as it is; a window, or None for one by the environment's options: the guard of
-            these lets through what came broken, for it is the framework's matter.
-    """
+    """Return the guard for an integration."""
     if isinstance(window, OverflowGuard):
         return window
     return OverflowGuard(ContextWindow() if window is None else window, validate=False)
@@ -500,7 +472,7 @@ class Course:
     def _find_problems(self, messages: Sequence[object]) -> tuple[str, ...]:
         if not messages:
             return ()
-        return providers.problems(providers.read(messages, self._guard.window.count_tokens, self._format))
+        return providers.find_problems(providers.read_list(messages, self._guard.window.count_tokens, self._format))
 
     def _fail(self, problem: str, result: OverflowResult = "failed", *, counts: bool = True) -> None:
         overflow = cast("Overflow", self._overflow)

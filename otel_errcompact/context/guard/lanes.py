@@ -15,7 +15,7 @@ from otel_errcompact.runtime.coroutines import loop_is_running
 from otel_errcompact.runtime.forks import reset_in_child
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 PLACES: Final = 4
 WAITING: Final = 1_000
@@ -71,9 +71,7 @@ class Lanes:
 
 
 class Visit:
-    """
-    One visit of a session's lane.
-    """
+    """One visit of a session's lane."""
 
     def __init__(self, lanes: Lanes, session: str) -> None:
         self.lanes, self.session = lanes, session
@@ -149,7 +147,7 @@ class Visit:
             raise LaneError(f"{problem}: do not compact two conversations inside of each other")
 
     @contextmanager
-    def _leaves_on_error(self) -> Iterator[None]:
+    def _leaves_on_error(self) -> Generator[None, None, None]:
         try:
             yield
         except BaseException as error:  # a cancelled task gives back what it has

@@ -34,9 +34,7 @@ _READ_ONLY: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_
 
 
 class Archive(Protocol):
-    """
-    Keeps texts, and gives them back.
-    """
+    """Keeps texts, and gives them back."""
 
     def keep(self, text: str) -> str:
         """

@@ -27,9 +27,7 @@ Frameworks add messages for one call alone, and take failed ones back: what stan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """
-    A history whose beginning is replaced by what it became before.
-    """
+    """A history whose beginning is replaced by what it became before."""
 
     messages: list[object]
     """What to compact and to send: messages that were never cut are those that were handed in, the very objects."""

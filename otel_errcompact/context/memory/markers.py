@@ -23,9 +23,7 @@ _MAX_LINE: Final = 8_192
 
 
 class Marker(NamedTuple):
-    """
-    What a marker says.
-    """
+    """What a marker says."""
 
     layer: MarkedBy
     what: str

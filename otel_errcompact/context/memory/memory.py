@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.witness import Witness
 from otel_errcompact.context.messages import Conversation, is_beginning
-from otel_errcompact.context.providers import openai_responses
 from otel_errcompact.context.providers.native import is_compaction
-from otel_errcompact.context.providers.telling import decide
+from otel_errcompact.context.providers.telling import decide_format
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.context.messages import FormatName, Message
     from otel_errcompact.context.notes import LayerName
-    from otel_errcompact.context.providers import TurnRules
+    from otel_errcompact.context.providers.provider import Provider, TurnRules
     from otel_errcompact.digest.tokens import TokenCounter
 
 MAX_MESSAGES: Final = 20_000
@@ -62,7 +61,6 @@ class Memory:
         self._format: FormatName | None = None
         self._decided_by: int | None = None
         """How many messages decided the format; None if no message did."""
-        self._has_local_shell = False
         self._checks: dict[bool, Check] = {}
         """Of the list as it came, and of what it was compacted to."""
 
@@ -88,38 +86,32 @@ class Memory:
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Conversation:
         """
-        Read a list as `providers.read` does.
+        Read a list as `providers.read_list` does.
 
         Of an unchanged beginning nothing is read.
 
         Raises:
-            ConversationError: As `providers.read`.
+            ConversationError: As `providers.read_list`.
         """
         if isinstance(messages, (str, bytes)) or len(messages) > MAX_MESSAGES:
             self._chunks.clear()
-            return providers.read(messages, count_tokens, format)
+            return providers.read_list(messages, count_tokens, format)
         natives = list(messages)
         known = self._find_known(natives)
         name = self._tell_format(natives, known, format)
         if name != self._format:
             self._chunks.clear()
-            known, self._format, self._has_local_shell = 0, name, False
+            known, self._format = 0, name
         read = [message for chunk in self._chunks for message in chunk.messages]
-        read += self._read_on(natives, known, name, count_tokens)
-        if name == "openai-responses":
-            self._has_local_shell = self._has_local_shell or openai_responses.has_local_shell(read[known:])
-            read = openai_responses.settle(read) if self._has_local_shell else read
-        return Conversation(format=name, messages=tuple(read))
+        provider = providers.PROVIDERS[name]
+        read += self._read_on(natives, known, provider, count_tokens)
+        return Conversation(format=name, messages=tuple(provider.settle_messages(read)))
 
     def check(self, conversation: Conversation, *, is_given: bool = False) -> Check:
         """
         Check a list by its provider's rules.
 
         Of an unchanged beginning nothing is read.
-
-        Args:
-            conversation: The list.
-            is_given: Whether it is the list as it came, and not the compacted one.
         """
         check = self._checks.get(is_given)
         if check is None or not check.begins(conversation):
@@ -142,13 +134,12 @@ class Memory:
             return named
         if self._format is not None and self._decided_by is not None and self._decided_by <= known:
             return self._format
-        name, self._decided_by = decide(natives)
+        name, self._decided_by = decide_format(natives)
         return name
 
     def _read_on(
-        self, natives: list[object], known: int, name: FormatName, count_tokens: TokenCounter
+        self, natives: list[object], known: int, provider: Provider, count_tokens: TokenCounter
     ) -> list[Message]:
-        one = providers.FORMATS[name].read
         made: list[Message] = []
         is_watched = True
         while known < len(natives):
@@ -156,7 +147,7 @@ class Memory:
             news = natives[known : known + _CHUNK - len(chunk.natives)]
             # What changes while it is read is found changed the next time.
             is_watched = is_watched and chunk.witness.add(news)
-            read = [one(native, index, count_tokens) for index, native in enumerate(news, known)]
+            read = [provider.read_message(native, index, count_tokens) for index, native in enumerate(news, known)]
             if is_watched:
                 if not chunk.natives:
                     self._chunks.append(chunk)
@@ -168,15 +159,13 @@ class Memory:
 
 
 class Check:
-    """
-    What is wrong with a list that grows, by its provider's rules.
-    """
+    """What is wrong with a list that grows, by its provider's rules."""
 
     def __init__(self, format: FormatName) -> None:  # noqa: A002 - the word for it
         self.has_compacted = False
         """Whether it holds what the provider has compacted."""
         self._format = format
-        self._rules: TurnRules = providers.FORMATS[format].Rules()
+        self._rules: TurnRules = providers.PROVIDERS[format].make_rules()
         self._messages: Sequence[Message] = ()
 
     @property
@@ -192,7 +181,7 @@ class Check:
         """Check the messages of a list that were not checked yet."""
         known = len(self._messages)
         news = messages[known:]
-        self._rules.take(news, known)
+        self._rules.read_on(news, known)
         self.has_compacted = self.has_compacted or _has_compacted(news)
         self._messages = messages
 
@@ -206,10 +195,6 @@ class Memories:
     The memories of conversations, the newest ones.
 
     A memory is taken out while its conversation is compacted: two threads never have the same.
-
-    Args:
-        messages: How many messages all of them may remember.
-        characters: How long the texts of all may be.
     """
 
     def __init__(self, messages: int = MAX_MESSAGES, characters: int = MAX_CHARACTERS) -> None:
@@ -220,13 +205,7 @@ class Memories:
         reset_in_child(self._forget)
 
     def take(self, session: str, messages: Sequence[object]) -> Memory:
-        """
-        Take out the memory of a conversation, empty if there is none.
-
-        Args:
-            session: Whose conversation it is.
-            messages: The list, which is known by its first message.
-        """
+        """Take out the memory of a conversation, empty if there is none."""
         with self._lock:
             return self._pop((session, id(next(iter(messages))))) or Memory()
 

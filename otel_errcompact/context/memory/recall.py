@@ -39,9 +39,7 @@ _CAREFUL: Final = 0.95
 
 
 class Query(NamedTuple):
-    """
-    What of a text is wanted.
-    """
+    """What of a text is wanted."""
 
     search: str = ""
     """Only lines that hold this text, in small letters or capitals; empty for all."""

@@ -24,9 +24,6 @@ class RefusedLists:
     Remembers which lists had a summary that was refused.
 
     A list is known by its content, so that one that was stored and loaded again is the same.
-
-    Args:
-        lists: How many are remembered.
     """
 
     def __init__(self, lists: int = LISTS) -> None:
@@ -50,7 +47,7 @@ def _digest_of(conversation: Conversation, session: str, target_tokens: int) -> 
     """Return a digest of what a summariser would read; None of what no JSON holds."""
     digest = blake2b(f"{session!r} {target_tokens}".encode(), digest_size=_DIGEST_BYTES)
     try:
-        for index, native in enumerate(providers.write(conversation)):
+        for index, native in enumerate(providers.write_list(conversation)):
             digest.update(f"\n{json_of(native, index)}".encode(errors="surrogatepass"))
     except ConversationError:
         return None

@@ -46,12 +46,6 @@ class Sweeper:
 
     Of what is beyond the size, texts that any process has used within a day stay, and so do those that this process
     used last: the bound gives way rather than a text that a context names.
-
-    Args:
-        folder: The folder.
-        max_bytes: How much it may hold; 0 for any amount.
-        max_days: How long a text stays after its last use; 0 for ever.
-        clock: Seconds since the epoch.
     """
 
     def __init__(self, folder: Path, max_bytes: int, max_days: float, clock: Callable[[], float] = time.time) -> None:
@@ -94,12 +88,7 @@ class Sweeper:
                 os.utime(place, (now, now))
 
     def sweep_if_due(self, written: int) -> None:
-        """
-        Remove what is beyond the bounds, once in a while.
-
-        Args:
-            written: Bytes that were written since the last call.
-        """
+        """Remove what is beyond the bounds, once in a while."""
         self._written += written
         now = self._clock()
         is_much = self._max_bytes and self._written * _PARTS >= self._max_bytes

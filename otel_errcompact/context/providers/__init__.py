@@ -1,94 +1,43 @@
-"""The providers' message lists, an adapter each: read into the neutral model, written back without loss."""
+"""What is known of providers: their message lists, their refusals, their usage, their windows."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING
 
 from otel_errcompact.context.exceptions import ConversationError
-from otel_errcompact.context.messages import Conversation, Message, Part
+from otel_errcompact.context.messages import Conversation, Message
 from otel_errcompact.context.providers import anthropic, gemini, openai_chat, openai_responses
-from otel_errcompact.context.providers.costs import FRAME_TOKENS
+from otel_errcompact.context.providers.costs import make_message, text_part
 from otel_errcompact.context.providers.native import is_compaction, plain
-from otel_errcompact.context.providers.telling import detect
+from otel_errcompact.context.providers.provider import PROVIDERS
+from otel_errcompact.context.providers.telling import detect_format
+from otel_errcompact.digest.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from otel_errcompact.context.messages import FormatName
     from otel_errcompact.digest.tokens import TokenCounter
 
 __all__ = [
-    "FORMATS",
-    "MessageFormat",
+    "PROVIDERS",
+    "anthropic",
     "count_opening",
-    "detect",
+    "detect_format",
     "find_compacted",
+    "find_problems",
     "from_user",
+    "gemini",
+    "openai_chat",
+    "openai_responses",
     "plain",
-    "problems",
-    "read",
-    "write",
+    "read_list",
+    "repair",
+    "write_list",
 ]
 
 
-class TurnRules(Protocol):
-    """Finds where a growing list breaks its provider's order of turns."""
-
-    def take(self, messages: Iterable[Message], start: int) -> None:
-        """Read the next messages, of which the first has the index `start`."""
-        ...
-
-    def problems(self) -> tuple[str, ...]:
-        """Return what is wrong if the list ends here, with the index of the message."""
-        ...
-
-
-class MessageFormat(Protocol):
-    """
-    What an adapter does. Mappings and the provider's own (pydantic) objects are read alike.
-    """
-
-    @property
-    def name(self) -> FormatName:
-        """The format's name."""
-        ...
-
-    def read(self, native: object, index: int, count_tokens: TokenCounter) -> Message:
-        """
-        Read one message; what is not understood becomes a part of the kind `other`, and is written back as it came.
-
-        Raises:
-            ConversationError: It is a message of another format, or of none; `index` says which.
-        """
-        ...
-
-    def write(self, message: Message) -> object:
-        """Return the provider's message of one that was edited or made; the caller's own is never changed."""
-        ...
-
-    @property
-    def Rules(self) -> type[TurnRules]:  # noqa: N802 - a class
-        """Finds where a list breaks its provider's order of turns."""
-        ...
-
-
-FORMATS: Final[Mapping[FormatName, MessageFormat]] = MappingProxyType(
-    {
-        "anthropic": anthropic,
-        "openai-chat": openai_chat,
-        "openai-responses": openai_responses,
-        "gemini": gemini,
-    }
-)
-
-
-_OPENINGS: Final[Mapping[FormatName, Callable[[Sequence[Message]], int]]] = MappingProxyType(
-    {"anthropic": anthropic.count_opening, "openai-responses": openai_responses.count_opening}
-)
-
-
-def read(messages: Sequence[object], count_tokens: TokenCounter, format: FormatName | None = None) -> Conversation:  # noqa: A002 - the word for it
+def read_list(messages: Sequence[object], count_tokens: TokenCounter, format: FormatName | None = None) -> Conversation:  # noqa: A002 - the word for it
     """
     Read a provider's list, of a format that is told apart by content if none is named.
 
@@ -103,28 +52,23 @@ def read(messages: Sequence[object], count_tokens: TokenCounter, format: FormatN
     """
     if isinstance(messages, (str, bytes)):
         raise ConversationError("a text is no list of messages: hand in the list, a text as its first message")
-    if format is None:
-        format = detect(messages)  # noqa: A001 - the word for it
-    one = FORMATS[format].read
-    made = [one(native, index, count_tokens) for index, native in enumerate(messages)]
-    return Conversation(
-        format=format, messages=tuple(openai_responses.settle(made) if format == "openai-responses" else made)
-    )
+    provider = PROVIDERS[format or detect_format(messages)]
+    read = [provider.read_message(native, index, count_tokens) for index, native in enumerate(messages)]
+    return Conversation(format=provider.name, messages=tuple(provider.settle_messages(read)))
 
 
-def write(conversation: Conversation) -> list[object]:
+def write_list(conversation: Conversation) -> list[object]:
     """Return the provider's list: a new list with the caller's own objects, new dicts for what was edited or made."""
-    one = FORMATS[conversation.format].write
+    write_message = PROVIDERS[conversation.format].write_message
     return [
-        one(message) if message.edited or message.native is None else message.native
+        write_message(message) if message.edited or message.native is None else message.native
         for message in conversation.messages
     ]
 
 
 def count_opening(conversation: Conversation) -> int:
     """Return how many messages continue what the provider keeps."""
-    count = _OPENINGS.get(conversation.format)
-    return count(conversation.messages) if count is not None else 0
+    return PROVIDERS[conversation.format].count_opening(conversation.messages)
 
 
 def find_compacted(messages: Sequence[Message]) -> int:
@@ -141,19 +85,35 @@ def find_compacted(messages: Sequence[Message]) -> int:
 
 
 def from_user(text: str, count_tokens: TokenCounter) -> Message:
+    """Return a new message of the user, the one kind that all providers take anywhere between turns."""
+    return make_message("user", (text_part(text, None, count_tokens),), None)
+
+
+def find_problems(conversation: Conversation) -> tuple[str, ...]:
+    """Say what is wrong with a list by its provider's own rules, with the index of the message; empty if nothing is."""
+    rules = PROVIDERS[conversation.format].make_rules()
+    rules.read_on(conversation.messages, 0)
+    return rules.problems()
+
+
+def repair(messages: Sequence[object], format: FormatName | None = None) -> list[object]:  # noqa: A002 - the word for it
     """
-    Return a new message of the user, the one kind that all providers take anywhere between turns.
+    Return an interrupted history as a list that the provider takes.
+
+    A run that was stopped leaves calls without results, results without calls, and beginnings that are lost. A call
+    without a result gets one which says that its outcome is unknown, since it may have run. A result without its call
+    becomes a text of the user, and so does a beginning that is lost. Reasoning that led to nothing goes, since no
+    provider takes it. All other messages are the caller's own objects, and a valid list comes back as it is. What this
+    leaves broken, such as two calls with one id, `find_problems` names.
 
     Args:
-        text: What it says: a marker, or a summary.
-        count_tokens: How tokens are counted.
+        messages: A provider's list; neither it nor anything in it is changed.
+        format: The provider's format; told apart by content if none is named.
+
+    Raises:
+        ConversationError: A message is of no known format.
     """
-    tokens = count_tokens(text)
-    return Message("user", (Part("text", text, tokens),), tokens + FRAME_TOKENS)
-
-
-def problems(conversation: Conversation) -> tuple[str, ...]:
-    """Say what is wrong with a list by its provider's own rules, with the index of the message; empty if nothing is."""
-    rules = FORMATS[conversation.format].Rules()
-    rules.take(conversation.messages, 0)
-    return rules.problems()
+    conversation = read_list(messages, estimate_tokens, format)
+    if not find_problems(conversation):
+        return list(messages)
+    return PROVIDERS[conversation.format].repair_messages(conversation.messages)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from otel_errcompact.context.messages import FormatName, Message, Part, new_message, new_part
-from otel_errcompact.context.providers.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
+from otel_errcompact.context.messages import FormatName, Message, Part, new_part
+from otel_errcompact.context.providers.costs import block_tokens, count_texts, make_message, other_part, text_part
 from otel_errcompact.context.providers.native import (
     copy_of,
     fields_at,
@@ -16,39 +17,78 @@ from otel_errcompact.context.providers.native import (
     object_in,
     text_in,
 )
+from otel_errcompact.context.providers.provider import (
+    LOST_TURN,
+    UNKNOWN_OUTCOME,
+    Provider,
+    ToolDefinition,
+    describe_orphan,
+    register_provider,
+)
 from otel_errcompact.context.providers.telling import refuse_foreign, refuse_foreign_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from otel_errcompact.context.messages import Role
     from otel_errcompact.digest.tokens import TokenCounter
 
-name: Final[FormatName] = "anthropic"
-_PAIRED: Final = frozenset({"call", "result"})
+_NAME: Final[FormatName] = "anthropic"
 _ROLES: Final = frozenset({"user", "assistant", "system"})
+_BLOCKS: Final = frozenset(
+    {"text", "image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use",
+     "search_result", "mcp_tool_use", "mcp_tool_result"}
+)  # fmt: skip
 
 
-def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    """Read a message; results stand in those of the user, thinking and what a provider's own tools did are `other`."""
+def _read_message(native: object, index: int, count_tokens: TokenCounter) -> Message:
+    # Results stand in messages of the user; thinking and what the provider's own tools did are `other`.
     fields = fields_at(index, native)
     role, content = text_in(fields, "role"), fields.get("content")
     if role not in _ROLES or not isinstance(content, (str, list, tuple)):
-        refuse_foreign(fields, index, name)
+        refuse_foreign(fields, index, _NAME)
     if isinstance(content, str):
-        tokens = count_tokens(content)
-        part = new_part(("text", content, tokens, "", "", None, None, False))
-        return new_message((role, (part,), tokens + FRAME_TOKENS, native, False))
+        return make_message(cast("Role", role), (text_part(content, None, count_tokens),), native)
     parts = [_read_part(block, index, count_tokens) for block in items_of(content)]
-    total = FRAME_TOKENS
-    for part in parts:
-        total += part[2]
-        if part[0] in _PAIRED:
-            total += BLOCK_TOKENS
-    return new_message((role, tuple(parts), total, native, False))
+    return make_message(cast("Role", role), parts, native)
 
 
-def write(message: Message) -> object:
-    """Return a new dict: the provider's message."""
+def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
+    fields = fields_of(block)
+    kind = fields.get("type")
+    if kind == "tool_result":
+        content, failed = fields.get("content"), fields.get("is_error")
+        text, tokens = (
+            (content, count_tokens(content)) if isinstance(content, str) else _read_texts(content, count_tokens)
+        )
+        flag = failed if isinstance(failed, bool) else None
+        return new_part(("result", text, tokens, "", text_in(fields, "tool_use_id"), flag, block, False))
+    if kind == "tool_use":
+        text = json_of(fields.get("input"), index)
+        call_id = text_in(fields, "id")
+        return new_part(("call", text, count_tokens(text), text_in(fields, "name"), call_id, None, block, False))
+    if kind == "text":
+        return text_part(text_in(fields, "text"), block, count_tokens)
+    refuse_foreign_block(kind, index, _NAME)
+    # What the provider's own tools did belongs together as well: `server_tool_use` with `web_search_tool_result`.
+    call_id = text_in(fields, "tool_use_id") or (text_in(fields, "id") if "name" in fields else "")
+    return other_part(block, count_tokens, text_in(fields, "name"), call_id)
+
+
+def _read_texts(content: object, count_tokens: TokenCounter) -> tuple[str, int]:
+    texts: list[str] = []
+    tokens = 0
+    for block in items_of(content):
+        fields = fields_of(block)
+        text = fields.get("text")
+        if fields.get("type") == "text" and isinstance(text, str):
+            texts.append(text)
+        else:
+            tokens += block_tokens(block, count_tokens)
+    return count_texts(texts, tokens, count_tokens)
+
+
+def _write_message(message: Message) -> object:
     native, parts = message.native, message.parts
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     is_text = len(parts) == 1 and parts[0].kind == "text" and parts[0].native is None
@@ -56,7 +96,31 @@ def write(message: Message) -> object:
     return made
 
 
-class Rules:
+def _write_part(part: Part) -> object:
+    if part.native is not None and not part.edited:
+        return part.native
+    made = {} if part.native is None else copy_of(part.native)
+    if part.kind == "result":
+        return {**made, "content": part.text}
+    if part.kind == "call":
+        return {**made, "input": object_in(part.text)}
+    return {**made, "type": "text", "text": part.text} if part.kind == "text" else {"type": "text", "text": part.text}
+
+
+def _begins_compacted(message: Message) -> bool:
+    first = message.parts[0] if message.parts else None
+    return first is not None and first.kind == "other" and is_compaction(first.native)
+
+
+def _count_opening(messages: Sequence[Message]) -> int:
+    return 1 if messages and _begins_compacted(messages[0]) else 0
+
+
+def _is_thinking(part: Part) -> bool:
+    return part.kind == "other" and fields_of(part.native).get("type") in {"thinking", "redacted_thinking"}
+
+
+class _Rules:
     """
     Finds where a list breaks the rules for turns.
 
@@ -80,25 +144,25 @@ class Rules:
         self._hollow = -1
         """The last message, if it is an answer without content, as the last one may be."""
 
-    def take(self, messages: Iterable[Message], start: int) -> None:
+    def read_on(self, messages: Iterable[Message], start: int) -> None:
         """Read messages that follow those before."""
         for index, message in enumerate(messages, start):
             role, parts = message[0], message[1]
-            if index == 0 and role == "assistant" and not begins_compacted(message):
+            if index == 0 and role == "assistant" and not _begins_compacted(message):
                 self._empty.append("message 0: the first turn is the assistant's; it has to be the user's")
-            self._take_emptiness(index, role, parts)
+            self._note_emptiness(index, role, parts)
             if role != self._role:
                 self._end_turn(role)
             if role == "assistant":
-                self._take_answer(index, parts)
+                self._read_answer(index, parts)
             else:
-                self._take_results(index, parts)
+                self._read_results(index, parts)
 
     def problems(self) -> tuple[str, ...]:
         """Return what is wrong if the list ends here."""
         return (*self._empty, *self._found, *self._find_thinking(), *self._find_unanswered())
 
-    def _take_emptiness(self, index: int, role: str, parts: Sequence[Part]) -> None:
+    def _note_emptiness(self, index: int, role: str, parts: Sequence[Part]) -> None:
         if self._hollow >= 0:
             self._empty.append(f"message {self._hollow}: it has no content")
             self._hollow = -1
@@ -120,7 +184,7 @@ class Rules:
             self._open.clear()
         self._role, self._has_spoken = role, False
 
-    def _take_answer(self, index: int, parts: Sequence[Part]) -> None:
+    def _read_answer(self, index: int, parts: Sequence[Part]) -> None:
         for part in parts:
             if part[0] == "call":
                 if part.call_id in self._known:
@@ -132,7 +196,7 @@ class Rules:
         if parts:
             self._last = (index, parts[-1])
 
-    def _take_results(self, index: int, parts: Sequence[Part]) -> None:
+    def _read_results(self, index: int, parts: Sequence[Part]) -> None:
         for part in parts:
             if part[0] == "call":
                 self._found.append(
@@ -146,7 +210,7 @@ class Rules:
                 self._found.append(f"message {index}: the result {part.call_id!r} stands after other content")
 
     def _find_thinking(self) -> list[str]:
-        if self._last is None or not is_thinking(self._last[1]):
+        if self._last is None or not _is_thinking(self._last[1]):
             return []
         return [f"message {self._last[0]}: it ends with thinking"]
 
@@ -156,65 +220,97 @@ class Rules:
         ]
 
 
-def begins_compacted(message: Message) -> bool:
-    """Tell whether a message begins with what the provider has compacted."""
-    first = message.parts[0] if message.parts else None
-    return first is not None and first.kind == "other" and is_compaction(first.native)
-
-
-def count_opening(messages: Sequence[Message]) -> int:
-    """Return how many messages continue what the provider keeps."""
-    return 1 if messages and begins_compacted(messages[0]) else 0
-
-
-def is_thinking(part: Part) -> bool:
-    """Tell whether a block is thinking."""
-    return part.kind == "other" and fields_of(part.native).get("type") in {"thinking", "redacted_thinking"}
-
-
-def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
-    fields = fields_of(block)
-    kind = fields.get("type")
-    if kind == "tool_result":
-        content, failed = fields.get("content"), fields.get("is_error")
-        text, tokens = (
-            (content, count_tokens(content)) if isinstance(content, str) else _read_texts(content, count_tokens)
-        )
-        flag = failed if isinstance(failed, bool) else None
-        return new_part(("result", text, tokens, "", text_in(fields, "tool_use_id"), flag, block, False))
-    if kind == "tool_use":
-        text = json_of(fields.get("input"), index)
-        call_id = text_in(fields, "id")
-        return new_part(("call", text, count_tokens(text), text_in(fields, "name"), call_id, None, block, False))
-    if kind == "text":
-        text = text_in(fields, "text")
-        return new_part(("text", text, count_tokens(text), "", "", None, block, False))
-    refuse_foreign_block(kind, index, name)
-    # What the provider's own tools did belongs together as well: `server_tool_use` with `web_search_tool_result`.
-    call_id = text_in(fields, "tool_use_id") or (text_in(fields, "id") if "name" in fields else "")
-    return Part("other", "", block_tokens(block, count_tokens), text_in(fields, "name"), call_id, None, block)
-
-
-def _read_texts(content: object, count_tokens: TokenCounter) -> tuple[str, int]:
-    texts: list[str] = []
-    tokens = 0
-    for block in items_of(content):
-        fields = fields_of(block)
-        text = fields.get("text")
-        if fields.get("type") == "text" and isinstance(text, str):
-            texts.append(text)
+def _repair_messages(messages: Sequence[Message]) -> list[object]:
+    # All calls answered, and nothing empty.
+    made: list[object] = []
+    asked: dict[str, Part] = {}
+    if messages and messages[0].role == "assistant" and not _begins_compacted(messages[0]):
+        made.append({"role": "user", "content": LOST_TURN})
+    for role, group in groupby(messages, key=lambda message: message.role):
+        turn = list(group)
+        if role == "assistant":
+            if asked:
+                made.append({"role": "user", "content": [_answer_call(call) for call in asked.values()]})
+            said = [kept for message in turn if (kept := _without_loose_ends(message)) is not None]
+            made += said
+            asked = {part.call_id: part for message in turn for part in message.parts if part.kind == "call"}
         else:
-            tokens += block_tokens(block, count_tokens)
-    text = texts[0] if len(texts) == 1 else "\n".join(texts)
-    return text, tokens + count_tokens(text)
+            made += _repair_turn(turn, asked)
+            asked = {}
+    if asked:
+        made.append({"role": "user", "content": [_answer_call(call) for call in asked.values()]})
+    return made
 
 
-def _write_part(part: Part) -> object:
-    if part.native is not None and not part.edited:
-        return part.native
-    made = {} if part.native is None else copy_of(part.native)
-    if part.kind == "result":
-        return {**made, "content": part.text}
-    if part.kind == "call":
-        return {**made, "input": object_in(part.text)}
-    return {**made, "type": "text", "text": part.text} if part.kind == "text" else {"type": "text", "text": part.text}
+def _repair_turn(turn: Sequence[Message], asked: Mapping[str, Part]) -> list[object]:
+    if _is_in_order(turn, asked):
+        return [message.native for message in turn]
+    open_calls = dict(asked)
+    results: list[object] = []
+    rest: list[object] = []
+    for message in turn:
+        blocks: list[object] = []
+        for part in message.parts:
+            if part.kind == "result" and open_calls.pop(part.call_id, None) is not None:
+                results.append(part.native)
+            elif part.kind == "result":
+                blocks.append({"type": "text", "text": describe_orphan(part.tool, part.text)})
+            elif not _is_empty(part):
+                blocks.append(_write_part(part))
+        if len(blocks) == len(message.parts) and all(part.kind != "result" for part in message.parts):
+            rest.append(message.native)
+        elif blocks:
+            rest.append({**copy_of(message.native), "content": blocks})
+    results += [_answer_call(call) for call in open_calls.values()]
+    return [*([{"role": "user", "content": results}] if results else []), *rest]
+
+
+def _is_in_order(turn: Sequence[Message], asked: Mapping[str, Part]) -> bool:
+    # Each call is answered once, the results stand before anything else, and nothing is empty.
+    parts = [part for message in turn for part in message.parts]
+    answered = [part.call_id for part in parts if part.kind == "result"]
+    first = parts[: len(answered)]
+    return (
+        sorted(answered) == sorted(asked)
+        and all(part.kind == "result" for part in first)
+        and all(message.parts for message in turn)
+        and not any(map(_is_empty, parts))
+    )
+
+
+def _without_loose_ends(message: Message) -> object:
+    kept = [part for part in message.parts if not _is_empty(part)]
+    while kept and _is_thinking(kept[-1]):
+        kept.pop()
+    if not kept:
+        return None
+    if len(kept) == len(message.parts):
+        return message.native
+    return {**copy_of(message.native), "content": [_write_part(part) for part in kept]}
+
+
+def _is_empty(part: Part) -> bool:
+    return part.kind == "text" and not part.text.strip()
+
+
+def _answer_call(call: Part) -> object:
+    return {"type": "tool_result", "tool_use_id": call.call_id, "content": UNKNOWN_OUTCOME, "is_error": True}
+
+
+def _define_tools(tools: Sequence[ToolDefinition]) -> list[dict[str, Any]]:
+    return [{"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in tools]
+
+
+ANTHROPIC: Final = register_provider(
+    Provider(
+        name=_NAME,
+        roles=_ROLES,
+        blocks=_BLOCKS,
+        read_message=_read_message,
+        write_message=_write_message,
+        make_rules=_Rules,
+        repair_messages=_repair_messages,
+        define_tools=_define_tools,
+        count_opening=_count_opening,
+    )
+)

@@ -1,5 +1,5 @@
 """
-What stands in a message beside its texts costs: rough figures, chosen rather too high than too low.
+Parts and messages with what they cost: rough figures, chosen rather too high than too low.
 
 A text costs what the caller's counter says. Images and files are never decoded: providers count an image by its
 size (Anthropic at most about 1,600 tokens, Gemini 258 a tile, OpenAI up to about 1,500), a PDF by its pages.
@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
+from otel_errcompact.context.messages import Message, Part, new_message, new_part
 from otel_errcompact.context.providers.native import fields_of, items_of, text_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from otel_errcompact.context.messages import Role
     from otel_errcompact.context.providers.native import Fields
     from otel_errcompact.digest.tokens import TokenCounter
 
@@ -27,11 +31,38 @@ IMAGE_TOKENS: Final = 1_600
 FILE_CHARACTERS: Final = 50
 """How many characters of a file's Base64 cost a token: a page of a PDF is 50 to 100 kB and about 1,500 tokens."""
 
+_PAIRED: Final = frozenset({"call", "result"})
 _IMAGES: Final = frozenset({"image", "image_url", "input_image", "computer_screenshot"})
 _NOT_READ: Final = frozenset(
     {"type", "id", "call_id", "tool_use_id", "signature", "thoughtSignature", "thought_signature"}
 )
 """What the model does not read: marks for the provider."""
+
+
+def make_message(role: Role, parts: Iterable[Part], native: object) -> Message:
+    """Return a message of its parts, with what it costs."""
+    total, made = FRAME_TOKENS, tuple(parts)
+    for part in made:
+        total += part[2]
+        if part[0] in _PAIRED:
+            total += BLOCK_TOKENS
+    return new_message((role, made, total, native, False))
+
+
+def text_part(text: str, native: object, count_tokens: TokenCounter) -> Part:
+    """Return a text as a part; `native` is None where it stands in the message itself."""
+    return new_part(("text", text, count_tokens(text), "", "", None, native, False))
+
+
+def other_part(native: object, count_tokens: TokenCounter, tool: str = "", call_id: str = "") -> Part:
+    """Return what the layers leave alone as a part."""
+    return new_part(("other", "", block_tokens(native, count_tokens), tool, call_id, None, native, False))
+
+
+def count_texts(texts: list[str], tokens: int, count_tokens: TokenCounter) -> tuple[str, int]:
+    """Return the texts of a result as one, and what they cost with all that is no text."""
+    text = texts[0] if len(texts) == 1 else "\n".join(texts)
+    return text, tokens + count_tokens(text)
 
 
 def block_tokens(block: object, count_tokens: TokenCounter) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.context.messages import FormatName, Message, Part, new_message, new_part
-from otel_errcompact.context.providers.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
+from otel_errcompact.context.messages import FormatName, Message, Part, new_part
+from otel_errcompact.context.providers.costs import block_tokens, make_message, other_part, text_part
 from otel_errcompact.context.providers.native import (
     copy_of,
     fields_at,
@@ -15,15 +15,23 @@ from otel_errcompact.context.providers.native import (
     object_in,
     text_in,
 )
+from otel_errcompact.context.providers.provider import (
+    LOST_TURN,
+    UNKNOWN_OUTCOME,
+    Provider,
+    ToolDefinition,
+    describe_orphan,
+    register_provider,
+)
 from otel_errcompact.context.providers.telling import refuse_foreign
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from otel_errcompact.context.messages import Role
     from otel_errcompact.digest.tokens import TokenCounter
 
-name: Final[FormatName] = "gemini"
+_NAME: Final[FormatName] = "gemini"
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
     "model": "assistant",
@@ -32,35 +40,28 @@ _ROLES: Final[Mapping[str, Role]] = {
     "tool": "tool",
     "system": "system",
 }
-_PAIRED: Final = frozenset({"call", "result"})
 _OUTPUT: Final = "output"
 _ERROR: Final = "error"
 _KEYS: Final[Mapping[bool | None, str]] = {True: _ERROR, False: _OUTPUT, None: "result"}
 
 
-def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    """Read a content; results stand in those of the user, thoughts and what a provider's own tools did are `other`."""
+def _read_message(native: object, index: int, count_tokens: TokenCounter) -> Message:
+    # Results stand in contents of the user; thoughts and what the provider's own tools did are `other`.
     fields = fields_at(index, native)
     role = _ROLES.get(text_in(fields, "role"))
     if role is None or not isinstance(fields.get("parts"), (list, tuple)):
-        refuse_foreign(fields, index, name)
+        refuse_foreign(fields, index, _NAME)
     parts = [_read_part(block, index, count_tokens) for block in items_of(fields.get("parts"))]
-    total = FRAME_TOKENS
-    for part in parts:
-        total += part[2]
-        if part[0] in _PAIRED:
-            total += BLOCK_TOKENS
-    return new_message((role or "user", tuple(parts), total, native, False))
+    return make_message(role or "user", parts, native)
 
 
-def write(message: Message) -> object:
-    """Return a new dict: the provider's content."""
+def _write_message(message: Message) -> object:
     native = message.native
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     return {**made, "parts": [_write_part(part) for part in message.parts]}
 
 
-class Rules:
+class _Rules:
     """
     Finds where a list breaks the rules for turns.
 
@@ -77,7 +78,7 @@ class Rules:
         self._before: Role | None = None
         self._end = 0
 
-    def take(self, messages: Iterable[Message], start: int) -> None:
+    def read_on(self, messages: Iterable[Message], start: int) -> None:
         """Read contents that follow those before."""
         found, asked, before = self._found, self._asked, self._before
         index = start - 1
@@ -110,7 +111,7 @@ def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(block)
     text = fields.get("text")
     if isinstance(text, str) and not fields.get("thought"):
-        return new_part(("text", text, count_tokens(text), "", "", None, block, False))
+        return text_part(text, block, count_tokens)
     call = fields.get("functionCall") or fields.get("function_call")
     if call is not None:
         asked = fields_of(call)
@@ -129,7 +130,7 @@ def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     own = fields_of(
         fields.get("toolCall") or fields.get("tool_call") or fields.get("toolResponse") or fields.get("tool_response")
     )
-    return Part("other", "", block_tokens(block, count_tokens), "", text_in(own, "id"), None, block)
+    return other_part(block, count_tokens, call_id=text_in(own, "id"))
 
 
 def _read_result(response: object, index: int) -> tuple[str, bool | None]:
@@ -178,3 +179,79 @@ def _find_key(response: object, part: Part) -> str:
     if len(said) == 1 and _ERROR not in said:
         return next(iter(said))
     return _KEYS[part.failed]
+
+
+def _repair_messages(messages: Sequence[Message]) -> list[object]:
+    # As many responses as calls.
+    made: list[object] = []
+    asked: list[Part] = []
+    spoke = ""
+    for message in messages:
+        if not message.parts:
+            continue
+        results = [part for part in message.parts if part.kind == "result"]
+        if asked and not results:
+            made.append({"role": "user", "parts": [_answer_call(call) for call in asked]})
+            asked, spoke = [], "user"
+        calls = [part for part in message.parts if part.kind == "call"]
+        if calls and spoke in ("", "assistant"):
+            made.append({"role": "user", "parts": [{"text": LOST_TURN}]})
+        made.append(_with_answers(message, asked) if results else message.native)
+        asked, spoke = calls, message.role
+    return [*made, {"role": "user", "parts": [_answer_call(call) for call in asked]}] if asked else made
+
+
+def _with_answers(message: Message, asked: list[Part]) -> object:
+    left = list(asked)
+    parts: list[object] = []
+    for part in message.parts:
+        if part.kind != "result":
+            parts.append(part.native)
+            continue
+        call = next((call for call in left if _answers(part, call)), None)
+        if call is None:
+            parts.append({"text": describe_orphan(part.tool, part.text)})
+        else:
+            left.remove(call)
+            parts.append(part.native)
+    if not left and all(part.native is native for part, native in zip(message.parts, parts, strict=True)):
+        return message.native
+    return {**copy_of(message.native), "parts": [*parts, *map(_answer_call, left)]}
+
+
+def _answers(result: Part, call: Part) -> bool:
+    if result.call_id and call.call_id:
+        return result.call_id == call.call_id
+    return result.tool == call.tool
+
+
+def _answer_call(call: Part) -> object:
+    response: dict[str, object] = {"name": call.tool, "response": {"error": UNKNOWN_OUTCOME}}
+    return {"functionResponse": {"id": call.call_id, **response} if call.call_id else response}
+
+
+def _define_tools(tools: Sequence[ToolDefinition]) -> list[dict[str, Any]]:
+    return [{"function_declarations": [_declare_tool(tool) for tool in tools]}]
+
+
+def _declare_tool(tool: ToolDefinition) -> dict[str, Any]:
+    # Types are in capitals there, and an object without properties is refused.
+    declaration: dict[str, Any] = {"name": tool.name, "description": tool.description}
+    if not tool.properties:
+        return declaration
+    typed = {name: {**what, "type": str(what["type"]).upper()} for name, what in tool.properties.items()}
+    return {**declaration, "parameters": {**tool.schema, "type": "OBJECT", "properties": typed}}
+
+
+GEMINI: Final = register_provider(
+    Provider(
+        name=_NAME,
+        roles=frozenset(),
+        blocks=frozenset(),
+        read_message=_read_message,
+        write_message=_write_message,
+        make_rules=_Rules,
+        repair_messages=_repair_messages,
+        define_tools=_define_tools,
+    )
+)

@@ -1,30 +1,32 @@
 """
-The windows of known models, each with the document that says so.
+The windows of known models, by the names that providers, clouds and gateways give them.
 
-Where a provider limits the input below the window, the table has the input: a list that fills the window is refused.
-A server of one's own may be set to less than its model can do; its refusals are learned from. What is not listed is
-not guessed: a next version may have another window.
+What a list may cost at the most: the input, where a provider limits it apart from the answer, else the whole window. A
+window that is set too small costs an early compaction; one too large a refused call, from which it is learned. What is
+not listed, here or by LiteLLM where that is installed, is not guessed: a next version may have another window.
 
-A row names the document of its provider; rows of open weights are what their model cards are known to say. Compared
-with LiteLLM 1.109's table, 1,185 of the 1,701 names there that a row covers have the very figure; the others are mostly
-hosts that set a window of their own, and roundings: give `window_tokens` where a host has less.
+Rows of open weights are what their model cards are known to say. Ours come before LiteLLM's, which now and then has the
+window in place of the input; give `window_tokens` where a host has less.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+import json
+from collections import Counter
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterator, Mapping
 
 
 class ModelWindow(NamedTuple):
-    """
-    The window of some models.
-    """
+    """The window of some models."""
 
     names: re.Pattern[str]
     """Matches their names, without the name of the provider in front."""
@@ -36,117 +38,66 @@ class ModelWindow(NamedTuple):
     """The provider's document of its models."""
 
 
+_TABLE: Final = r"""
+https://platform.claude.com/docs/en/about-claude/models/overview
+1_000_000 claude-opus-4[-.][678] claude-sonnet-4[-.]6 claude-(?:opus|sonnet)-5(?:[-.]5)?
+1_000_000 claude-(?:fable|mythos)-5(?:[-.]1)? claude-mythos-preview claude-haiku-5[-.]5
+200_000 claude-(?:opus|sonnet|haiku)-4[-.]5 claude-opus-4(?:[-.][01])? claude-sonnet-4(?:[-.]0)?
+200_000 claude-3(?:[-.][57])?-(?:opus|sonnet|haiku)
+https://developers.openai.com/api/docs/models
+128_000 gpt-5(?:\.[123])?-chat gpt-4o gpt-4-turbo gpt-4-(?:1106|0125)-preview
+# A window of 1,050,000, of which 128,000 are the answer's.
+922_000 gpt-6-(?:astra|sol|luna) gpt-6\.1-sol gpt-5\.6(?:-(?:sol|terra|luna))?(?!-cyber)
+922_000 gpt-5\.[45](?!-(?:mini|nano|cyber))
+# A window of 400,000, of which 128,000 are the answer's; of gpt-5-pro it is more.
+272_000 gpt-5(?:\.[123])?(?!-pro) gpt-5\.2-pro gpt-5\.4-(?:mini|nano)
+1_047_576 gpt-4\.1
+200_000 o1(?!-(?:mini|preview)) o3 o4-mini
+131_072 gpt-oss-(?:20b|120b)
+32_768 gpt-4-32k
+16_385 gpt-3\.5-turbo(?!-instruct)
+8_192 gpt-4(?:-0613)?$
+https://ai.google.dev/gemini-api/docs/models
+8_192 gemini-[\d.]+-(?:pro|flash)(?:-lite)?-preview-tts
+2_097_152 gemini-1\.5-pro
+1_048_576 gemini-(?:1\.5|2\.0|2\.5|3|3\.1|3\.5|3\.6|3\.7|3\.8)-(?:pro|flash)(?!.*(?:image|live|audio|computer|tts))
+1_048_576 gemini-4-argon gemini-(?:pro|flash|flash-lite)-latest
+https://api-docs.deepseek.com/quick_start/pricing
+1_000_000 deepseek-v4-(?:flash|pro) deepseek-flash
+131_072 deepseek-chat deepseek-reasoner
+https://huggingface.co/deepseek-ai/DeepSeek-V3
+131_072 deepseek-(?:v3|r1)(?!-distill)
+https://huggingface.co/Qwen/Qwen3-32B
+32_768 qwen3-(?:0\.6b|1\.7b|4b|8b|14b|32b)(?!.*2507)
+https://huggingface.co/Qwen/Qwen2.5-7B-Instruct
+32_768 qwen2\.5-(?:\d+b|coder-\d+b)(?!.*1m)
+https://huggingface.co/meta-llama/Llama-4-Maverick-17B-128E
+1_000_000 llama-?4-maverick
+https://huggingface.co/meta-llama/Llama-3.3-70B-Instruct
+131_072 (?:meta-)?llama-?v?3[.p-][123]
+https://huggingface.co/meta-llama/Meta-Llama-3-70B
+8_192 (?:meta-)?llama-?v?3-(?:8b|70b)
+"""
+"""Below the document of a provider its windows, with patterns of names."""
+
 _BEGIN: Final = r"(?:^|[.:~])(?:"
 _END: Final = r")(?![a-z0-9])(?![.-]\d{1,2}(?![\db]))"
 """A further short number is a further version, whose window is not known; a date or a size is not."""
 
 
-def _row(tokens: int, source: str, *names: str) -> ModelWindow:
-    return ModelWindow(lazy_pattern(_BEGIN + "|".join(names) + _END), tokens, source)
+def _read_table() -> Iterator[ModelWindow]:
+    source = ""
+    for first, *names in map(str.split, _TABLE.strip().split("\n")):
+        if not names:
+            source = first
+        elif first != "#":
+            yield ModelWindow(lazy_pattern(_BEGIN + "|".join(names) + _END), int(first), source)
 
 
-_CLAUDE: Final = "https://platform.claude.com/docs/en/about-claude/models/overview"
-_OPENAI: Final = "https://developers.openai.com/api/docs/models"
-_GEMINI: Final = "https://ai.google.dev/gemini-api/docs/models"
-_GROK: Final = "https://docs.x.ai/docs/models"
-_DEEPSEEK: Final = "https://api-docs.deepseek.com/quick_start/pricing"
-_MISTRAL: Final = "https://docs.mistral.ai/getting-started/models"
-_QWEN: Final = "https://www.alibabacloud.com/help/en/model-studio/models"
-_KIMI: Final = "https://platform.kimi.ai/docs/models"
-_GLM: Final = "https://docs.z.ai/guides/overview/pricing"
-_COHERE: Final = "https://docs.cohere.com/docs/models"
-_NOVA: Final = "https://docs.aws.amazon.com/nova/latest/userguide/what-is-nova.html"
+MODELS: Final = tuple(_read_table())
 
-MODELS: Final[tuple[ModelWindow, ...]] = (
-    _row(
-        1_000_000,
-        _CLAUDE,
-        r"claude-opus-4[-.][678]",
-        r"claude-sonnet-4[-.]6",
-        r"claude-(?:opus|sonnet)-5(?:[-.]5)?",
-        r"claude-(?:fable|mythos)-5(?:[-.]1)?",
-        r"claude-mythos-preview",
-        r"claude-haiku-5[-.]5",
-    ),
-    _row(
-        200_000,
-        _CLAUDE,
-        r"claude-(?:opus|sonnet|haiku)-4[-.]5",
-        r"claude-opus-4(?:[-.][01])?",
-        r"claude-sonnet-4(?:[-.]0)?",
-        r"claude-3(?:[-.][57])?-(?:opus|sonnet|haiku)",
-    ),
-    _row(128_000, _OPENAI, r"gpt-5(?:\.[123])?-chat", r"gpt-4o", r"gpt-4-turbo", r"gpt-4-(?:1106|0125)-preview"),
-    # A window of 1,050,000, of which 128,000 are the answer's.
-    _row(
-        922_000,
-        _OPENAI,
-        r"gpt-6-(?:astra|sol|luna)",
-        r"gpt-6\.1-sol",
-        r"gpt-5\.6(?:-(?:sol|terra|luna))?(?!-cyber)",
-        r"gpt-5\.[45](?!-(?:mini|nano|cyber))",
-    ),
-    # A window of 400,000, of which 128,000 are the answer's; of gpt-5-pro it is more.
-    _row(272_000, _OPENAI, r"gpt-5(?:\.[123])?(?!-pro)", r"gpt-5\.2-pro", r"gpt-5\.4-(?:mini|nano)"),
-    _row(1_047_576, _OPENAI, r"gpt-4\.1"),
-    _row(200_000, _OPENAI, r"o1(?!-(?:mini|preview))", r"o3", r"o4-mini"),
-    _row(131_072, _OPENAI, r"gpt-oss-(?:20b|120b)"),
-    _row(32_768, _OPENAI, r"gpt-4-32k"),
-    _row(16_385, _OPENAI, r"gpt-3\.5-turbo(?!-instruct)"),
-    _row(8_192, _OPENAI, r"gpt-4(?:-0613)?$"),
-    _row(8_192, _GEMINI, r"gemini-[\d.]+-(?:pro|flash)(?:-lite)?-preview-tts"),
-    _row(2_097_152, _GEMINI, r"gemini-1\.5-pro"),
-    _row(
-        1_048_576,
-        _GEMINI,
-        r"gemini-(?:1\.5|2\.0|2\.5|3|3\.1|3\.5|3\.6|3\.7|3\.8)-(?:pro|flash)(?!.*(?:image|live|audio|computer|tts))",
-        r"gemini-4-argon",
-        r"gemini-(?:pro|flash|flash-lite)-latest",
-    ),
-    _row(1_000_000, _GROK, r"grok-4\.20", r"grok-4\.3"),
-    _row(500_000, _GROK, r"grok-4\.[567]"),
-    _row(256_000, _GROK, r"grok-code-fast", r"grok-build-0\.1"),
-    _row(1_000_000, _DEEPSEEK, r"deepseek-v4-(?:flash|pro)", r"deepseek-flash"),
-    _row(131_072, _DEEPSEEK, r"deepseek-chat", r"deepseek-reasoner"),
-    _row(131_072, "https://huggingface.co/deepseek-ai/DeepSeek-V3", r"deepseek-(?:v3|r1)(?!-distill)"),
-    _row(1_048_576, "https://docs.mistral.ai/models/mistral-large-4", r"mistral-large-4(?:-0)?"),
-    _row(
-        262_144,
-        _MISTRAL,
-        r"mistral-large-(?:latest|3|2512)",
-        r"mistral-medium-(?:latest|3[-.]5|2604)",
-        r"mistral-small-(?:latest|2603)",
-        r"ministral-(?:3-)?(?:8b|14b)-(?:latest|2512)",
-        r"magistral-(?:small|medium)-latest",
-    ),
-    _row(256_000, _MISTRAL, r"devstral-(?:medium-|small-)?latest"),
-    _row(131_072, _MISTRAL, r"ministral-(?:3-)?3b-(?:latest|2512)"),
-    _row(128_000, _MISTRAL, r"codestral-(?:latest|2508)", r"open-mistral-nemo", r"pixtral-large-latest"),
-    _row(997_952, _QWEN, r"qwen3-coder-(?:plus|flash)", r"qwen-flash", r"qwen-plus-latest"),
-    _row(991_808, _QWEN, r"qwen3\.5-plus", r"qwen3\.7-(?:max|plus)", r"qwen3\.8-(?:max|flash)"),
-    _row(262_144, _QWEN, r"qwen3-next-80b-a3b", r"qwen3-coder-(?:30b|480b)"),
-    _row(258_048, _QWEN, r"qwen3-max"),
-    _row(129_024, _QWEN, r"qwen-plus$", r"qwen-turbo$"),
-    _row(98_304, _QWEN, r"qwq-plus"),
-    _row(30_720, _QWEN, r"qwen-max$"),
-    _row(32_768, "https://huggingface.co/Qwen/Qwen3-32B", r"qwen3-(?:0\.6b|1\.7b|4b|8b|14b|32b)(?!.*2507)"),
-    _row(32_768, "https://huggingface.co/Qwen/Qwen2.5-7B-Instruct", r"qwen2\.5-(?:\d+b|coder-\d+b)(?!.*1m)"),
-    _row(1_000_000, "https://huggingface.co/meta-llama/Llama-4-Maverick-17B-128E", r"llama-?4-maverick"),
-    _row(131_072, "https://huggingface.co/meta-llama/Llama-3.3-70B-Instruct", r"(?:meta-)?llama-?v?3[.p-][123]"),
-    _row(8_192, "https://huggingface.co/meta-llama/Meta-Llama-3-70B", r"(?:meta-)?llama-?v?3-(?:8b|70b)"),
-    _row(1_048_576, _KIMI, r"kimi-k3"),
-    _row(262_144, _KIMI, r"kimi-k2\.[567]"),
-    _row(131_072, _KIMI, r"moonshot-v1-(?:128k|auto)"),
-    _row(32_768, _KIMI, r"moonshot-v1-32k"),
-    _row(8_192, _KIMI, r"moonshot-v1-8k"),
-    _row(1_000_000, _GLM, r"glm-5\.[23]"),
-    _row(200_000, _GLM, r"glm-5(?:\.1)?", r"glm-4\.[67]"),
-    _row(128_000, _GLM, r"glm-4\.5"),
-    _row(256_000, _COHERE, r"command-a-03-2025"),
-    _row(128_000, _COHERE, r"command-a-plus-05-2026", r"command-r(?:-plus|7b)?-(?:08|12)-2024"),
-    _row(300_000, _NOVA, r"nova-(?:pro|lite)-v1"),
-    _row(128_000, _NOVA, r"nova-micro-v1"),
-)
+_LITELLM: Final = "model_prices_and_context_window_backup.json"
+_MODES: Final = frozenset({"chat", "completion", "responses"})
 
 _LONG_CLAUDE: Final = 1_000_000
 _ASKED_LONG: Final = "[1m]"
@@ -168,8 +119,41 @@ def window_of_model(model: str) -> int | None:
         model: Its name as a provider or a gateway spells it, with or without prefixes and dates.
     """
     name = model.strip().lower()
-    if _OWN_SERVER.search(name):
+    if not name or _OWN_SERVER.search(name):
         return None
-    name = name.rpartition("/")[2]
-    found = next((row.tokens for row in MODELS if row.names.search(name)), None)
-    return _LONG_CLAUDE if found is not None and name.endswith(_ASKED_LONG) else found
+    bare = name.rpartition("/")[2]
+    found = next((row.tokens for row in MODELS if row.names.search(bare)), None)
+    if found is None:
+        return _find_listed(name.removesuffix(_ASKED_LONG))
+    return _LONG_CLAUDE if name.endswith(_ASKED_LONG) else found
+
+
+def _find_listed(name: str) -> int | None:
+    # `openrouter/mistralai/mistral-large`, `mistralai/mistral-large`, `mistral-large`: what the host gives comes first.
+    listed, rest = read_litellm(), name
+    while rest and rest not in listed:
+        rest = rest.partition("/")[2]
+    return listed.get(rest)
+
+
+@cache
+def read_litellm() -> Mapping[str, int]:
+    """
+    Read LiteLLM's windows as data, without importing it; empty where it is not installed.
+
+    A name without its host has the window that most hosts give it.
+    """
+    try:
+        folder = (find_spec("litellm").submodule_search_locations or [])[0]  # type: ignore[union-attr]
+        rows: dict[str, dict[str, Any]] = json.loads(Path(folder, _LITELLM).read_bytes())
+        listed = {name.lower(): row["max_input_tokens"] for name, row in rows.items() if _is_listed(row)}
+        by_model: dict[str, list[int]] = {}
+        for name, tokens in listed.items():
+            by_model.setdefault(name.rpartition("/")[2], []).append(tokens)
+        return {**{name: Counter(tokens).most_common(1)[0][0] for name, tokens in by_model.items()}, **listed}
+    except Exception:  # noqa: BLE001 - not installed, or a table of another form: then ours is all there is
+        return {}
+
+
+def _is_listed(row: dict[str, Any]) -> bool:
+    return row.get("mode") in _MODES and type(row.get("max_input_tokens")) is int

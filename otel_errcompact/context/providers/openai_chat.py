@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.context.messages import FormatName, Message, Part, new_message, new_part
-from otel_errcompact.context.providers.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
+from otel_errcompact.context.messages import FormatName, Message, Part, new_part
+from otel_errcompact.context.providers.costs import block_tokens, count_texts, make_message, other_part, text_part
 from otel_errcompact.context.providers.native import Fields, copy_of, fields_at, fields_of, items_of, json_of, text_in
+from otel_errcompact.context.providers.provider import (
+    UNKNOWN_OUTCOME,
+    Provider,
+    ToolDefinition,
+    describe_orphan,
+    register_provider,
+)
 from otel_errcompact.context.providers.telling import refuse_foreign, refuse_foreign_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from otel_errcompact.context.messages import Role
     from otel_errcompact.digest.tokens import TokenCounter
 
-name: Final[FormatName] = "openai-chat"
+_NAME: Final[FormatName] = "openai-chat"
 _ROLES: Final[Mapping[str, Role]] = {
     "system": "system",
     "developer": "system",
@@ -24,38 +31,31 @@ _ROLES: Final[Mapping[str, Role]] = {
     "tool": "tool",
     "function": "tool",
 }
+_BLOCKS: Final = frozenset({"text", "refusal", "input_audio", "image_url", "file"})
 _UNSAID: Final = ("reasoning_content", "reasoning", "refusal", "audio")
 """Fields of an answer beside its content that cost tokens where providers take them back."""
 
 
-def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    """Read a message; each result is one of the tool, and what an answer holds beside texts and calls is `other`."""
+def _read_message(native: object, index: int, count_tokens: TokenCounter) -> Message:
+    # Each result is a message of the tool; what an answer holds beside texts and calls is `other`.
     fields = fields_at(index, native)
     role = _ROLES.get(text_in(fields, "role"))
     if role is None or fields.get("parts") is not None:
-        refuse_foreign(fields, index, name)
+        refuse_foreign(fields, index, _NAME)
     content = fields.get("content")
     if role == "tool":
-        return _read_result(native, fields, index, count_tokens)
-    parts: list[Part] = []
-    total = FRAME_TOKENS
+        return make_message(role, (_read_result(native, fields, index, count_tokens),), native)
     if isinstance(content, str):
-        tokens = count_tokens(content)
-        total += tokens
-        parts.append(new_part(("text", content, tokens, "", "", None, None, False)))
+        parts = [text_part(content, None, count_tokens)]
     else:
-        for block in items_of(content):
-            part = _read_content_part(block, index, count_tokens)
-            total += part.tokens
-            parts.append(part)
+        parts = [_read_content_part(block, index, count_tokens) for block in items_of(content)]
     # Beside role and content; `model_dump(exclude_none=True)` leaves out a content that is None.
     if role == "assistant" and (content is None or len(fields) > 2):  # noqa: PLR2004
-        total += _take_answer(fields, index, count_tokens, parts)
-    return new_message((role, tuple(parts), total, native, False))
+        parts += _read_answer(fields, index, count_tokens)
+    return make_message(role or "user", parts, native)
 
 
-def write(message: Message) -> object:
-    """Return a new dict: the provider's message."""
+def _write_message(message: Message) -> object:
     native, parts = message.native, message.parts
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     calls = [part for part in parts if part.kind == "call"]
@@ -71,7 +71,7 @@ def write(message: Message) -> object:
     return made
 
 
-class Rules:
+class _Rules:
     """
     Finds where a list breaks the rules for turns.
 
@@ -85,14 +85,16 @@ class Rules:
         self._found: list[str] = []
         self._open: dict[str, int] = {}
 
-    def take(self, messages: Iterable[Message], start: int) -> None:
+    def read_on(self, messages: Iterable[Message], start: int) -> None:
         """Read messages that follow those before."""
         open_calls, found = self._open, self._found
         for index, message in enumerate(messages, start):
             if message.role == "tool":
                 for part in message.parts:
-                    if part.kind == "result" and open_calls.pop(_key(part), None) is None:
-                        found.append(f"message {index}: the result {_key(part)!r} has no call in the answer before it")
+                    if part.kind == "result" and open_calls.pop(_call_name(part), None) is None:
+                        found.append(
+                            f"message {index}: the result {_call_name(part)!r} has no call in the answer before it"
+                        )
                 continue
             if open_calls:
                 found += _find_unanswered(open_calls)
@@ -101,9 +103,9 @@ class Rules:
                 found.append(f"message {index}: the answer has neither content nor calls")
             for part in message.parts:
                 if part.kind == "call":
-                    if _key(part) in open_calls:
-                        found.append(f"message {index}: a second call has the id {_key(part)!r}")
-                    open_calls[_key(part)] = index
+                    if _call_name(part) in open_calls:
+                        found.append(f"message {index}: a second call has the id {_call_name(part)!r}")
+                    open_calls[_call_name(part)] = index
 
     def problems(self) -> tuple[str, ...]:
         """Return what is wrong if the list ends here."""
@@ -116,32 +118,23 @@ def _find_unanswered(open_calls: dict[str, int]) -> list[str]:
     ]
 
 
-def _key(part: Part) -> str:
-    """Return the id; the old functions have none, and there is but one in an answer."""
+def _call_name(part: Part) -> str:
+    # The old functions have no id, and there is but one in an answer.
     return part.call_id or part.tool
 
 
-def _take_answer(fields: Fields, index: int, count_tokens: TokenCounter, parts: list[Part]) -> int:
-    """Add what an answer holds beside its content, and return what it costs."""
-    total = 0
+def _read_answer(fields: Fields, index: int, count_tokens: TokenCounter) -> Iterator[Part]:
     for key in _UNSAID:
         value = fields.get(key)
         if value:
-            part = Part("other", "", block_tokens(value, count_tokens))
-            total += part.tokens
-            parts.append(part)
+            yield Part("other", "", block_tokens(value, count_tokens))
     for call in items_of(fields.get("tool_calls")):
-        part = _read_call(call, index, count_tokens)
-        total += part.tokens + BLOCK_TOKENS
-        parts.append(part)
+        yield _read_call(call, index, count_tokens)
     function = fields.get("function_call")
     if function is not None:
         asked = fields_of(function)
         text = text_in(asked, "arguments")
-        part = Part("call", text, count_tokens(text), text_in(asked, "name"), "", None, function)
-        total += part.tokens + BLOCK_TOKENS
-        parts.append(part)
-    return total
+        yield Part("call", text, count_tokens(text), text_in(asked, "name"), "", None, function)
 
 
 def _read_call(call: object, index: int, count_tokens: TokenCounter) -> Part:
@@ -153,7 +146,7 @@ def _read_call(call: object, index: int, count_tokens: TokenCounter) -> Part:
     return new_part(("call", text, count_tokens(text), tool, call_id, None, call, False))
 
 
-def _read_result(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
+def _read_result(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Part:
     content, block = fields.get("content"), None
     if isinstance(content, str):
         text, tokens = content, count_tokens(content)
@@ -162,20 +155,19 @@ def _read_result(native: object, fields: Fields, index: int, count_tokens: Token
         block = native
         parts = [_read_content_part(block, index, count_tokens) for block in items_of(content)]
         texts = [part.text for part in parts if part.kind == "text"]
-        text = texts[0] if len(texts) == 1 else "\n".join(texts)
-        tokens = count_tokens(text) + sum(part.tokens for part in parts if part.kind != "text")
-    tool, call_id = text_in(fields, "name"), text_in(fields, "tool_call_id")
-    part = new_part(("result", text, tokens, tool, call_id, None, block, False))
-    return new_message(("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native, False))
+        text, tokens = count_texts(texts, sum(part.tokens for part in parts if part.kind != "text"), count_tokens)
+    return new_part(
+        ("result", text, tokens, text_in(fields, "name"), text_in(fields, "tool_call_id"), None, block, False)
+    )
 
 
 def _read_content_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(block)
     text = fields.get("text")
     if fields.get("type") == "text" and isinstance(text, str):
-        return Part("text", text, count_tokens(text), "", "", None, block)
-    refuse_foreign_block(fields.get("type"), index, name)
-    return Part("other", "", block_tokens(block, count_tokens), "", "", None, block)
+        return text_part(text, block, count_tokens)
+    refuse_foreign_block(fields.get("type"), index, _NAME)
+    return other_part(block, count_tokens)
 
 
 def _write_part(part: Part) -> object:
@@ -204,3 +196,55 @@ def _write_call(part: Part) -> object:
     made = copy_of(part.native)
     kind, key = ("custom", "input") if made.get("custom") else ("function", "arguments")
     return {**made, kind: {**copy_of(made.get(kind)), key: part.text}}
+
+
+def _repair_messages(messages: Sequence[Message]) -> list[object]:
+    # All calls answered, and no other results.
+    made: list[object] = []
+    asked: dict[str, Part] = {}
+    orphans: list[object] = []
+    for message in messages:
+        if message.role == "tool":
+            part = message.parts[0]
+            if asked.pop(_call_name(part), None) is not None:
+                made.append(message.native)
+            else:
+                # A text of the user must not stand between results.
+                orphans.append({"role": "user", "content": describe_orphan(part.tool, part.text)})
+            continue
+        made += [*map(_answer_call, asked.values()), *orphans]
+        asked, orphans = {}, []
+        if message.role != "assistant" or message.parts:
+            made.append(message.native)
+            asked = {_call_name(part): part for part in message.parts if part.kind == "call"}
+    return [*made, *map(_answer_call, asked.values()), *orphans]
+
+
+def _answer_call(call: Part) -> object:
+    if call.call_id:
+        return {"role": "tool", "tool_call_id": call.call_id, "content": UNKNOWN_OUTCOME}
+    return {"role": "function", "name": call.tool, "content": UNKNOWN_OUTCOME}
+
+
+def _define_tools(tools: Sequence[ToolDefinition]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
+        }
+        for tool in tools
+    ]
+
+
+OPENAI_CHAT: Final = register_provider(
+    Provider(
+        name=_NAME,
+        roles=frozenset(_ROLES),
+        blocks=_BLOCKS,
+        read_message=_read_message,
+        write_message=_write_message,
+        make_rules=_Rules,
+        repair_messages=_repair_messages,
+        define_tools=_define_tools,
+    )
+)

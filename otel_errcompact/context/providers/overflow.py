@@ -284,13 +284,7 @@ def _find_code(error: BaseException) -> bool:
 
 
 def find_at(thing: object, path: tuple[str | int, ...]) -> object:
-    """
-    Return what lies at a path in somebody else's object.
-
-    Args:
-        thing: An SDK's object, a dictionary or a list.
-        path: Names of fields or attributes, and indices.
-    """
+    """Return what lies at a path in somebody else's object."""
     for step in path:
         if isinstance(step, int):
             thing = cast("list[object]", thing)[step] if isinstance(thing, list) and thing else None

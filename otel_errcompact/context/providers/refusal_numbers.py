@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 class Numbers(NamedTuple):
-    """
-    What a refusal tells in tokens, beyond doubt.
-    """
+    """What a refusal tells in tokens, beyond doubt."""
 
     limit: int | None
     """The window; an unknown one is better than a guessed one."""
@@ -31,9 +29,6 @@ def read_numbers(text: str) -> Numbers | None:
     Return the numbers of a refusal.
 
     None where the answer alone is longer than the window: no context is short enough for it.
-
-    Args:
-        text: The sentence that says that it was too long, and those around it.
     """
     numbers = _read(text)
     if numbers.limit is not None and any(number >= numbers.limit for number in _numbers(_ANSWER.finditer(text))):

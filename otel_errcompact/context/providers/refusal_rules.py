@@ -22,9 +22,7 @@ _AROUND: Final = 2
 
 
 class Ruling(NamedTuple):
-    """
-    What the rules found in a text.
-    """
+    """What the rules found in a text."""
 
     start: int
     """Where the sentence begins that says so."""
@@ -42,9 +40,6 @@ def read_by_rules(text: str) -> Ruling | None:
 
     A sentence counts that compares the length of a context, prompt or input with a limit, or asks for a shorter one. It
     does not count where it speaks of the answer alone, of uploads, of tools, or of a number of messages.
-
-    Args:
-        text: What was said, a line for each field, with single spaces.
     """
     start = 0
     for line in text.split("\n"):

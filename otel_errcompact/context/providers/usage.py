@@ -68,9 +68,7 @@ _LENGTH: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """
-    What a provider counted of one call, in tokens.
-    """
+    """What a provider counted of one call, in tokens."""
 
     prompt_tokens: int
     """What was read, with what a cache held of it."""
@@ -151,23 +149,13 @@ class Calibration:
 
     Never less than one, so that an estimate is only ever raised, and never more than `MOST`. A higher figure counts at
     once; a lower one brings it down by half of the way.
-
-    Args:
-        sessions: Of how many conversations it is remembered.
     """
 
     def __init__(self, sessions: int) -> None:
         self._factors: BoundedTable[str, float] = BoundedTable(sessions)
 
     def learn(self, session: str, estimate_tokens: int, counted_tokens: int) -> None:
-        """
-        Learn from one call.
-
-        Args:
-            session: Whose conversation it is.
-            estimate_tokens: What was estimated; a short one tells nothing, and is left out.
-            counted_tokens: What the provider counted for the same.
-        """
+        """Learn from one call."""
         if estimate_tokens < LEAST_TOKENS:
             return
         factor = min(MOST, max(1.0, counted_tokens / estimate_tokens))

@@ -25,18 +25,14 @@ _FOLLOWED: Final = lazy_pattern(r"; the next ([0-9,]{1,20}) (?:is|are) from them
 
 
 class Spot(NamedTuple):
-    """
-    Where a part stands.
-    """
+    """Where a part stands."""
 
     message: int
     part: int
 
 
 class Pair(NamedTuple):
-    """
-    A call and its result.
-    """
+    """A call and its result."""
 
     call: Spot
     result: Spot | None
@@ -44,9 +40,7 @@ class Pair(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """
-    All calls of a message list, in order, and the results that belong to none.
-    """
+    """All calls of a message list, in order, and the results that belong to none."""
 
     pairs: tuple[Pair, ...]
     orphans: tuple[Spot, ...]
@@ -155,10 +149,6 @@ def cut_points(messages: Sequence[Message], pairing: Pairing | None = None) -> l
     message of the user (a summary, a marker, the task) in every format. A marker stays with the messages
     that it says are its own. 0 is always among the points, and the length of the list is unless calls at the end still
     wait for their results.
-
-    Args:
-        messages: The whole list.
-        pairing: Its pairs, if they are known.
     """
     if pairing is None:
         pairing = Pairing()

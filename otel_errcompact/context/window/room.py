@@ -24,12 +24,7 @@ RESERVE_SHARE: Final = 4
 
 
 def window_by_options(options: ContextOptions) -> int:
-    """
-    Return the window that the options say.
-
-    Args:
-        options: A window that is set counts first, then the model's, then the default.
-    """
+    """Return the window that the options say."""
     if "window_tokens" in options.model_fields_set:
         return options.window_tokens
     return window_of_model(options.model) or options.window_tokens
@@ -41,10 +36,6 @@ def reserve_of(options: ContextOptions, window: int) -> int:
 
     A window that a provider has named may be smaller than the options say. A reserve that is set shrinks with it, to
     the same share or to a quarter, so that a part of every window is left for the list.
-
-    Args:
-        options: The reserve, if one is set.
-        window: The window in tokens.
     """
     if options.reserve_tokens is None:
         return min(RESERVE_TOKENS, window // RESERVE_SHARE)
@@ -55,10 +46,6 @@ def reserve_of(options: ContextOptions, window: int) -> int:
 def count_beside(beside: object, count_tokens: TokenCounter) -> int:
     """
     Count the tokens of what is sent beside a list.
-
-    Args:
-        beside: A text, what a provider takes (mappings, lists, objects of its SDK), or None.
-        count_tokens: What a text costs.
 
     Raises:
         ConfigurationError: Something in it is neither text nor JSON, such as a function.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from otel_errcompact.context.memory.recall import Query, recall_text
+from otel_errcompact.context.providers.provider import PROVIDERS, ToolDefinition
 from otel_errcompact.context.window.room import reserve_of
 from otel_errcompact.digest import one_line
 from otel_errcompact.exceptions import ConfigurationError
@@ -85,13 +86,17 @@ class ContextTools:
         Raises:
             ConfigurationError: The format is not known.
         """
-        make = _FORMS.get(format)
-        if make is None:
-            raise ConfigurationError(f"{format!r} is no format of tools; choose one of {', '.join(_FORMS)}")
-        recall = make(self._recall, _RECALL, _PROPERTIES)
-        compact = make(self._compact, _COMPACT.format(recall=self._recall), {})
-        made = [recall, compact]
-        return [{"function_declarations": made}] if format == "gemini" else made
+        tools = (
+            ToolDefinition(self._recall, _RECALL, _PROPERTIES),
+            ToolDefinition(self._compact, _COMPACT.format(recall=self._recall), {}),
+        )
+        if format == "mcp":
+            return [{"name": one.name, "description": one.description, "inputSchema": one.schema} for one in tools]
+        if format not in PROVIDERS:
+            raise ConfigurationError(
+                f"{format!r} is no format of tools; choose one of {', '.join([*PROVIDERS, 'mcp'])}"
+            )
+        return PROVIDERS[format].define_tools(tools)
 
     def handle(self, name: str, arguments: Mapping[str, object] | str | None = None) -> str:
         """
@@ -190,45 +195,3 @@ def _read_number(value: object) -> int | None:
         digits = value.strip().replace(",", "")
         return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= len(str(10**12)) else None
     return value if isinstance(value, int) else None
-
-
-def _make_schema(properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "object", "properties": {name: dict(what) for name, what in properties.items()}}
-    return {**schema, "required": ["place"]} if properties else schema
-
-
-def _for_anthropic(name: str, description: str, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    return {"name": name, "description": description, "input_schema": _make_schema(properties)}
-
-
-def _for_chat(name: str, description: str, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    function = {"name": name, "description": description, "parameters": _make_schema(properties)}
-    return {"type": "function", "function": function}
-
-
-def _for_responses(name: str, description: str, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    # Strict schemas have no optional arguments, and strict is what the Responses API takes if nothing is said.
-    parameters = _make_schema(properties)
-    return {"type": "function", "name": name, "description": description, "parameters": parameters, "strict": False}
-
-
-def _for_gemini(name: str, description: str, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    # Types are in capitals there, and an object without properties is refused.
-    declaration: dict[str, Any] = {"name": name, "description": description}
-    if not properties:
-        return declaration
-    typed = {key: {**what, "type": str(what["type"]).upper()} for key, what in properties.items()}
-    return {**declaration, "parameters": {"type": "OBJECT", "properties": typed, "required": ["place"]}}
-
-
-def _for_mcp(name: str, description: str, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    return {"name": name, "description": description, "inputSchema": _make_schema(properties)}
-
-
-_FORMS: Final[dict[str, Callable[[str, str, Mapping[str, Mapping[str, Any]]], dict[str, Any]]]] = {
-    "anthropic": _for_anthropic,
-    "openai-chat": _for_chat,
-    "openai-responses": _for_responses,
-    "gemini": _for_gemini,
-    "mcp": _for_mcp,
-}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic_core import to_json
 
-from otel_errcompact.context.providers import FORMATS, plain
+from otel_errcompact.context.providers import PROVIDERS, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,10 +37,10 @@ def json_lines(messages: Sequence[Message], format: FormatName) -> str:  # noqa:
             ).decode()
         except ValueError:
             """One of them has to be written otherwise."""
-    write = FORMATS[format].write
+    write_message = PROVIDERS[format].write_message
     return "\n".join(
         [
-            json_line(write(message) if message.native is None else message.native, is_plain=_is_plain(message))
+            json_line(write_message(message) if message.native is None else message.native, is_plain=_is_plain(message))
             for message in messages
         ]
     )
@@ -49,10 +49,6 @@ def json_lines(messages: Sequence[Message], format: FormatName) -> str:  # noqa:
 def json_line(native: object, *, is_plain: bool = False) -> str:
     """
     Return a mapping, or a provider's own object, as one line of JSON.
-
-    Args:
-        native: The message or block.
-        is_plain: Whether it is known to hold nothing but what JSON has a form for, which is four times as fast.
 
     Raises:
         OSError: It cannot be written as JSON, so that it must not be cut.

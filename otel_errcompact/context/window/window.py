@@ -242,7 +242,7 @@ class ContextWindow:
         # From here on another thread may have it.
         self._memories.put(session, memory)
         return Compaction(
-            messages=providers.write(progress.conversation),
+            messages=providers.write_list(progress.conversation),
             session=session,
             notes=tuple(progress.notes),
             tokens_before=progress.notes[0].tokens_before,
@@ -266,9 +266,6 @@ class ContextWindow:
     def count_beside(self, beside: object) -> int:
         """
         Count what is sent beside a list, in tokens.
-
-        Args:
-            beside: The system prompt, the schemas of tools, a list of both, or None.
 
         Raises:
             ConfigurationError: It is neither text nor JSON.
@@ -383,12 +380,7 @@ class _Step(NamedTuple):
 
 
 class _Progress:
-    """
-    How far a list has come.
-
-    Args:
-        given: The list as it came.
-    """
+    """How far a list has come."""
 
     def __init__(self, given: Conversation) -> None:
         self._steps = [_Step(given, given.tokens)]
@@ -432,9 +424,6 @@ class _Pause:
     The collector runs for so many new objects and follows all that are alive; of a hundred thousand messages none is
     garbage before the list is done. Never while a summariser is waited for. Who has switched the collector off
     finds it off.
-
-    Args:
-        messages: How long the list is.
     """
 
     def __init__(self, messages: int) -> None:

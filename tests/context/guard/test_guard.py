@@ -657,7 +657,7 @@ def test_hooks_of_a_framework_take_the_steps_of_a_call() -> None:
     assert course.refused(Overflow(provider="x", limit_tokens=3_000, sent_tokens=None, message="too long"))
     second = course.compact()
     assert course.forgets
-    assert providers.read(second, guard.window.count_tokens).tokens <= 3_000
+    assert providers.read_list(second, guard.window.count_tokens).tokens <= 3_000
     assert course.sent("reply").messages == second
     assert guard.lowered_window("chat") == 3_000
 

@@ -57,7 +57,7 @@ def test_what_cannot_be_read_is_said_with_its_place(
     Unknown and mixed lists raise: which message it is, what it is, and what to hand in.
     """
     with pytest.raises(ConversationError) as raised:
-        providers.read(messages, estimate_tokens, format)
+        providers.read_list(messages, estimate_tokens, format)
 
     assert index == raised.value.message
     assert told in raised.value.problem
@@ -72,7 +72,7 @@ def test_arguments_with_half_a_character_are_read():
     """
     call = {"type": "tool_use", "id": "1", "name": "run", "input": {"text": "\ud83d"}}
 
-    (message,) = providers.read([{"role": "assistant", "content": [call]}], estimate_tokens).messages
+    (message,) = providers.read_list([{"role": "assistant", "content": [call]}], estimate_tokens).messages
 
     assert message.parts[0].text == '{"text":"\ud83d"}'
 
@@ -86,7 +86,7 @@ def test_arguments_that_are_no_json_are_said():
     call = {"type": "tool_use", "id": "1", "name": "run", "input": circle}
 
     with pytest.raises(ConversationError, match=r"message 1: a block that is no JSON .*Circular"):
-        providers.read([USER, {"role": "assistant", "content": [call]}], estimate_tokens)
+        providers.read_list([USER, {"role": "assistant", "content": [call]}], estimate_tokens)
 
 
 @pytest.mark.parametrize("format", [None, *FORMATS])
@@ -94,10 +94,10 @@ def test_an_empty_list_is_an_empty_conversation(format: FormatName | None):
     """
     Nothing reads as nothing, of the format that was named or of OpenAI chat.
     """
-    conversation = providers.read([], estimate_tokens, format)
+    conversation = providers.read_list([], estimate_tokens, format)
 
     assert (format or "openai-chat", (), 0) == (conversation.format, conversation.messages, conversation.tokens)
-    assert providers.write(conversation) == []
+    assert providers.write_list(conversation) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -108,7 +108,7 @@ def test_an_image_costs_the_same_whatever_its_size(format: FormatName):
     text = "x" * 400
     # A step of the model alone, so that the answer with the image is the last message.
     messages = told(format, (Turn("go", (Step(calls=(Call("run", {}, text, with_image=True),)),)),))
-    conversation = providers.read(messages, estimate_tokens, format)
+    conversation = providers.read_list(messages, estimate_tokens, format)
     result = conversation.messages[-1]
 
     cut = with_text(result, 0, "cut", estimate_tokens)
@@ -116,7 +116,7 @@ def test_an_image_costs_the_same_whatever_its_size(format: FormatName):
     said = len('{"output":"","exit_code":0}') / 4 if format == "gemini" else 0
     assert result.tokens == pytest.approx(IMAGE_TOKENS + 100 + said + FRAME_TOKENS + BLOCK_TOKENS, abs=1)
     assert cut.tokens == 1 + FRAME_TOKENS + BLOCK_TOKENS
-    assert "image" not in str(providers.FORMATS[format].write(cut))
+    assert "image" not in str(providers.PROVIDERS[format].write_message(cut))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_what_else_stands_in_a_message_is_estimated(block: dict[str, Any], token
     """
     Texts in blocks that are not understood count, marks for the provider do not, files by their size.
     """
-    (message,) = providers.read([{"role": "user", "content": [block]}], estimate_tokens, "anthropic").messages
+    (message,) = providers.read_list([{"role": "user", "content": [block]}], estimate_tokens, "anthropic").messages
     if tokens is None:
         # The names of types and media beside it are texts too: a few tokens too many.
         assert 10 <= message.parts[0].tokens <= 20
@@ -163,9 +163,9 @@ def test_a_message_of_100_megabytes_is_not_copied():
     messages = [USER, TOOL_CALL, {"role": "tool", "tool_call_id": "1", "content": huge}]
 
     def edit() -> None:
-        conversation = providers.read(messages, estimate_tokens)
+        conversation = providers.read_list(messages, estimate_tokens)
         cut = with_text(conversation.messages[2], 0, "cut", estimate_tokens)
-        written = providers.FORMATS["openai-chat"].write(cut)
+        written = providers.PROVIDERS["openai-chat"].write_message(cut)
         assert conversation.messages[2].parts[0].text is huge
         assert written == {"role": "tool", "tool_call_id": "1", "content": "cut"}
 
@@ -188,10 +188,10 @@ def test_what_is_malformed_comes_back_as_it_was(messages: list[Any], format: For
     """
     A message of the right shape with nonsense in it is no reason to fail.
     """
-    conversation = providers.read(messages, estimate_tokens, format)
+    conversation = providers.read_list(messages, estimate_tokens, format)
 
-    assert providers.write(conversation) == messages
-    providers.problems(conversation)
+    assert providers.write_list(conversation) == messages
+    providers.find_problems(conversation)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_type_that_is_no_text_is_no_type_that_is_known(format: FormatName, kin
     """A part that names none is kept as it is."""
     item = {"role": "user", "content": [{"type": kind, "text": "hello"}]}
 
-    assert [message.native for message in providers.read([item], estimate_tokens, format).messages] == [item]
+    assert [message.native for message in providers.read_list([item], estimate_tokens, format).messages] == [item]
 
 
 def test_a_summary_that_repeats_a_call_of_no_known_type_is_read() -> None:

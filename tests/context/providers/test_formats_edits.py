@@ -92,9 +92,9 @@ def test_an_edit_keeps_the_form(
     """
     The text takes the place of what the model reads, and every other field is what it was.
     """
-    (read,) = providers.read([message], estimate_tokens, format).messages
+    (read,) = providers.read_list([message], estimate_tokens, format).messages
 
-    written = providers.FORMATS[format].write(with_text(read, 0, text, estimate_tokens))
+    written = providers.PROVIDERS[format].write_message(with_text(read, 0, text, estimate_tokens))
 
     assert before == read.parts[0].text
     assert written == {**message, **changed}
@@ -126,7 +126,7 @@ def test_parts_can_be_taken_out(format: FormatName, message: dict[str, Any], kep
     """
     A layer may leave parts away: what remains is written.
     """
-    (read,) = providers.read([message], estimate_tokens, format).messages
+    (read,) = providers.read_list([message], estimate_tokens, format).messages
     cut = read._replace(parts=tuple(read.parts[index] for index in kept), edited=True)
 
-    assert expected == providers.FORMATS[format].write(cut)
+    assert expected == providers.PROVIDERS[format].write_message(cut)

@@ -55,7 +55,7 @@ def test_what_was_not_edited_comes_back_as_the_very_objects(case: tuple[FormatNa
     name, messages = case
     before = copy.deepcopy(messages)
 
-    written = providers.write(providers.read(messages, estimate_tokens, name))
+    written = providers.write_list(providers.read_list(messages, estimate_tokens, name))
 
     assert [id(message) for message in messages] == [id(message) for message in written]
     assert before == messages
@@ -69,7 +69,7 @@ def test_valid_lists_have_no_problems(case: tuple[FormatName, list[Any]]):
     """
     name, messages = case
 
-    assert providers.problems(providers.read(messages, estimate_tokens, name)) == ()
+    assert providers.find_problems(providers.read_list(messages, estimate_tokens, name)) == ()
 
 
 @settings(max_examples=LISTS_PER_LAW)
@@ -79,9 +79,9 @@ def test_a_list_is_told_by_its_content(case: tuple[FormatName, list[Any]]):
     The format that is detected reads the list as the true one does: another one only where nothing tells them apart.
     """
     name, messages = case
-    detected = providers.read(messages, estimate_tokens)
+    detected = providers.read_list(messages, estimate_tokens)
 
-    assert name == detected.format or detected.messages == providers.read(messages, estimate_tokens, name).messages
+    assert name == detected.format or detected.messages == providers.read_list(messages, estimate_tokens, name).messages
 
 
 @settings(max_examples=LISTS_PER_LAW)
@@ -94,7 +94,7 @@ def test_an_edit_replaces_one_part_and_nothing_else(data: st.DataObject, case: t
     """
     name, messages = case
     before = copy.deepcopy(messages)
-    conversation = providers.read(messages, estimate_tokens, name)
+    conversation = providers.read_list(messages, estimate_tokens, name)
     spots = editable(conversation)
     if not spots:
         return
@@ -103,8 +103,8 @@ def test_an_edit_replaces_one_part_and_nothing_else(data: st.DataObject, case: t
         text = json.dumps({"shortened": text}, ensure_ascii=False, separators=(",", ":"))
     changed = edited(conversation, index, number, text)
 
-    written = providers.write(changed)
-    again = providers.read(written, estimate_tokens, name)
+    written = providers.write_list(changed)
+    again = providers.read_list(written, estimate_tokens, name)
 
     assert [i for i in range(len(messages)) if written[i] is not messages[i]] == [index]
     assert before == messages
@@ -133,7 +133,7 @@ def test_a_made_message_reads_as_it_was_made(format: FormatName, text: str):
     """
     made = providers.from_user(text, estimate_tokens)
 
-    (again,) = providers.read([providers.FORMATS[format].write(made)], estimate_tokens, format).messages
+    (again,) = providers.read_list([providers.PROVIDERS[format].write_message(made)], estimate_tokens, format).messages
 
     assert (made.role, made.tokens, text) == (again.role, again.tokens, again.parts[0].text)
 
@@ -147,4 +147,4 @@ def test_long_conversation_is_as_long_as_asked_and_valid(format: FormatName, cou
     messages = long_conversation(format, messages=count)
 
     assert count == len(messages)
-    assert providers.problems(providers.read(messages, estimate_tokens, format)) == ()
+    assert providers.find_problems(providers.read_list(messages, estimate_tokens, format)) == ()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def problems(format: FormatName, messages: list[Any]) -> list[str]:
-    return list(providers.problems(providers.read(messages, estimate_tokens, format)))
+    return list(providers.find_problems(providers.read_list(messages, estimate_tokens, format)))
 
 
 def use(*ids: str) -> dict[str, Any]:

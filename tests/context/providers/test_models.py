@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
 import pytest
 
-from otel_errcompact.context.providers.models import MODELS, window_of_model
+from otel_errcompact.context.providers.models import MODELS, read_litellm, window_of_model
+
+
+@pytest.fixture(autouse=True)
+def _without_litellm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whether it is installed here or not."""
+    monkeypatch.setattr("otel_errcompact.context.providers.models.find_spec", lambda _: None)
+    yield from _forget_windows()
+
+
+def _forget_windows() -> Iterator[None]:
+    read_litellm.cache_clear()
+    window_of_model.cache_clear()
+    yield
+    read_litellm.cache_clear()
+    window_of_model.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -17,7 +38,9 @@ from otel_errcompact.context.providers.models import MODELS, window_of_model
         pytest.param("claude-opus-4-6", 1_000_000, id="a larger window of a later version"),
         pytest.param("claude-sonnet-4-5[1m]", 1_000_000, id="the long window of Claude Code"),
         pytest.param("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, id="Bedrock"),
-        pytest.param("arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-pro-v1:0", 300_000, id="an ARN"),
+        pytest.param(
+            "arn:aws:bedrock:us-east-1::foundation-model/meta.llama3-1-8b-instruct-v1:0", 131_072, id="an ARN"
+        ),
         pytest.param("vertex_ai/claude-opus-4-5@20251101", 200_000, id="Vertex"),
         pytest.param("openrouter/anthropic/claude-opus-4.8", 1_000_000, id="OpenRouter"),
         pytest.param("gpt-4o-mini-2024-07-18", 128_000, id="OpenAI with its date"),
@@ -34,16 +57,11 @@ from otel_errcompact.context.providers.models import MODELS, window_of_model
         pytest.param("gemini-3.8-flash", 1_048_576, id="a later Gemini"),
         pytest.param("gemini-2.5-pro-preview-tts", 8_192, id="a Gemini that speaks"),
         pytest.param("deepseek/deepseek-chat", 131_072, id="DeepSeek"),
-        pytest.param("mistral-large-latest", 262_144, id="Mistral"),
-        pytest.param("qwen3-max-2026-01-23", 258_048, id="Qwen"),
         pytest.param("Qwen/Qwen3-32B", 32_768, id="open weights of Qwen"),
         pytest.param("meta-llama/Llama-3.3-70B-Instruct", 131_072, id="Llama"),
         pytest.param("meta.llama3-1-70b-instruct-v1:0", 131_072, id="Llama on Bedrock"),
         pytest.param("accounts/fireworks/models/llama-v3p1-70b-instruct", 131_072, id="Llama at Fireworks"),
         pytest.param("llama3-70b-8192", 8_192, id="the first Llama 3"),
-        pytest.param("xai/grok-4.5-latest", 500_000, id="Grok"),
-        pytest.param("moonshot-v1-32k", 32_768, id="Moonshot"),
-        pytest.param("zai/glm-5.1", 200_000, id="GLM"),
     ],
 )
 def test_the_window_of_a_model_is_found_by_any_of_its_names(model: str, tokens: int) -> None:
@@ -81,3 +99,60 @@ def test_each_window_names_its_document() -> None:
     """So that it can be looked up again."""
     assert {row.source.partition("//")[0] for row in MODELS} == {"https:"}
     assert all(row.tokens >= 8_192 for row in MODELS)
+
+
+@pytest.fixture
+def litellm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with a table of LiteLLM's form, which must not be imported."""
+    package = tmp_path / "litellm"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise AssertionError('imported')", encoding="utf-8")
+    rows = {
+        "sample_spec": {"max_input_tokens": "max input tokens, if the provider specifies it", "mode": "chat"},
+        "gpt-4.1": {"max_input_tokens": 7, "mode": "chat"},
+        "mistral/Mistral-Large-Latest": {"max_input_tokens": 262_144, "mode": "chat"},
+        "azure_ai/mistral-large-latest": {"max_input_tokens": 128_000, "mode": "chat"},
+        "openrouter/mistralai/mistral-large-latest": {"max_input_tokens": 262_144, "mode": "chat"},
+        "mistral/mistral-embed": {"max_input_tokens": 8_192, "mode": "embedding"},
+    }
+    file = package / "model_prices_and_context_window_backup.json"
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("otel_errcompact.context.providers.models.find_spec", find_spec)
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        pytest.param("gpt-4.1", 1_047_576, id="ours comes first"),
+        pytest.param("mistral/mistral-large-latest", 262_144, id="a provider's"),
+        pytest.param("azure_ai/mistral-large-latest", 128_000, id="a host's own"),
+        pytest.param("my-gateway/mistral/mistral-large-latest", 262_144, id="behind a gateway"),
+        pytest.param("mistral-large-latest", 262_144, id="without a host, what most give it"),
+        pytest.param("ollama/mistral-large-latest", None, id="on a server of one's own"),
+        pytest.param("mistral/mistral-embed", None, id="no model that answers"),
+        pytest.param("sample_spec", None, id="no row"),
+    ],
+)
+@pytest.mark.usefixtures("litellm")
+def test_what_is_not_ours_is_looked_up_in_litellms_table(model: str, tokens: int | None) -> None:
+    """As data: to import it takes seconds."""
+    assert window_of_model(model) == tokens
+
+
+def test_a_table_of_another_form_is_none(litellm: Path) -> None:
+    """A guest raises nothing for somebody else's file."""
+    litellm.write_text("[1]", encoding="utf-8")
+    assert window_of_model("mistral/mistral-large-latest") is None
+
+
+@pytest.mark.skipif(find_spec("litellm") is None, reason="LiteLLM is not installed here")
+def test_the_real_table_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not imported."""
+    monkeypatch.setattr("otel_errcompact.context.providers.models.find_spec", find_spec)
+    assert len(read_litellm()) > 1_000
+    assert window_of_model("mistral/mistral-large-latest") in range(32_000, 2_000_000)
+    assert window_of_model("xai/grok-4") in range(32_000, 4_000_000)
+    assert "litellm" not in sys.modules

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_errcompact.context import providers, repair
-from otel_errcompact.context.providers.repairing.wording import LOST_TURN, UNKNOWN_OUTCOME
+from otel_errcompact.context.providers.provider import LOST_TURN, UNKNOWN_OUTCOME
 from otel_errcompact.digest.tokens import estimate_tokens
 from tests.context.conversations import FORMATS, LISTS_PER_LAW, broken_conversations, conversations
 
@@ -22,7 +22,7 @@ LOST = "[errcompact repair: the result of a call that is not in this conversatio
 
 
 def problems(format: FormatName, messages: list[Any]) -> tuple[str, ...]:
-    return providers.problems(providers.read(messages, estimate_tokens, format))
+    return providers.find_problems(providers.read_list(messages, estimate_tokens, format))
 
 
 # OpenAI Chat Completions.

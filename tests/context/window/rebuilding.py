@@ -31,7 +31,7 @@ def rebuilt(messages: list[Any], archive: Archive, format: FormatName) -> list[A
     """The list as it was before anything was cut, out of each marker what is kept at its place."""
     made: list[Any] = []
     followers = 0
-    for message in providers.read(messages, estimate_tokens, format).messages:
+    for message in providers.read_list(messages, estimate_tokens, format).messages:
         if followers:
             # Of those that the marker before it stands for: they are kept at its place.
             followers -= 1
@@ -43,7 +43,7 @@ def rebuilt(messages: list[Any], archive: Archive, format: FormatName) -> list[A
             made += rebuilt(kept, archive, format)
             continue
         whole = _with_wholes(message, archive, format)
-        natives = providers.write(Conversation(format=format, messages=(whole,)))
+        natives = providers.write_list(Conversation(format=format, messages=(whole,)))
         # What was cut may have been the marker of an earlier cut.
         made += natives if whole is message else rebuilt(natives, archive, format)
     return made
@@ -53,7 +53,7 @@ def as_read(messages: list[Any], format: FormatName) -> list[Any]:
     """What a model reads of a list, to the character, in one form whichever way the provider says it."""
     return [
         (message.role, message.tokens, [_said(part) for part in message.parts])
-        for message in providers.read(messages, estimate_tokens, format).messages
+        for message in providers.read_list(messages, estimate_tokens, format).messages
     ]
 
 
@@ -97,9 +97,9 @@ def _replaced(message: Message, index: int, whole: str, format: FormatName) -> M
     if block is None:
         return with_text(message, index, whole, estimate_tokens)
     if format in ("openai-chat", "openai-responses"):
-        return providers.read([block], estimate_tokens, format).messages[0]
+        return providers.read_list([block], estimate_tokens, format).messages[0]
     held = {"role": "user", ("parts" if format == "gemini" else "content"): [block]}
-    whole_part = providers.read([held], estimate_tokens, format).messages[0].parts[0]
+    whole_part = providers.read_list([held], estimate_tokens, format).messages[0].parts[0]
     parts = (*message.parts[:index], whole_part, *message.parts[index + 1 :])
     tokens = message.tokens - part.tokens + whole_part.tokens
     return message._replace(parts=parts, tokens=tokens, edited=True)

@@ -62,7 +62,7 @@ def workspace(archive: MemoryArchive | None = None, target: int = 100_000, **opt
 
 
 def read(messages: list[Any]) -> Conversation:
-    return providers.read(messages, estimate_tokens, "openai-chat")
+    return providers.read_list(messages, estimate_tokens, "openai-chat")
 
 
 def replaced(steps: Steps, start: int, end: int, budget: int = 100_000, **more: Any) -> list[Any]:
@@ -70,7 +70,7 @@ def replaced(steps: Steps, start: int, end: int, budget: int = 100_000, **more: 
     conversation = read(steps.messages)
     space = more.pop("space", None) or workspace(**more)
     made = replace_messages(conversation, Gone(start, end, "memory:gone"), "reactive", budget, space)
-    return providers.write(Conversation(format="openai-chat", messages=made))
+    return providers.write_list(Conversation(format="openai-chat", messages=made))
 
 
 def index_of(steps: Steps, start: int, end: int, **more: Any) -> dict[str, str]:
@@ -119,7 +119,7 @@ def test_words_beside_results_stay_without_the_results():
         ],
     }
     alone = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "u", "content": "another"}]}
-    messages = providers.read([native, alone], estimate_tokens, "anthropic").messages
+    messages = providers.read_list([native, alone], estimate_tokens, "anthropic").messages
     (kept,) = keep_words(messages, 1_000, estimate_tokens)
     assert [part.text for part in kept.parts] == ["Stop after this one."]
 
@@ -532,10 +532,10 @@ def test_a_second_hard_cut_takes_the_first_one_s_index_along():
     space = workspace(target=700, window_tokens=8_000, reserve_tokens=0)
     once = reactive(read(steps.messages), space).conversation
     grown = Steps()
-    grown.messages = providers.write(once)
+    grown.messages = providers.write_list(once)
     for number in range(20, 40):
         grown.call("get", f'{{"card": "gift_card_{number:04}"}} {"word " * 40}', number=number)
-    twice = providers.write(reactive(read(grown.messages), space).conversation)
+    twice = providers.write_list(reactive(read(grown.messages), space).conversation)
     texts = [message["content"] for message in twice if isinstance(message["content"], str)]
     assert "Never touch prod.env." in texts
     assert sum("[errcompact reactive: " in text and "; whole: " in text for text in texts) == 1

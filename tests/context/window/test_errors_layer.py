@@ -38,7 +38,7 @@ def workspace(archive: Any = None, count_tokens: Any = estimate_tokens) -> Works
 def conversation(*calls: Call, format: FormatName = "anthropic") -> Conversation:
     """A task and one answer of the model for each call."""
     steps = tuple(Step(calls=(call,)) for call in calls)
-    return providers.read(told(format, (Turn("mend the shop", steps),)), estimate_tokens, format)
+    return providers.read_list(told(format, (Turn("mend the shop", steps),)), estimate_tokens, format)
 
 
 def failed(result: str = "", tool: str = "run_tests", **arguments: object) -> Call:
@@ -57,7 +57,7 @@ def results(edited: Edited | Conversation) -> list[str]:
 
 def written_and_read(edited: Edited) -> Conversation:
     """The conversation as the application keeps it."""
-    return providers.read(providers.write(edited.conversation), estimate_tokens, edited.conversation.format)
+    return providers.read_list(providers.write_list(edited.conversation), estimate_tokens, edited.conversation.format)
 
 
 FIRST = (
@@ -133,7 +133,7 @@ def test_untouched_messages_are_the_callers_own() -> None:
     """Only the message with the error is new; its native object is not changed."""
     messages = told("anthropic", (Turn("go", (Step(calls=(fine(),)), Step(calls=(failed(),)))),))
     before = json.dumps(messages)
-    after = providers.write(errors(providers.read(messages, estimate_tokens), workspace()).conversation)
+    after = providers.write_list(errors(providers.read_list(messages, estimate_tokens), workspace()).conversation)
     assert json.dumps(messages) == before
     assert [new is old for new, old in zip(after, messages, strict=True)] == [True, True, True, True, False]
     assert after[4]["content"][0]["is_error"] is True  # type: ignore[index]
@@ -213,7 +213,7 @@ def test_a_huge_input_of_a_failed_call_is_shortened_when_it_is_old(format: Forma
     assert json.loads(archive.read(cut.place)) == huge_call().arguments
     assert estimate_tokens(call.text) < 400
     assert cut.tool == "write_file"
-    assert providers.problems(edited.conversation) == providers.problems(old)
+    assert providers.find_problems(edited.conversation) == providers.find_problems(old)
 
 
 def test_a_huge_input_of_a_call_that_succeeded_stays() -> None:
@@ -251,17 +251,17 @@ _TURNS = st.lists(
 def test_laws(format: FormatName, count_tokens: Any, turns: tuple[Turn, ...]) -> None:
     """Valid as before, never larger, all of it to be read back, and a second run finds nothing to do."""
     archive = MemoryArchive()
-    before = providers.read(told(format, turns), count_tokens, format)
+    before = providers.read_list(told(format, turns), count_tokens, format)
     space = workspace(archive, count_tokens)
     edited = errors(before, space)
     after = edited.conversation
-    assert providers.problems(after) == providers.problems(before)
+    assert providers.find_problems(after) == providers.find_problems(before)
     assert pairs_of(after.messages) == pairs_of(before.messages)
     assert after.tokens == before.tokens - sum(cut.tokens_before - cut.tokens_after for cut in edited.cuts)
     assert all(cut.tokens_after < cut.tokens_before for cut in edited.cuts)
     originals = {part.text for message in before.messages for part in message.parts}
     assert all(archive.read(cut.place) in originals for cut in edited.cuts)
-    again = providers.read(providers.write(after), count_tokens, format)
+    again = providers.read_list(providers.write_list(after), count_tokens, format)
     assert errors(again, space).conversation is again
     assert errors(before, space) == edited
 
@@ -271,9 +271,9 @@ def test_laws(format: FormatName, count_tokens: Any, turns: tuple[Turn, ...]) ->
 @given(data=st.data())
 def test_broken_lists_are_made_no_worse(format: FormatName, data: st.DataObject) -> None:
     """Orphans, ids twice, calls without an answer: nothing is lost and nothing raises."""
-    before = providers.read(data.draw(broken_conversations(format)), estimate_tokens, format)
+    before = providers.read_list(data.draw(broken_conversations(format)), estimate_tokens, format)
     after = errors(before, workspace()).conversation
-    assert providers.problems(after) == providers.problems(before)
+    assert providers.find_problems(after) == providers.find_problems(before)
     assert after.tokens <= before.tokens
 
 
@@ -284,12 +284,12 @@ def test_appending_leaves_what_was_compacted_as_it_was(turns: tuple[Turn, ...]) 
     archive, messages = MemoryArchive(), told("anthropic", turns)
     lists: list[list[object]] = []
     for length in range(1, len(messages) + 1):
-        read = providers.read(messages[:length], estimate_tokens, "anthropic")
+        read = providers.read_list(messages[:length], estimate_tokens, "anthropic")
         edited = errors(read, workspace(archive))
-        lists.append(providers.write(edited.conversation))
+        lists.append(providers.write_list(edited.conversation))
     for shorter, longer in pairwise(lists):
-        common = providers.read(longer[: len(shorter)], estimate_tokens, "anthropic").tokens
-        gained = providers.read(shorter, estimate_tokens, "anthropic").tokens - common
+        common = providers.read_list(longer[: len(shorter)], estimate_tokens, "anthropic").tokens
+        gained = providers.read_list(shorter, estimate_tokens, "anthropic").tokens - common
         assert longer[: len(shorter)] == shorter or gained >= BATCH_TOKENS - 200
 
 

@@ -89,7 +89,7 @@ def check_cut(before: Conversation, cut, space: Workspace) -> None:
     whole = space.archive.read(cut.place)
     if cut.messages:
         gone = before.messages[cut.message : cut.message + cut.messages]
-        write = providers.FORMATS[before.format].write
+        write = providers.PROVIDERS[before.format].write_message
         natives = [write(message) if message.native is None else message.native for message in gone]
         assert [json.loads(line) for line in whole.split("\n")] == natives
         return
@@ -106,7 +106,7 @@ def check_cut(before: Conversation, cut, space: Workspace) -> None:
 
 def read_again(conversation: Conversation) -> Conversation:
     """What a program reads that gets the written list back in its next turn."""
-    return providers.read(providers.write(conversation), estimate_tokens, conversation.format)
+    return providers.read_list(providers.write_list(conversation), estimate_tokens, conversation.format)
 
 
 @FEW
@@ -115,21 +115,21 @@ def test_any_order_of_layers_on_a_valid_conversation(format, data, layers, optio
     """The result is valid and no larger, every call has its result, and all that was cut is there."""
     messages = data.draw(conversations(format, max_turns=4))
     untouched = copy.deepcopy(messages)
-    given_ = providers.read(messages, estimate_tokens, format)
-    allowed = providers.problems(given_)
+    given_ = providers.read_list(messages, estimate_tokens, format)
+    allowed = providers.find_problems(given_)
     space = workspace(options, target)
     steps = run(given_, layers, space)
     for before, edited in steps:
         check_step(before, edited, space)
         assert edited.problem == ""
-        assert providers.problems(edited.conversation) == allowed == ()
+        assert providers.find_problems(edited.conversation) == allowed == ()
         assert pairs_of(edited.conversation.messages).orphans == ()
     assert messages == untouched
     last = steps[-1][1].conversation
     by_identity = {id(message) for message in messages}
     assert all(
         id(native) in by_identity
-        for message, native in zip(last.messages, providers.write(last), strict=True)
+        for message, native in zip(last.messages, providers.write_list(last), strict=True)
         if not message.edited and message.native is not None
     )
 
@@ -140,7 +140,7 @@ def test_a_second_run_changes_nothing(layer, format, data, options, target) -> N
     """Neither in the same turn nor when the written list comes back in the next one."""
     messages = data.draw(conversations(format, max_turns=4))
     space = workspace(options, target)
-    once = layer(providers.read(messages, estimate_tokens, format), space).conversation
+    once = layer(providers.read_list(messages, estimate_tokens, format), space).conversation
     assert layer(once, space).conversation is once
     again = read_again(once)
     assert layer(again, space).conversation is again
@@ -151,7 +151,7 @@ def test_a_second_run_changes_nothing(layer, format, data, options, target) -> N
 def test_a_full_disk_changes_nothing(format, data, layers, options, target) -> None:
     """What cannot be kept is not cut, and whoever would have cut it says so."""
     messages = data.draw(conversations(format, max_turns=4))
-    conversation = providers.read(messages, estimate_tokens, format)
+    conversation = providers.read_list(messages, estimate_tokens, format)
     would_cut = {layer: bool(layer(conversation, workspace(options, target)).cuts) for layer in layers}
     for layer in layers:
         edited = layer(conversation, workspace(options, target, FullDisk()))
@@ -166,10 +166,10 @@ def test_a_broken_conversation_becomes_no_worse(format, data, layers, options, t
     """Orphans, doubled ids, calls without a result: nothing raises, nothing is lost, no further problem appears."""
     messages = data.draw(broken_conversations(format))
     untouched = copy.deepcopy(messages)
-    conversation = providers.read(messages, estimate_tokens, format)
+    conversation = providers.read_list(messages, estimate_tokens, format)
     space = workspace(options, target)
     for before, edited in run(conversation, layers, space):
         check_step(before, edited, space)
-        assert len(providers.problems(edited.conversation)) <= len(providers.problems(before))
+        assert len(providers.find_problems(edited.conversation)) <= len(providers.find_problems(before))
         assert len(pairs_of(edited.conversation.messages).orphans) <= len(pairs_of(before.messages).orphans)
     assert messages == untouched

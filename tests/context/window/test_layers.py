@@ -63,7 +63,7 @@ def workspace(archive: MemoryArchive | None = None, *, target: int = 0, **option
 
 def conversation(*steps: Step) -> Conversation:
     """A conversation with Anthropic: a task, and steps of the agent."""
-    return providers.read(told("anthropic", (Turn("mend the parser", steps),)), estimate_tokens, "anthropic")
+    return providers.read_list(told("anthropic", (Turn("mend the parser", steps),)), estimate_tokens, "anthropic")
 
 
 def calling(*said: str, tool: str = "read_file", failed: bool = False) -> Step:
@@ -109,7 +109,7 @@ def test_only_the_newest_results_count(steps) -> None:
 def test_results_stay_newest_until_the_next_calls() -> None:
     """An answer without calls and a further question do not make them older."""
     turns = (Turn("a", (calling(LOG), Step(text="done"))), Turn("b"))
-    given = providers.read(told("anthropic", turns), estimate_tokens, "anthropic")
+    given = providers.read_list(told("anthropic", turns), estimate_tokens, "anthropic")
     assert len(results(given, workspace(result_budget_tokens=100)).cuts) == 1
 
 
@@ -124,7 +124,7 @@ def test_results_before_messages_that_were_taken_out_are_not_the_newest() -> Non
     """Among what was taken out were later calls; a budget that looked past the marker would cut anew in each turn."""
     given = conversation(calling(LOG), *[calling("x" * 40)] * 5, Step(text="done"))
     space = workspace(result_budget_tokens=100, head_messages=3, snip_messages=8)
-    question = providers.read(told("anthropic", (Turn("and now?"),)), estimate_tokens, "anthropic").messages
+    question = providers.read_list(told("anthropic", (Turn("and now?"),)), estimate_tokens, "anthropic").messages
     snipped = snip(replace(given, messages=(*given.messages, *question)), space).conversation
     assert [message.role for message in snipped.messages] == ["user", "assistant", "user", "user", "user"]
     assert results(snipped, space).conversation is snipped
@@ -283,8 +283,8 @@ def test_the_middle_of_many_messages_is_taken_out_in_one_batch() -> None:
     space = workspace(snip_messages=20, head_messages=3)
     given = conversation(*[calling(f"result {number}") for number in range(10)])
     edited = snip(given, space)
-    messages = providers.write(edited.conversation)
-    natives = providers.write(given)
+    messages = providers.write_list(edited.conversation)
+    natives = providers.write_list(given)
     assert len(given.messages) == 21
     assert messages[:3] == natives[:3]
     assert messages[3] == {
@@ -322,7 +322,7 @@ def test_a_second_snip_takes_the_marker_of_the_first_with_it() -> None:
 def test_the_newest_turn_stays_however_long_it_is() -> None:
     """Forty results of one answer are not separated from their calls, and not taken out."""
     steps = (calling("x" * 200), calling("y" * 200), calling(*"z" * 40))
-    given = providers.read(told("openai-chat", (Turn("task", steps),)), estimate_tokens, "openai-chat")
+    given = providers.read_list(told("openai-chat", (Turn("task", steps),)), estimate_tokens, "openai-chat")
     edited = snip(given, workspace(snip_messages=20, head_messages=1))
     assert edited.conversation.messages[2:] == given.messages[5:]
     assert snip(edited.conversation, workspace(snip_messages=20, head_messages=1)).cuts == ()
@@ -333,7 +333,7 @@ def test_a_call_that_is_answered_late_keeps_its_turns() -> None:
     call = {"type": "function_call", "call_id": "late", "name": "build", "arguments": "{}"}
     result = {"type": "function_call_output", "call_id": "late", "output": "built"}
     said = [{"role": "user", "content": f"question {number}"} for number in range(500)]
-    given = providers.read([*said[:250], call, *said[250:], result], estimate_tokens, "openai-responses")
+    given = providers.read_list([*said[:250], call, *said[250:], result], estimate_tokens, "openai-responses")
     edited = snip(given, workspace(snip_messages=400))
     assert [cut.messages for cut in edited.cuts] == [246]
     assert edited.conversation.messages[-252:] == given.messages[-252:]
@@ -356,7 +356,7 @@ def test_messages_that_the_disk_refuses_stay() -> None:
 def test_a_middle_smaller_than_its_marker_stays() -> None:
     """Nothing is saved by it."""
     chat = [{"role": "user" if number % 2 == 0 else "assistant", "content": ""} for number in range(9)]
-    given = providers.read(chat, lambda text: 50 * bool(text), "openai-chat")
+    given = providers.read_list(chat, lambda text: 50 * bool(text), "openai-chat")
     space = Workspace(
         archive=MemoryArchive(),
         options=ContextOptions(snip_messages=8),
@@ -387,7 +387,7 @@ def test_what_is_taken_out_is_kept_as_the_provider_would_be_sent_it(content, kep
     space = workspace(head_messages=1)
     messages = [{"role": "user", "content": "x" * 300} for _ in range(9)]
     messages[2] = {"role": "user", "content": content}
-    (cut,) = snip(providers.read(messages, estimate_tokens, "anthropic"), space).cuts
+    (cut,) = snip(providers.read_list(messages, estimate_tokens, "anthropic"), space).cuts
     assert json.loads(space.archive.read(cut.place).split("\n")[1]) == {"role": "user", "content": kept}
 
 
@@ -397,7 +397,7 @@ def test_a_message_that_no_json_can_hold_is_not_taken_out() -> None:
     deep["self"] = deep
     messages: list[Any] = [{"role": "user", "content": "x" * 300} for _ in range(9)]
     messages[2] = {"role": "user", "content": "x", "extra": deep}
-    given = providers.read(messages, estimate_tokens, "openai-chat")
+    given = providers.read_list(messages, estimate_tokens, "openai-chat")
     edited = snip(given, workspace(head_messages=1))
     assert edited.conversation is given
     assert "what would be cut cannot be written as JSON: Circular reference detected" in edited.problem
@@ -411,7 +411,7 @@ def test_cost_grows_with_the_conversation_and_not_faster(layer) -> None:
     """Thirty-two times the messages take about thirty-two times as long."""
 
     def work(messages: int):
-        given = providers.read(long_conversation("anthropic", messages=messages), estimate_tokens, "anthropic")
+        given = providers.read_list(long_conversation("anthropic", messages=messages), estimate_tokens, "anthropic")
         return lambda: layer(given, workspace())
 
     assert grows_linearly(work, small=150)

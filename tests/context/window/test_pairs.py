@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def read(format: FormatName, messages: list[Any]) -> tuple[Message, ...]:
-    return providers.read(messages, estimate_tokens, format).messages
+    return providers.read_list(messages, estimate_tokens, format).messages
 
 
 def of_calls(messages: tuple[Message, ...]) -> list[tuple[str, str]]:
@@ -86,14 +86,14 @@ def test_any_cut_of_a_valid_list_is_valid(data: st.DataObject, case: tuple[Forma
     A head up to a cut, a message of the user and a tail from a later cut make a list that the provider accepts.
     """
     name, messages = case
-    conversation = providers.read(messages, estimate_tokens, name)
+    conversation = providers.read_list(messages, estimate_tokens, name)
     points = cut_points(conversation.messages)
     begin, end = sorted([data.draw(st.sampled_from(points)), data.draw(st.sampled_from(points))])
     marker = providers.from_user("the middle was cut", estimate_tokens)
 
     kept = (*conversation.messages[:begin], marker, *conversation.messages[end:])
 
-    assert providers.problems(Conversation(format=name, messages=kept)) == ()
+    assert providers.find_problems(Conversation(format=name, messages=kept)) == ()
 
 
 @settings(max_examples=LISTS_PER_LAW)

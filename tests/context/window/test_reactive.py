@@ -44,9 +44,9 @@ def run(
         target_tokens=target,
         room_tokens=room,
     )
-    given = providers.read(messages, estimate_tokens, "openai-chat")
+    given = providers.read_list(messages, estimate_tokens, "openai-chat")
     edited = reactive(given, workspace)
-    return edited, providers.write(edited.conversation)
+    return edited, providers.write_list(edited.conversation)
 
 
 def test_the_turns_between_the_task_and_the_newest_go():
@@ -298,8 +298,8 @@ def test_arguments_cost_when_read_what_they_cost_when_written(format: Any):
     workspace = Workspace(
         archive=archive, options=ContextOptions(**NOTHING_CARRIED), count_tokens=estimate_tokens, target_tokens=600
     )
-    once = reactive(providers.read(messages, estimate_tokens, format), workspace).conversation
-    read = providers.read(providers.write(once), estimate_tokens, format)
+    once = reactive(providers.read_list(messages, estimate_tokens, format), workspace).conversation
+    read = providers.read_list(providers.write_list(once), estimate_tokens, format)
     assert once.tokens == read.tokens <= 600
     workspace = Workspace(
         archive=archive, options=ContextOptions(**NOTHING_CARRIED), count_tokens=estimate_tokens, target_tokens=400
@@ -309,4 +309,4 @@ def test_arguments_cost_when_read_what_they_cost_when_written(format: Any):
     assert text.startswith('{"errcompact":"[errcompact reactive: ')
     assert text.count('"errcompact":') == 1
     assert json.loads(text)["path"] == "a.py"
-    assert twice.tokens == providers.read(providers.write(twice), estimate_tokens, format).tokens <= 400
+    assert twice.tokens == providers.read_list(providers.write_list(twice), estimate_tokens, format).tokens <= 400

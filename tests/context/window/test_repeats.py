@@ -50,7 +50,7 @@ def workspace(archive: MemoryArchive | None = None, **options: Any) -> Workspace
 
 def run(messages: list[Any], space: Workspace | None = None) -> tuple[Edited, list[str]]:
     """What became of the list, and the texts of its results."""
-    edited = repeats(providers.read(messages, estimate_tokens, "openai-chat"), space or workspace())
+    edited = repeats(providers.read_list(messages, estimate_tokens, "openai-chat"), space or workspace())
     made = edited.conversation.messages
     return edited, [part.text for message in made for part in message.parts if part.kind == "result"]
 
@@ -90,7 +90,7 @@ def test_a_repeated_read_names_the_first() -> None:
 )  # fmt: skip
 def test_these_stay(steps: Any) -> None:
     """Nothing is cut, and the list is the same object."""
-    conversation = providers.read(read(*steps), estimate_tokens, "openai-chat")
+    conversation = providers.read_list(read(*steps), estimate_tokens, "openai-chat")
     assert repeats(conversation, workspace()).conversation is conversation
 
 

@@ -149,7 +149,7 @@ def test_both_sides_of_it_are_snipped_at_once() -> None:
 )
 def test_ranges_beside(start: int, end: int, place: int, ranges: list[tuple[int, int]]) -> None:
     """With the pair that it belongs to."""
-    messages = providers.read([TASK, *items(0, 6)], estimate_tokens).messages
+    messages = providers.read_list([TASK, *items(0, 6)], estimate_tokens).messages
     assert ranges_beside(start, end, place, messages) == ranges
 
 
@@ -195,7 +195,7 @@ class Server:
 
     def __call__(self, messages: list[object]) -> Any:
         self.calls += 1
-        sent = providers.read(messages, estimate_tokens, "anthropic").tokens
+        sent = providers.read_list(messages, estimate_tokens, "anthropic").tokens
         return cleared(sent - self.tokens, self.tokens)
 
 

@@ -205,10 +205,10 @@ def test_a_refused_summary_is_asked_for_where_somebody_asks(reason):
 def test_lists_are_remembered_that_json_can_hold():
     """Of another nothing is known; of many the oldest is forgotten."""
     refused = RefusedLists(lists=1)
-    first, second = (providers.read([TASK, *turns(number, number + 1)], estimate_tokens) for number in (1, 2))
+    first, second = (providers.read_list([TASK, *turns(number, number + 1)], estimate_tokens) for number in (1, 2))
     endless: list[Any] = []
     endless.append(endless)
-    strange = providers.read([{**TASK, "strange": endless}], estimate_tokens)
+    strange = providers.read_list([{**TASK, "strange": endless}], estimate_tokens)
     refused.add(first, "a", 100)
     assert refused.holds(first, "a", 100)
     assert not refused.holds(first, "b", 100)

@@ -87,7 +87,7 @@ def test_what_is_handed_out_belongs_to_whoever_asked() -> None:
 def test_an_unknown_format_is_refused() -> None:
     """With those that there are."""
     with pytest.raises(
-        ConfigurationError, match="'cohere' is no format of tools; choose one of anthropic, openai-chat"
+        ConfigurationError, match="'cohere' is no format of tools; choose one of anthropic, gemini, openai-chat"
     ):
         ContextTools(window()).definitions("cohere")  # type: ignore[arg-type]
 

@@ -621,8 +621,8 @@ def test_valid_lists_stay_valid(format: FormatName, data: st.DataObject):
     before = copy.deepcopy(messages)
     for reason in data.draw(OCCASIONS):
         compaction = compacted(one, messages, reason=reason, format=format)
-        read_again = providers.read(compaction.messages, estimate_tokens, format)
-        assert compaction.problems == providers.problems(read_again) == ()
+        read_again = providers.read_list(compaction.messages, estimate_tokens, format)
+        assert compaction.problems == providers.find_problems(read_again) == ()
         assert read_again.tokens == compaction.tokens_after <= compaction.tokens_before
         assert all(note.tokens_after <= note.tokens_before for note in compaction.notes)
         assert all("discarded" not in note.problem for note in compaction.notes)
@@ -681,7 +681,7 @@ def test_broken_lists_become_no_worse(format: FormatName, data: st.DataObject):
     one = data.draw(windows(answers=SUMMARISERS | MESSAGES_BACK))
     messages = data.draw(broken_conversations(format))
     before = copy.deepcopy(messages)
-    wrong = len(providers.problems(providers.read(messages, estimate_tokens, format)))
+    wrong = len(providers.find_problems(providers.read_list(messages, estimate_tokens, format)))
     for reason in data.draw(OCCASIONS):
         compaction = compacted(one, messages, reason=reason, format=format)
         assert len(compaction.problems) <= wrong
@@ -703,7 +703,7 @@ def test_the_prefix_stays_up_to_the_first_cut(format: FormatName, data: st.DataO
     for message in data.draw(conversations(format)):
         given_ = [*sent, message]
         compaction = compacted(one, given_, format=format)
-        read = providers.read(given_, estimate_tokens, format).messages
+        read = providers.read_list(given_, estimate_tokens, format).messages
         same = len(given_)
         for note in compaction.notes:
             first = min((cut.message for cut in note.cuts), default=len(given_))
@@ -815,7 +815,7 @@ LEAST_ROOM = 28
 def quarters(shared_data: Path) -> list[tuple[str, list[Any], int]]:
     """The recorded runs, each with a quarter of its size, if that has room for any list."""
     lists = [(run.run_id, messages_of(run)) for run in recorded_runs(shared_data / "transcripts")]
-    sized = [(run, messages, providers.read(messages, estimate_tokens).tokens // 4) for run, messages in lists]
+    sized = [(run, messages, providers.read_list(messages, estimate_tokens).tokens // 4) for run, messages in lists]
     return [(*run, size) for *run, size in sized if size * 0.9 >= LEAST_ROOM]
 
 
@@ -845,7 +845,7 @@ class Provider:
         self.refusals = 0
 
     def __call__(self, messages: list[Any]) -> str:
-        tokens = int(providers.read(messages, estimate_tokens).tokens * 1.3)
+        tokens = int(providers.read_list(messages, estimate_tokens).tokens * 1.3)
         if tokens > self.limit:
             self.refusals += 1
             raise RefusedError(tokens, self.limit)

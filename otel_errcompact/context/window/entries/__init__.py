@@ -7,7 +7,7 @@ containers that logs wrap around them (`payload`, `data`, `event`, `result`, `it
 
 from __future__ import annotations
 
-from otel_errcompact.context.window.entries.event import ErrorEvent
+from otel_errcompact.context.window.entries.fields import ErrorEvent
 from otel_errcompact.context.window.entries.names import FAILED
 from otel_errcompact.context.window.entries.reading import read_events
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
-from otel_errcompact.context.window.entries.names import CONTAINERS, DOING, KINDS, PARTS, TALK, TIMES, WHAT_RAN, WORD
+from otel_errcompact.context.window.entries import names
 from otel_errcompact.digest import one_line
 from otel_errcompact.exceptions import ConfigurationError
 
@@ -17,10 +17,38 @@ MAX_DEPTH: Final = 4
 """How many containers may lie around a field."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorEvent:
+    """Something that was run, and how it ended."""
+
+    command: str = ""
+    """The command line, or the arguments of a tool as JSON."""
+
+    code: str | int | None = None
+    """An error's own code: `ENOENT`, `E0382`, 404."""
+
+    exit_code: int | None = None
+    reason: str = ""
+    """What went wrong, in one line."""
+
+    duration: float | None = None
+    """How long it took, in seconds."""
+
+    status: str = ""
+    """How it ended by the log: `ok`, `failed`, `cancelled` ...; if empty, the other fields decide."""
+
+    text: str = ""
+    """The whole output; what it says goes before what `reason` says."""
+
+    tool: str = ""
+    """The tool that ran it; a shell if empty."""
+
+    time: float | None = None
+    """When it ended, in seconds since the epoch; without it the order of the list counts."""
+
+
 class Field(NamedTuple):
-    """
-    A field of an entry, and how deep it lies.
-    """
+    """A field of an entry, and how deep it lies."""
 
     path: str
     value: object
@@ -29,9 +57,7 @@ class Field(NamedTuple):
 
 @dataclass(slots=True)
 class Entry:
-    """
-    The fields of an entry by their plain names, the outermost first.
-    """
+    """The fields of an entry by their plain names, the outermost first."""
 
     index: int
     found: dict[str, list[Field]] = field(default_factory=dict[str, "list[Field]"])
@@ -45,9 +71,9 @@ class Entry:
     strict: bool = True
     """Whether it is a result for sure, so that a field that is not what it must be is an error."""
 
-    def all(self, names: Iterable[str]) -> Iterator[tuple[str, Field]]:
+    def all(self, plain_names: Iterable[str]) -> Iterator[tuple[str, Field]]:
         """Yield each field that has one of some plain names, by name and then outermost first."""
-        for name in names:
+        for name in plain_names:
             for found in self.found.get(name, ()):
                 yield name, found
 
@@ -71,9 +97,9 @@ def split_entry(event: Mapping[object, object]) -> Iterator[Mapping[object, obje
         cast("Mapping[object, object]", part)
         for part in parts
         if isinstance(part, Mapping)
-        and (plain_name(cast("Mapping[str, object]", part).get("type")) in PARTS or "function" in part)
+        and (plain_name(cast("Mapping[str, object]", part).get("type")) in names.PARTS or "function" in part)
     ]
-    times = {name: value for name, value in event.items() if plain_name(name) in TIMES}
+    times = {name: value for name, value in event.items() if plain_name(name) in names.TIMES}
     yield from ({**times, **part} for part in found)
     if not found:
         yield event
@@ -87,21 +113,21 @@ def parse_entry(event: Mapping[object, object], index: int) -> Entry:
         path, mapping, depth = waiting.popleft()
         for name, given in mapping.items():
             plain = plain_name(name)
-            value = _unpack(given) if plain in CONTAINERS else given
+            value = _unpack(given) if plain in names.CONTAINERS else given
             if not plain or value is None:
                 continue
             where = f"{path}.{name}" if path else str(name)
             entry.found.setdefault(plain, []).append(Field(where, value, depth))
-            if isinstance(value, Mapping) and plain in CONTAINERS and depth < MAX_DEPTH:
+            if isinstance(value, Mapping) and plain in names.CONTAINERS and depth < MAX_DEPTH:
                 waiting.append((where, cast("Mapping[object, object]", value), depth + 1))
-    kinds = [found.value for _, found in entry.all(KINDS) if _is_kind(found.value)]
-    words = [[word.lower() for word in WORD.findall(str(kind))] for kind in kinds]
+    kinds = [found.value for _, found in entry.all(names.KINDS) if _is_kind(found.value)]
+    words = [[word.lower() for word in names.WORD.findall(str(kind))] for kind in kinds]
     entry.kind = str(kinds[0]) if kinds else ""
     entry.words = frozenset(word for group in words for word in group)
     entry.ending = frozenset(group[-1] for group in words if group)
-    entry.talks = bool(entry.words & TALK) and not entry.words & DOING
-    names_what_ran = not WHAT_RAN.isdisjoint(entry.found)
-    entry.strict = not entry.talks and (names_what_ran or not entry.kind or bool(entry.words & DOING))
+    entry.talks = bool(entry.words & names.TALK) and not entry.words & names.DOING
+    names_what_ran = not names.WHAT_RAN.isdisjoint(entry.found)
+    entry.strict = not entry.talks and (names_what_ran or not entry.kind or bool(entry.words & names.DOING))
     return entry
 
 

@@ -7,25 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
+from otel_errcompact.context.window.entries import names
 from otel_errcompact.context.window.entries.fields import MAX_DEPTH, Entry, as_json, plain_name
-from otel_errcompact.context.window.entries.names import (
-    ANSWERS,
-    CONTAINERS,
-    ERRORS,
-    NO_ERROR,
-    OUTPUTS,
-    REASONS,
-    STACKS,
-    STATUSES,
-    STREAMS,
-)
 
 
 @dataclass(slots=True)
 class FoundError:
-    """
-    What an entry's error says, in whatever form it was logged.
-    """
+    """What an entry's error says, in whatever form it was logged."""
 
     reason: str = ""
     code: str | int | None = None
@@ -36,9 +24,9 @@ class FoundError:
 def find_error(entry: Entry) -> FoundError:
     """Return what the errors of an entry say, in whatever form they were logged."""
     told = FoundError()
-    for _, found in entry.all(ERRORS):
+    for _, found in entry.all(names.ERRORS):
         _take_error(entry, found.path, found.value, told, 0)
-    for _, found in entry.all(STACKS):
+    for _, found in entry.all(names.STACKS):
         if isinstance(found.value, str) and found.value.strip():
             told.stack = told.stack or found.value
             told.is_told = True
@@ -52,7 +40,7 @@ def _take_error(entry: Entry, path: str, value: object, told: FoundError, depth:
     if isinstance(value, bool) or value is None or depth > MAX_DEPTH:
         told.is_told = told.is_told or value is True
     elif isinstance(value, str):
-        if value.strip().lower() not in NO_ERROR and value not in told.reason:
+        if value.strip().lower() not in names.NO_ERROR and value not in told.reason:
             told.reason = "; ".join(filter(None, (told.reason, value)))
             told.is_told = True
     elif isinstance(value, int):
@@ -81,10 +69,10 @@ def _take_error_object(entry: Entry, path: str, value: Mapping[object, object], 
         if isinstance(item, str | int) and not isinstance(item, bool) and item not in {"", 0, "error", "Error"}:
             told.code = told.code if told.code is not None else item
     before = told.reason
-    for name in (*_IN_ERROR_TEXT, *CONTAINERS - {"message", "msg"}):
+    for name in (*_IN_ERROR_TEXT, *names.CONTAINERS - {"message", "msg"}):
         if name in inner and told.reason == before and not isinstance(inner[name], bool):
             _take_error(entry, f"{path}.{name}", inner[name], told, depth + 1)
-    for name in STACKS:
+    for name in names.STACKS:
         if isinstance(inner.get(name), str):
             told.stack = told.stack or str(inner[name])
     if not told.reason and not told.stack and told.code is None:
@@ -93,18 +81,18 @@ def _take_error_object(entry: Entry, path: str, value: Mapping[object, object], 
 
 def find_text(entry: Entry, *, own_only: bool) -> str | None:
     """Return what was printed or given back; None if nothing says so."""
-    for name, found in entry.all(OUTPUTS):
+    for name, found in entry.all(names.OUTPUTS):
         printed = _join_printed(found.value)
         if printed is not None:
             return printed
         if name == "text" and not isinstance(found.value, Mapping):
             entry.refuse(found.path, found.value, "a text")
-    streams = [_join_printed(found.value) for _, found in entry.all(STREAMS)]
+    streams = [_join_printed(found.value) for _, found in entry.all(names.STREAMS)]
     if any(stream is not None for stream in streams):
         return "\n".join(filter(None, streams))
     if own_only:
         return None
-    for _, found in entry.all(ANSWERS):
+    for _, found in entry.all(names.ANSWERS):
         printed = _join_printed(found.value)
         if printed is not None and not _is_word(printed):
             return printed
@@ -113,7 +101,7 @@ def find_text(entry: Entry, *, own_only: bool) -> str | None:
 
 def _is_word(text: str) -> bool:
     """Tell whether a result is one word that only says how it ended, or of what kind it is."""
-    return re.sub(r"[\s-]+", "_", text.strip()).lower() in STATUSES
+    return re.sub(r"[\s-]+", "_", text.strip()).lower() in names.STATUSES
 
 
 def _join_printed(value: object) -> str | None:
@@ -132,7 +120,7 @@ def _join_printed(value: object) -> str | None:
 
 def find_reason(entry: Entry, *, any_: bool) -> str:
     """Return the reason; a message is one only where something else says that it failed."""
-    for name, found in entry.all(REASONS):
+    for name, found in entry.all(names.REASONS):
         if isinstance(found.value, str):
             if found.value and (any_ or name == "reason"):
                 return found.value

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, cast
 
+from otel_errcompact.context.window.entries import names
 from otel_errcompact.context.window.entries.fields import Entry, Field, plain_name
-from otel_errcompact.context.window.entries.names import DURATION, TIMES
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 _ISO: Final = lazy_pattern(
@@ -24,7 +24,7 @@ _SECONDS_BELOW: Final = 1e11
 def find_duration(entry: Entry) -> float | None:
     """Return how long it took in seconds; None if nothing says so."""
     for name, places in entry.found.items():
-        unit = DURATION.fullmatch(name)
+        unit = names.DURATION.fullmatch(name)
         if unit is None:
             continue
         found = places[0]
@@ -51,7 +51,7 @@ def _read_span(entry: Entry, found: Field, scale: float) -> float | None:
 
 def find_time(entry: Entry) -> float | None:
     """Return when it ended, in seconds since the epoch; None if nothing says so."""
-    for name, found in entry.all(TIMES):
+    for name, found in entry.all(names.TIMES):
         value = found.value
         if isinstance(value, Mapping):
             inner = cast("Mapping[str, object]", value)

@@ -7,21 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Final, cast
 
-from otel_errcompact.context.window.entries.event import ErrorEvent
-from otel_errcompact.context.window.entries.fields import Entry, as_json, parse_entry, split_entry
+from otel_errcompact.context.window.entries import names
+from otel_errcompact.context.window.entries.fields import Entry, ErrorEvent, as_json, parse_entry, split_entry
 from otel_errcompact.context.window.entries.messages import find_error, find_reason, find_text
-from otel_errcompact.context.window.entries.names import (
-    BEGINS,
-    CALL_IDS,
-    COMMANDS,
-    DOING,
-    FAILED,
-    FAILURE_WORDS,
-    GIVES,
-    KNOWN,
-    OK,
-    TOOLS,
-)
 from otel_errcompact.context.window.entries.numbers import find_duration, find_time
 from otel_errcompact.context.window.entries.outcome import find_code, find_exit_code, find_signs
 from otel_errcompact.digest import one_line
@@ -69,19 +57,19 @@ def _read_entry(entry: Entry, tool: str, command: str) -> ErrorEvent | None:
     error = find_error(entry)
     signs = find_signs(entry)
     signs.failed = signs.failed or error.is_told
-    if entry.ending & FAILURE_WORDS:
+    if entry.ending & names.FAILURE_WORDS:
         signs.failed = True
     if entry.talks and not signs.failed:
         return None
     duration, time = find_duration(entry), find_time(entry)
-    text = find_text(entry, own_only=not (tool or command or entry.words & DOING or signs.failed or signs.ended))
+    text = find_text(entry, own_only=not (tool or command or entry.words & names.DOING or signs.failed or signs.ended))
     exit_code = find_exit_code(entry, signs)
     reason = error.reason or find_reason(entry, any_=signs.failed or bool(exit_code))
     code = error.code if error.code is not None else find_code(entry, signs)
     if signs.declined or (signs.open and not signs.failed and not exit_code):
         return None
     knows = signs.failed or signs.ended or signs.well >= 0 or exit_code is not None or code is not None or bool(reason)
-    if not knows and (text is None or entry.words & BEGINS):
+    if not knows and (text is None or entry.words & names.BEGINS):
         _refuse_empty(entry)
         return None
     if signs.failed and not (reason or text or error.stack or code is not None or exit_code):
@@ -92,7 +80,7 @@ def _read_entry(entry: Entry, tool: str, command: str) -> ErrorEvent | None:
         exit_code=exit_code,
         reason=reason,
         duration=duration,
-        status=FAILED if signs.failed else OK if signs.well >= 0 else "",
+        status=names.FAILED if signs.failed else names.OK if signs.well >= 0 else "",
         text="\n".join(filter(None, (text, error.stack))),
         tool=tool,
         time=time,
@@ -101,13 +89,13 @@ def _read_entry(entry: Entry, tool: str, command: str) -> ErrorEvent | None:
 
 def _refuse_empty(entry: Entry) -> None:
     """A result whose fields are all unknown may be a failure that is lost."""
-    if not (entry.words & DOING and entry.ending & GIVES):
+    if not (entry.words & names.DOING and entry.ending & names.GIVES):
         return
     unknown = [
         found.path
         for name, places in entry.found.items()
         for found in places
-        if name not in KNOWN and not name.endswith("id")
+        if name not in names.KNOWN and not name.endswith("id")
     ]
     if unknown:
         raise ConfigurationError(
@@ -119,7 +107,7 @@ def _refuse_empty(entry: Entry) -> None:
 def _find_call(entry: Entry, asked: dict[str, tuple[str, str]]) -> tuple[str, str]:
     """Return tool and command of an entry; where it only names a call, those of that call."""
     tool, command = _find_tool(entry), _find_command(entry)
-    ids = [str(found.value) for _, found in entry.all(CALL_IDS) if isinstance(found.value, str | int)]
+    ids = [str(found.value) for _, found in entry.all(names.CALL_IDS) if isinstance(found.value, str | int)]
     if not command:
         known = next((asked[call_id] for call_id in ids if call_id in asked), ("", ""))
         if not tool or tool == known[0]:
@@ -130,7 +118,7 @@ def _find_call(entry: Entry, asked: dict[str, tuple[str, str]]) -> tuple[str, st
 
 
 def _find_tool(entry: Entry) -> str:
-    for name, found in entry.all(TOOLS):
+    for name, found in entry.all(names.TOOLS):
         if isinstance(found.value, str):
             return found.value
         if name == "tool" and not isinstance(found.value, Mapping):
@@ -139,7 +127,7 @@ def _find_tool(entry: Entry) -> str:
 
 
 def _find_command(entry: Entry) -> str:
-    for name, found in entry.all(COMMANDS):
+    for name, found in entry.all(names.COMMANDS):
         value = found.value
         if isinstance(value, str):
             if value:

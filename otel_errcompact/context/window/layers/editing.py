@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 
 class Edits:
-    """
-    The parts that a layer replaces, and what it tells of each.
-
-    Args:
-        conversation: Where they stand.
-    """
+    """The parts that a layer replaces, and what it tells of each."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation

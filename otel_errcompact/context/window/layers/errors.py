@@ -115,13 +115,7 @@ class _New(NamedTuple):
 
 
 class _Pass:
-    """
-    One walk through a conversation, which continues where the list has grown.
-
-    Args:
-        workspace: What the layer works with.
-        settings: Those of the layer.
-    """
+    """One walk through a conversation, which continues where the list has grown."""
 
     def __init__(self, workspace: Workspace, settings: ErrorPass) -> None:
         self._messages: tuple[Message, ...] = ()

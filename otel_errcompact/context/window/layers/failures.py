@@ -49,13 +49,7 @@ class ListedFailure(NamedTuple):
 
 
 class Failures:
-    """
-    The failures of one conversation, in order.
-
-    Args:
-        workspace: What the layer works with.
-        pipeline: Classifies, counts and renders them.
-    """
+    """The failures of one conversation, in order."""
 
     def __init__(self, workspace: Workspace, pipeline: Pipeline) -> None:
         self.listed: Final[dict[Spot, ListedFailure]] = {}
@@ -76,13 +70,7 @@ class Failures:
         return self._memory.history
 
     def add(self, raw: RawError, *, is_removed: bool) -> ErrorClass:
-        """
-        Count a failure and return its class.
-
-        Args:
-            raw: The failure.
-            is_removed: Whether its text leaves the list, so that a repeat has to know what the list shows of the class.
-        """
+        """Count a failure and return its class."""
         memory = self._memory
         found = self._as_labelled(self._pipeline.classify(raw))
         known = self.history.get(found.key)

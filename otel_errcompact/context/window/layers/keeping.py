@@ -20,9 +20,7 @@ MAX_REFUSALS: Final = 3
 
 
 class Kept(NamedTuple):
-    """
-    The whole of a result in the archive.
-    """
+    """The whole of a result in the archive."""
 
     place: str
     tokens: int
@@ -30,13 +28,7 @@ class Kept(NamedTuple):
 
 
 class Keeper:
-    """
-    Keeps what a layer is about to cut, and remembers what could not be kept.
-
-    Args:
-        workspace: What the layer works with.
-        kind: What it keeps, in a word.
-    """
+    """Keeps what a layer is about to cut, and remembers what could not be kept."""
 
     def __init__(self, workspace: Workspace, kind: str = "results") -> None:
         self._workspace = workspace

@@ -90,13 +90,7 @@ def _reach_room(draft: _Draft, room: int) -> None:
 
 
 class _Draft:
-    """
-    A conversation on its way to being shorter.
-
-    Args:
-        conversation: The list.
-        workspace: Archive and counter.
-    """
+    """A conversation on its way to being shorter."""
 
     def __init__(self, conversation: Conversation, workspace: Workspace) -> None:
         self.workspace = workspace

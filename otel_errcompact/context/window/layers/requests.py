@@ -34,9 +34,7 @@ NO_TOOLS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRequest:
-    """
-    What a summariser is given. With any model, `prompt` is all it needs: `ask_model(request.prompt)`.
-    """
+    """What a summariser is given. With any model, `prompt` is all it needs: `ask_model(request.prompt)`."""
 
     instructions: str
     """What to write, and what to keep; forbids tool calls. May stand beside the transcript, as a system prompt."""

@@ -246,7 +246,7 @@ def _take_messages(
     answer: Sequence[object], conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> tuple[Message, ...] | str:
     try:
-        read = providers.read(answer, workspace.count_tokens, conversation.format)
+        read = providers.read_list(answer, workspace.count_tokens, conversation.format)
     except ConversationError as error:
         return f"the summariser returned messages that cannot be read: {error}"
     if any(part.kind in ("call", "result") for message in read.messages for part in message.parts):

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """
-    What a layer works with.
-    """
+    """What a layer works with."""
 
     archive: Archive
     """Where the whole of a thing is kept before it is cut."""
@@ -78,9 +76,7 @@ class Workspace:
 
 
 class Edited(NamedTuple):
-    """
-    What a layer made of a conversation.
-    """
+    """What a layer made of a conversation."""
 
     conversation: Conversation
     """The very object that was given if nothing was cut."""

@@ -20,11 +20,6 @@ def pair_calls(messages: Sequence[Message], start: int = 0, pairing: Pairing | N
     Return the call of each result, in the order of the results.
 
     Where there is none, it is one without arguments.
-
-    Args:
-        messages: The whole list.
-        start: The first message whose results count.
-        pairing: Its pairs, if they are known.
     """
     if pairing is None:
         pairing = Pairing()

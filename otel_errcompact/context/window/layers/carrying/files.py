@@ -54,14 +54,6 @@ def find_files(
 
     One that was read again or written since is left out. What a command has changed is not known, so that each is told
     to be as last read.
-
-    Args:
-        messages: The whole list.
-        start: The first of the messages.
-        end: The first one after them.
-        calls: The call of each result, by the result's place, in order.
-        failed: The results that are failures.
-        archive: Where the whole lies of files that an earlier compaction has put back.
     """
     found: dict[str, ReadFile | None] = {}
     for message in range(start, end):
@@ -95,15 +87,7 @@ def _take(action: Action, part: Part, message: int, found: dict[str, ReadFile | 
 
 
 def restore_files(files: Sequence[ReadFile], layer: LayerName, budget: int, workspace: Workspace) -> list[Message]:
-    """
-    Return messages that show the newest files again.
-
-    Args:
-        files: Newest first.
-        layer: Who takes them out.
-        budget: Tokens that all of them may cost.
-        workspace: The archive, and `restore_files` and `restore_file_tokens`.
-    """
+    """Return messages that show the newest files again."""
     options, count_tokens = workspace.options, workspace.count_tokens
     made: list[Message] = []
     for file in files[: options.restore_files]:

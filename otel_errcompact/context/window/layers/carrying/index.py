@@ -51,11 +51,6 @@ def render_index(sections: Mapping[Section, Sequence[str]], budget: int, count_t
     Return the index, a line for each section that has entries.
 
     It is empty if the budget is too small.
-
-    Args:
-        sections: The entries, by section.
-        budget: Tokens that all of it may cost.
-        count_tokens: How tokens are counted.
     """
     lines: list[str] = []
     left = budget

@@ -78,9 +78,6 @@ class _OpenErrors:
     Collects the open classes, from the newest result to the oldest.
 
     So what succeeded later has been seen already.
-
-    Args:
-        workspace: How failures are told and classified.
     """
 
     def __init__(self, workspace: Workspace) -> None:

@@ -48,13 +48,7 @@ class Use:
 
 
 class NameUse:
-    """
-    The names of a list, and how each is used.
-
-    Args:
-        messages: The list.
-        archive: Where the whole lies of what was cut before; None to count what is left of it.
-    """
+    """The names of a list, and how each is used."""
 
     def __init__(self, messages: Sequence[Message], archive: Archive | None = None) -> None:
         self._archive = archive

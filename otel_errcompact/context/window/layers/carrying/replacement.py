@@ -35,9 +35,7 @@ _MANY: Final = 999
 
 
 class Gone(NamedTuple):
-    """
-    The messages that are taken out.
-    """
+    """The messages that are taken out."""
 
     start: int
     end: int
@@ -51,9 +49,6 @@ def estimate_count(count_tokens: TokenCounter) -> int:
 
     A budget of `replace_messages` includes them. A target is no hard bound: whoever aims at one adds them to the
     budget, so that they do not displace a message.
-
-    Args:
-        count_tokens: How tokens are counted.
     """
     return count_tokens(describe_followers(_MANY))
 

@@ -39,9 +39,7 @@ _OF_ACTIONS: Final[dict[str, Section]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """
-    What some messages of a list hold.
-    """
+    """What some messages of a list hold."""
 
     sections: Sections
     """The entries of the index, those first that matter most."""

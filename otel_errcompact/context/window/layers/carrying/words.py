@@ -22,11 +22,6 @@ def keep_words(messages: Sequence[Message], budget: int, count_tokens: TokenCoun
 
     What the system says comes first, then the user's words from the newest to the oldest; one that does not fit is
     passed over for older ones that do.
-
-    Args:
-        messages: What is to be taken out.
-        budget: Tokens that all of them may cost.
-        count_tokens: How tokens are counted.
     """
     said = [
         (place, words)

@@ -38,9 +38,7 @@ _LEFT_OUT: Final = "[{count:,} messages of the oldest turns are left out here: t
 
 
 class Middle(NamedTuple):
-    """
-    The messages that a summary replaces.
-    """
+    """The messages that a summary replaces."""
 
     start: int
     end: int
@@ -52,16 +50,7 @@ class Middle(NamedTuple):
 def make_request(
     conversation: Conversation, middle: Middle, left_out: range, place: str, workspace: Workspace
 ) -> SummaryRequest:
-    """
-    Return what a summariser is asked.
-
-    Args:
-        conversation: The list.
-        middle: What is to be replaced.
-        left_out: Those of them that the prompt has no room for, the oldest ones.
-        place: Where the messages are kept.
-        workspace: The archive, where the whole lies of results that earlier passes have cut, and the headings.
-    """
+    """Return what a summariser is asked."""
     messages = conversation.messages
     shown = (*messages[: left_out.start], *messages[left_out.stop : middle.end])
     texts = [write_transcript(messages[: left_out.start], workspace.archive)]
@@ -72,7 +61,7 @@ def make_request(
     limit_tokens = middle.limit_tokens
     return SummaryRequest(
         instructions=_INSTRUCTIONS.format(no_tools=NO_TOOLS, headings=headings, limit_tokens=limit_tokens, place=place),
-        messages=tuple(providers.write(Conversation(format=conversation.format, messages=shown))),
+        messages=tuple(providers.write_list(Conversation(format=conversation.format, messages=shown))),
         transcript="\n\n".join(filter(None, texts)),
         format=conversation.format,
         session=workspace.session,

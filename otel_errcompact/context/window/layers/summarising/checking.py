@@ -35,15 +35,7 @@ def cut_analysis(text: str) -> str:
 
 
 def find_problem(text: str, limit_tokens: int, said: Sequence[Message], count_tokens: TokenCounter) -> str:
-    """
-    Say what is wrong with a summary; empty if nothing is.
-
-    Args:
-        text: The summary.
-        limit_tokens: What it may cost.
-        said: What users have said: the task, and what came later.
-        count_tokens: How tokens are counted.
-    """
+    """Say what is wrong with a summary; empty if nothing is."""
     if not text:
         return "the summary is empty"
     tokens = count_tokens(text)
