@@ -72,15 +72,15 @@ class ContextTelemetry:
         if not notes:
             return
         for note in notes:
-            self._measure(note)
-        self._trace(compaction, notes)
+            self._measure_layer(note)
+        self._trace_layers(compaction, notes)
 
     def overflowed(self, result: OverflowResult, provider: str = "") -> None:
         """Count a call that did not fit, once it is known what became of it."""
         attributes = {semconv.RESULT: result, semconv.GEN_AI_PROVIDER_NAME: provider}
         self._overflows.add(1, {name: value for name, value in attributes.items() if value})
 
-    def _measure(self, note: LayerNote) -> None:
+    def _measure_layer(self, note: LayerNote) -> None:
         layer = {semconv.LAYER: note.layer}
         result = "problem" if note.problem else "cut"
         self._compactions.add(1, {**layer, semconv.REASON: note.reason, semconv.RESULT: result})
@@ -88,7 +88,7 @@ class ContextTelemetry:
             self._tokens.add(tokens, {**layer, semconv.FORM: form})
         self._duration.record(note.duration_ns / 1e9, layer)
 
-    def _trace(self, compaction: Compaction, notes: list[LayerNote]) -> None:
+    def _trace_layers(self, compaction: Compaction, notes: list[LayerNote]) -> None:
         """Make the spans afterwards: a layer reads no tracer, and of most compactions there is nothing to tell."""
         whole = self._tracer.start_span(
             semconv.SPAN_COMPACT,

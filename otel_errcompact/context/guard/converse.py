@@ -56,7 +56,7 @@ class ConverseList:
         """The caller's own calls and results, by their kind and the call's id."""
 
         for index, native in enumerate(messages):
-            self._read(native, index)
+            self._read_message(native, index)
 
     def restore(self, messages: Sequence[object]) -> list[object]:
         """
@@ -69,7 +69,7 @@ class ConverseList:
         """
         restored: list[object] = []
         was_made = False
-        for message, is_made in self._gather(messages):
+        for message, is_made in self._gather_messages(messages):
             one, before = fields_of(message), fields_of(restored[-1]) if restored else NO_FIELDS
             if (is_made or was_made) and before.get("role") == "user" == one["role"]:
                 restored[-1] = {**before, "content": [*items_of(before["content"]), *items_of(one["content"])]}
@@ -79,7 +79,7 @@ class ConverseList:
                 was_made = is_made
         return restored
 
-    def _gather(self, messages: Sequence[object]) -> Iterator[tuple[object, bool]]:
+    def _gather_messages(self, messages: Sequence[object]) -> Iterator[tuple[object, bool]]:
         at = 0
         while at < len(messages):
             origin = self._origins.get(id(messages[at]))
@@ -88,10 +88,10 @@ class ConverseList:
                 yield origin.native, False
                 at = end
             else:
-                yield self._write(messages[at]), True
+                yield self._write_message(messages[at]), True
                 at += 1
 
-    def _read(self, native: object, index: int) -> None:
+    def _read_message(self, native: object, index: int) -> None:
         fields = fields_at(index, native)
         segments: list[dict[str, object]] = []
         content: list[object] = []
@@ -129,7 +129,7 @@ class ConverseList:
             return {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": failed}
         return {"type": _TYPES.get(kind, kind), kind: value}
 
-    def _write(self, message: object) -> object:
+    def _write_message(self, message: object) -> object:
         fields = fields_of(message)
         content = fields["content"]
         blocks = [{"text": content}] if isinstance(content, str) else [*map(self._write_block, items_of(content))]

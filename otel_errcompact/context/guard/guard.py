@@ -128,11 +128,11 @@ class OverflowGuard:
                     with self.lanes.visit(session):
                         done: Any = self.window.compact(**step)
                 else:
-                    done = _attempt(send, step, self.forms)
+                    done = _attempt_call(send, step, self.forms)
                 step = steps.send(done)
         except StopIteration as end:
             ended: Sent[T] | _Raised = end.value
-        return _unwrap(ended)
+        return _unwrap_reply(ended)
 
     async def acall(
         self,
@@ -153,11 +153,11 @@ class OverflowGuard:
                     async with self.lanes.visit(session):
                         done: Any = await self.window.acompact(**step)
                 else:
-                    done = await _aattempt(send, step, self.forms)
+                    done = await _aattempt_call(send, step, self.forms)
                 step = steps.send(done)
         except StopIteration as end:
             ended: Sent[T] | _Raised = end.value
-        return _unwrap(ended)
+        return _unwrap_reply(ended)
 
     def _take_steps(
         self, messages: Sequence[object], session: str, beside_tokens: int, format_name: FormatName | None
@@ -354,9 +354,11 @@ class Course:
             return
         before, after, room = compaction.tokens_before, compaction.tokens_after, compaction.room_tokens
         if after >= before:
-            self._fail(f"compacting did not make it shorter than {before} tokens")
+            self._raise_overflow(f"compacting did not make it shorter than {before} tokens")
         if not compaction.fits:
-            self._fail(f"compacting brought it from {before} to {after} tokens, but there is room for {room} only")
+            self._raise_overflow(
+                f"compacting brought it from {before} to {after} tokens, but there is room for {room} only"
+            )
 
     def check(self) -> None:
         """
@@ -380,17 +382,17 @@ class Course:
             return False
         self._overflow, self._cause, self._reply = overflow, error, reply
         if not self.compacts:
-            self._fail("it is not compacted, for that has not helped lately", "refused")
-        estimate = self._estimate()
+            self._raise_overflow("it is not compacted, for that has not helped lately", "refused")
+        estimate = self._estimate_tokens()
         self._guard.learn(self._session, overflow, estimate)
         if _is_unnumbered(overflow):
             self._refused_tokens = estimate
         if self.reason == "overflow":
             self._guard.breaker.failed(self._session)
             if self._guard.breaker.is_open(self._session):
-                self._fail("compacting has not helped lately", counts=False)
+                self._raise_overflow("compacting has not helped lately", counts=False)
         if self._refusals >= self._guard.window.options.retries:
-            self._fail(f"it was compacted and sent again {self._refusals} times", counts=False)
+            self._raise_overflow(f"it was compacted and sent again {self._refusals} times", counts=False)
         self._refusals += 1
         self.reason = "overflow"
         return True
@@ -456,14 +458,14 @@ class Course:
             self._guard.tell("recovered" if self._is_helped else "failed", self._overflow.provider)
         return Sent(reply=reply, messages=self.messages, compactions=tuple(self._compactions))
 
-    def _estimate(self) -> int:
+    def _estimate_tokens(self) -> int:
         return self._compactions[-1].tokens_after + self._beside_tokens
 
     def _estimate_read(self, usage: Usage) -> int:
         """Return what the provider must have read of what was sent; 0 if that is not known."""
         last = self._compactions[-1]
         # What stands before a compaction of the provider is in the list, but may not have been read.
-        return 0 if usage.compacted or last.opaque else self._estimate()
+        return 0 if usage.compacted or last.opaque else self._estimate_tokens()
 
     def _learn_usage(self, usage: Usage, estimate: int) -> None:
         self._guard.calibration.learn(self._session, estimate, usage.prompt_tokens + usage.cleared_tokens)
@@ -474,16 +476,16 @@ class Course:
             return ()
         return providers.find_problems(providers.read_list(messages, self._guard.window.count_tokens, self._format))
 
-    def _fail(self, problem: str, result: OverflowResult = "failed", *, counts: bool = True) -> None:
+    def _raise_overflow(self, problem: str, result: OverflowResult = "failed", *, counts: bool = True) -> None:
         overflow = cast("Overflow", self._overflow)
         if counts and self.compacts:
             self._guard.breaker.failed(self._session)
         self._guard.tell(result, overflow.provider)
         raise ContextOverflowError(
-            self._session, overflow, problem + self._advise(), self._compactions, self._reply
+            self._session, overflow, problem + self._advise_on_room(), self._compactions, self._reply
         ) from self._cause
 
-    def _advise(self) -> str:
+    def _advise_on_room(self) -> str:
         last = self._compactions[-1] if self._compactions else None
         if last is None:
             return ""
@@ -505,14 +507,14 @@ def _is_unnumbered(overflow: Overflow) -> bool:
     return overflow.limit_tokens is None and not by_status_alone and not _OTHER_UNITS.search(overflow.message)
 
 
-def _unwrap(ended: Sent[T] | _Raised) -> Sent[T]:
+def _unwrap_reply(ended: Sent[T] | _Raised) -> Sent[T]:
     if isinstance(ended, _Raised):
         # Raised here and not in the generator, which would turn a StopIteration of the application into another error.
         raise ended.error
     return ended
 
 
-def _attempt(
+def _attempt_call(
     send: Callable[[list[object]], T], messages: list[object], forms: Sequence[Refusal]
 ) -> T | _Raised | _Broken:
     try:
@@ -521,7 +523,7 @@ def _attempt(
         return _Raised(error)
 
 
-async def _aattempt(
+async def _aattempt_call(
     send: Callable[[list[object]], Awaitable[T] | T], messages: list[object], forms: Sequence[Refusal]
 ) -> T | _Raised | _Broken:
     try:
@@ -558,10 +560,10 @@ def _fetch_first(reply: T, forms: Sequence[Refusal]) -> T | _Broken:
             return _Broken(overflow, event)
         if len(head) == _MOST_OPENING or not _is_opening(event):
             break
-    return cast("T", _resume(head, stream)) if head else cast("T", stream)
+    return cast("T", _resume_stream(head, stream)) if head else cast("T", stream)
 
 
-def _resume(head: list[object], stream: Generator[object, object, object]) -> Generator[object, object, object]:
+def _resume_stream(head: list[object], stream: Generator[object, object, object]) -> Generator[object, object, object]:
     try:
         yield from head
         return (yield from stream)
@@ -583,10 +585,10 @@ async def _afetch_first(answer: Awaitable[T] | T, forms: Sequence[Refusal]) -> T
             return _Broken(overflow, event)
         if len(head) == _MOST_OPENING or not _is_opening(event):
             break
-    return cast("T", _aresume(head, stream)) if head else cast("T", stream)
+    return cast("T", _aresume_stream(head, stream)) if head else cast("T", stream)
 
 
-async def _aresume(head: list[object], stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
+async def _aresume_stream(head: list[object], stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
     try:
         for item in head:
             yield item

@@ -46,9 +46,9 @@ class HistoryGuard:
             ContextOverflowError: The provider refused it, and compacting it did not help.
         """
         resumed = self._beginnings.resume(history, session)
-        name = session or _name(resumed)
+        name = session or _name_session(resumed)
         sent = self.guard.call(send, resumed.messages, session=name, beside=beside, format=self._format)
-        return self._end(resumed, sent)
+        return self._end_call(resumed, sent)
 
     async def acall(
         self,
@@ -59,13 +59,13 @@ class HistoryGuard:
     ) -> T:
         """Send a history in asynchronous code."""
         resumed = self._beginnings.resume(history, session)
-        name = session or _name(resumed)
+        name = session or _name_session(resumed)
         # Under its own name, or checkers take T for what is awaited.
         wanted = cast("Callable[[list[object]], Awaitable[T]]", send)
         sent: Sent[T] = await self.guard.acall(
             wanted, resumed.messages, session=name, beside=beside, format=self._format
         )
-        return self._end(resumed, sent)
+        return self._end_call(resumed, sent)
 
     async def acompact(self, history: Sequence[object], session: str = "", beside: object = None) -> list[Any]:
         """Return a history as far as it fits."""
@@ -75,7 +75,7 @@ class HistoryGuard:
 
         return await self.acall(send, history, session, beside)
 
-    def _end(self, resumed: Resumed, sent: Sent[T]) -> T:
+    def _end_call(self, resumed: Resumed, sent: Sent[T]) -> T:
         self._beginnings.keep(resumed, sent.messages)
         run = current_run()
         if run is not None and any(compaction.forgets for compaction in sent.compactions):
@@ -83,6 +83,6 @@ class HistoryGuard:
         return sent.reply
 
 
-def _name(resumed: Resumed) -> str:
+def _name_session(resumed: Resumed) -> str:
     # Conversations that begin alike share a place in the line of compactions, and nothing else.
     return resumed.digests[0].hex() if resumed.digests else ""

@@ -106,16 +106,16 @@ class FolderArchive:
             OSError: The text could not be kept: the disk is full, or the folder must not be written to.
         """
         content = (redact(text) if self._redacts else text).encode("utf-8", "surrogatepass")
-        place = f"{self._prefix}{_hash(content)}.txt"
+        place = f"{self._prefix}{_hash_content(content)}.txt"
         self._sweeper.mark_used(place)
         try:
             is_new = not self._has_whole(place, content)
             if is_new:
-                self._write(Path(place), content)
+                self._write_file(Path(place), content)
                 self._sweeper.touch(place)
         except OSError as error:
-            raise _explain(error, f"cannot keep {len(content):,} bytes in {self.path}") from error
-        self._tell()
+            raise _explain_error(error, f"cannot keep {len(content):,} bytes in {self.path}") from error
+        self._log_folder()
         self._sweeper.sweep_if_due(len(content) if is_new else 0)
         return place
 
@@ -147,8 +147,8 @@ class FolderArchive:
         except FileNotFoundError as error:
             raise OSError(error.errno, self._explain_missing(place)) from error
         except OSError as error:
-            raise _explain(error, f"cannot read {place}") from error
-        if f"{_hash(content)}.txt" != name:
+            raise _explain_error(error, f"cannot read {place}") from error
+        if f"{_hash_content(content)}.txt" != name:
             raise OSError(errno.EIO, f"{place} was changed after it was kept")
         self._sweeper.mark_used(place)
         return content.decode("utf-8", "surrogatepass")
@@ -168,7 +168,7 @@ class FolderArchive:
             self._whole.put(place, state)
         return is_whole
 
-    def _tell(self) -> None:
+    def _log_folder(self) -> None:
         if not self._is_told:
             self._is_told = True
             bounds = f"; {self._sweeper.bounds} is removed" if self._sweeper.bounds else ""
@@ -179,7 +179,7 @@ class FolderArchive:
             return f"nothing is kept at {place}"
         return f"nothing is kept at {place}: it never was, or it was removed, as {self._sweeper.bounds} is"
 
-    def _write(self, file: Path, content: bytes) -> None:
+    def _write_file(self, file: Path, content: bytes) -> None:
         # The file appears under its name when all of it is on the disk, and not before.
         if not self.path.is_dir():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -255,7 +255,7 @@ def _state_of(place: str) -> _State | None:
     return found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _hash(content: bytes) -> str:
+def _hash_content(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
@@ -264,6 +264,6 @@ def _read_content(file: str | Path) -> bytes:
         return stream.read()
 
 
-def _explain(error: OSError, what: str) -> OSError:
+def _explain_error(error: OSError, what: str) -> OSError:
     """Return an error of the same class that says what was wanted."""
     return OSError(error.errno, f"{what}: {error.strerror or error}")

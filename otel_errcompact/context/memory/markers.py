@@ -55,11 +55,11 @@ def marker_of(text: str) -> Marker | None:
     """
     if text.startswith(_OPENING):
         end = text.find("\n", 0, _MAX_LINE)
-        found = _parse(text if end < 0 else text[:end])
+        found = _parse_marker(text if end < 0 else text[:end])
         if found:
             return found
     if text.endswith(_CLOSING):
-        return _parse(text[text.rfind("\n", max(0, len(text) - _MAX_LINE)) + 1 :])
+        return _parse_marker(text[text.rfind("\n", max(0, len(text) - _MAX_LINE)) + 1 :])
     return None
 
 
@@ -74,7 +74,7 @@ def place_of(text: str) -> str:
     return found.place if found else ""
 
 
-def _parse(line: str) -> Marker | None:
+def _parse_marker(line: str) -> Marker | None:
     if len(line) > _MAX_LINE or not line.startswith(_OPENING) or not line.endswith(_CLOSING):
         return None
     name, colon, rest = line[len(_OPENING) : -len(_CLOSING)].partition(": ")

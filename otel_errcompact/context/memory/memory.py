@@ -114,9 +114,9 @@ class Memory:
         Of an unchanged beginning nothing is read.
         """
         check = self._checks.get(is_given)
-        if check is None or not check.begins(conversation):
+        if check is None or not check.is_beginning_of(conversation):
             check = self._checks[is_given] = Check(conversation.format)
-        check.take(conversation.messages)
+        check.read_on(conversation.messages)
         return check
 
     def _find_known(self, natives: list[object]) -> int:
@@ -146,7 +146,7 @@ class Memory:
             chunk = self._chunks[-1] if self._chunks and len(self._chunks[-1].natives) < _CHUNK else _Chunk()
             news = natives[known : known + _CHUNK - len(chunk.natives)]
             # What changes while it is read is found changed the next time.
-            is_watched = is_watched and chunk.witness.add(news)
+            is_watched = is_watched and chunk.witness.add_messages(news)
             read = [provider.read_message(native, index, count_tokens) for index, native in enumerate(news, known)]
             if is_watched:
                 if not chunk.natives:
@@ -173,11 +173,11 @@ class Check:
         """What is wrong, with the index of the message."""
         return self._rules.problems()
 
-    def begins(self, conversation: Conversation) -> bool:
+    def is_beginning_of(self, conversation: Conversation) -> bool:
         """Tell whether what was checked is the beginning of a list."""
         return self._format == conversation.format and is_beginning(self._messages, conversation.messages)
 
-    def take(self, messages: Sequence[Message]) -> None:
+    def read_on(self, messages: Sequence[Message]) -> None:
         """Check the messages of a list that were not checked yet."""
         known = len(self._messages)
         news = messages[known:]
@@ -202,14 +202,14 @@ class Memories:
         self._kept: OrderedDict[tuple[str, int], tuple[Memory, int, int]] = OrderedDict()
         self._messages = self._characters = 0
         self._lock = ReentrantLock()
-        reset_in_child(self._forget)
+        reset_in_child(self._forget_all)
 
-    def take(self, session: str, messages: Sequence[object]) -> Memory:
+    def take_memory(self, session: str, messages: Sequence[object]) -> Memory:
         """Take out the memory of a conversation, empty if there is none."""
         with self._lock:
-            return self._pop((session, id(next(iter(messages))))) or Memory()
+            return self._pop_memory((session, id(next(iter(messages))))) or Memory()
 
-    def put(self, session: str, memory: Memory) -> None:
+    def put_memory(self, session: str, memory: Memory) -> None:
         """Keep a memory, and forget the oldest ones beyond the limits."""
         size, characters = memory.size, memory.characters
         if not size:
@@ -217,14 +217,14 @@ class Memories:
         # While it is remembered, its first message is held, and no other has this identity.
         key = session, id(memory.first)
         with self._lock:
-            self._pop(key)
+            self._pop_memory(key)
             self._kept[key] = memory, size, characters
             self._messages += size
             self._characters += characters
             while self._messages > self._limits[0] or self._characters > self._limits[1]:
-                self._pop(next(iter(self._kept)))
+                self._pop_memory(next(iter(self._kept)))
 
-    def _pop(self, key: tuple[str, int]) -> Memory | None:
+    def _pop_memory(self, key: tuple[str, int]) -> Memory | None:
         found = self._kept.pop(key, None)
         if found is None:
             return None
@@ -233,7 +233,7 @@ class Memories:
         self._characters -= characters
         return memory
 
-    def _forget(self) -> None:
+    def _forget_all(self) -> None:
         # Another thread may have held the lock at the fork.
         self._lock = ReentrantLock()
         self._kept.clear()

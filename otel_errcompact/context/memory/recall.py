@@ -76,7 +76,7 @@ def recall_text(archive: Archive, place: str, query: Query, max_tokens: int, cou
     if problem:
         return f"recall: {problem}"
     budget = _Budget(max_tokens, count_tokens)
-    said, body = _find(text, query, budget) if query.search else _take_range(text, query, budget)
+    said, body = _search_lines(text, query, budget) if query.search else _take_range(text, query, budget)
     return f"{marker('recall', said, place)}\n{body}" if body else f"recall: {said}"
 
 
@@ -122,7 +122,7 @@ class _Budget(NamedTuple):
     max_tokens: int
     count_tokens: TokenCounter
 
-    def fit(self, text: str) -> int:
+    def count_fitting(self, text: str) -> int:
         """Return how many characters of the beginning fit; at least one."""
         size = min(len(text), self.max_tokens * _LONGEST_TOKEN)
         careful = 1.0
@@ -166,7 +166,7 @@ def _take_range(text: _Text, query: Query, budget: _Budget) -> tuple[str, str]:
         end = min(text.starts[min(query.to_line or len(text.lines), len(text.lines))], len(text.whole))
     if start == end:
         return f"the text is empty: {text.size}", ""
-    fitting = start + budget.fit(text.whole[start : min(end, start + budget.max_tokens * _LONGEST_TOKEN)])
+    fitting = start + budget.count_fitting(text.whole[start : min(end, start + budget.max_tokens * _LONGEST_TOKEN)])
     if fitting < end:
         # To the end of a line, unless a single one is too long.
         end = text.whole.rfind("\n", start, fitting) + 1 or fitting
@@ -179,7 +179,7 @@ def _take_range(text: _Text, query: Query, budget: _Budget) -> tuple[str, str]:
     return said, encodable(text.whole[start:end])
 
 
-def _find(text: _Text, query: Query, budget: _Budget) -> tuple[str, str]:
+def _search_lines(text: _Text, query: Query, budget: _Budget) -> tuple[str, str]:
     wanted = query.search.casefold()
     first = (query.from_line or 1) - 1
     last = min(query.to_line or len(text.lines), len(text.lines))
@@ -200,7 +200,7 @@ def _find(text: _Text, query: Query, budget: _Budget) -> tuple[str, str]:
     if len(shown) < len(hits):
         said += f", {len(shown):,} shown; next: from_line={hits[len(shown)] + 1}"
     body = encodable("\n".join(shown))
-    return said, body[: budget.fit(body)]
+    return said, body[: budget.count_fitting(body)]
 
 
 def _show_lines(text: _Text, numbers: list[int], wanted: str) -> Iterator[str]:

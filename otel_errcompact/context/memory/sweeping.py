@@ -53,7 +53,7 @@ class Sweeper:
         self._max_bytes = max_bytes
         self._max_days = max_days
         self._clock = clock
-        self.bounds: Final = _describe(max_bytes, max_days)
+        self.bounds: Final = _describe_bounds(max_bytes, max_days)
         """The bounds in words; empty without any."""
         self._used: BoundedTable[str, float] = BoundedTable(SPARED)
         """When the file of each was given the time of its use, those used last at the end."""
@@ -95,10 +95,10 @@ class Sweeper:
         if self.bounds and (is_much or now >= self._swept + _PAUSE_S):
             self._written, self._swept = 0, now
             with contextlib.suppress(OSError):
-                self._sweep(now)
+                self._sweep_folder(now)
 
-    def _sweep(self, now: float) -> None:
-        kept = sorted(self._list(now))
+    def _sweep_folder(self, now: float) -> None:
+        kept = sorted(self._list_files(now))
         total = sum(one.size for one in kept)
         too_old = now - MARK_S - self._max_days * DAY_S if self._max_days else float("-inf")
         goal = self._max_bytes - self._max_bytes // _PARTS if total > self._max_bytes > 0 else total
@@ -106,9 +106,9 @@ class Sweeper:
             spared = one.used > now - MARK_S - DAY_S or str(self._folder / one.name) in self._used.entries
             if one.used < too_old or (total > goal and not spared):
                 total -= one.size
-                self._remove(one)
+                self._remove_file(one)
 
-    def _list(self, now: float) -> list[_Kept]:
+    def _list_files(self, now: float) -> list[_Kept]:
         found: list[_Kept] = []
         with os.scandir(self._folder) as entries:
             for entry in entries:
@@ -120,7 +120,7 @@ class Sweeper:
                         os.unlink(entry.path)  # noqa: PTH108 - what a process that was killed has left behind
         return found
 
-    def _remove(self, one: _Kept) -> None:
+    def _remove_file(self, one: _Kept) -> None:
         file = self._folder / one.name
         with contextlib.suppress(OSError):
             # Another process may have used it in the meantime.
@@ -128,7 +128,7 @@ class Sweeper:
                 file.unlink()
 
 
-def _describe(max_bytes: int, max_days: float) -> str:
+def _describe_bounds(max_bytes: int, max_days: float) -> str:
     parts = [f"what was not used for {max_days:g} days"] * bool(max_days)
     parts += [f"the oldest beyond {max_bytes:,} bytes"] * bool(max_bytes)
     return " and ".join(parts)

@@ -47,7 +47,7 @@ class Witness:
         """All dicts and lists, and the names of fields that were set in models."""
         self._sizes: list[int] = []
 
-    def add(self, natives: Iterable[object]) -> bool:
+    def add_messages(self, natives: Iterable[object]) -> bool:
         """
         Add messages before they are read.
 
@@ -55,7 +55,7 @@ class Witness:
             Whether they were added; none is if one of them holds what can change unseen.
         """
         found = _Containers()
-        if not all(map(found.find, natives)):
+        if not all(map(found.find_containers, natives)):
             return False
         states = list(map(_STATE_OF, found.models))
         sized: list[Sized] = [*found.dicts, *found.lists, *[state[2] for state in states]]
@@ -91,7 +91,7 @@ class _Containers:
         self.models: list[Model] = []
         self.characters = 0
 
-    def find(self, native: object) -> bool:
+    def find_containers(self, native: object) -> bool:
         """Add the containers of a message; False if one cannot be watched."""
         todo: list[object] = [native]
         left = MAX_CONTAINERS

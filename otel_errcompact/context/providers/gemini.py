@@ -208,7 +208,7 @@ def _with_answers(message: Message, asked: list[Part]) -> object:
         if part.kind != "result":
             parts.append(part.native)
             continue
-        call = next((call for call in left if _answers(part, call)), None)
+        call = next((call for call in left if _is_answer_of(part, call)), None)
         if call is None:
             parts.append({"text": describe_orphan(part.tool, part.text)})
         else:
@@ -219,7 +219,7 @@ def _with_answers(message: Message, asked: list[Part]) -> object:
     return {**copy_of(message.native), "parts": [*parts, *map(_answer_call, left)]}
 
 
-def _answers(result: Part, call: Part) -> bool:
+def _is_answer_of(result: Part, call: Part) -> bool:
     if result.call_id and call.call_id:
         return result.call_id == call.call_id
     return result.tool == call.tool

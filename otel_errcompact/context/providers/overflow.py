@@ -69,7 +69,9 @@ def overflow_in_error(error: BaseException, forms: Sequence[Refusal] = ()) -> Ov
         error: What the call to the model raised: an SDK's exception, a framework's, a plain HTTP client's.
         forms: Further forms of refusals, beside those that are registered.
     """
-    found = [overflow for one in islice(_chain(error), _ITEMS) if (overflow := _in_one(one, forms)) is not None]
+    found = [
+        overflow for one in islice(_walk_causes(error), _ITEMS) if (overflow := _read_error(one, forms)) is not None
+    ]
     return next((overflow for overflow in found if overflow.limit_tokens is not None), found[0] if found else None)
 
 
@@ -82,7 +84,7 @@ def overflow_in_body(body: object, status: int | None = None, forms: Sequence[Re
         status: The HTTP status, if known.
         forms: Further forms of refusals, beside those that are registered.
     """
-    return _read(_join(_find_words(body)), status, forms)
+    return _read_text(_join_texts(_find_words(body)), status, forms)
 
 
 def overflow_in_reply(reply: object, forms: Sequence[Refusal] = ()) -> Overflow | None:
@@ -96,8 +98,8 @@ def overflow_in_reply(reply: object, forms: Sequence[Refusal] = ()) -> Overflow 
     for path in _STOP_REASONS:
         reason = find_at(reply, path)
         if isinstance(reason, str) and reason in CODES:
-            return _read(reason, None, forms) or Overflow(
-                provider=_module(reply), limit_tokens=None, sent_tokens=None, message=reason
+            return _read_text(reason, None, forms) or Overflow(
+                provider=_module_of(reply), limit_tokens=None, sent_tokens=None, message=reason
             )
     for path in _ERRORS:
         error = find_at(reply, path)
@@ -125,7 +127,7 @@ def overflow_in_event(event: object, forms: Sequence[Refusal] = ()) -> Overflow 
     return overflow_in_reply(event, forms)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _walk_causes(error: BaseException) -> Iterator[BaseException]:
     waiting, seen = [error], set[int]()
     while waiting:
         one = waiting.pop(0)
@@ -142,34 +144,38 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             waiting.append(one.__cause__)
 
 
-def _in_one(error: BaseException, forms: Sequence[Refusal]) -> Overflow | None:
-    text = _join(_find_texts(error))
+def _read_error(error: BaseException, forms: Sequence[Refusal]) -> Overflow | None:
+    text = _join_texts(_find_texts(error))
     named = any(kind.__name__ in ERROR_CLASSES for kind in type(error).__mro__)
     if not named and not _find_code(error):
-        return _read(text, _find_status(error), forms)
+        return _read_text(text, _find_status(error), forms)
     return (
         _match_forms(text, (*forms, *registered_forms()))[0]
-        or _match(text)
-        or Overflow(provider=_module(error), limit_tokens=None, sent_tokens=None, message=_line(_text_of(error)))
+        or _match_text(text)
+        or Overflow(
+            provider=_module_of(error), limit_tokens=None, sent_tokens=None, message=_shorten_line(_text_of(error))
+        )
     )
 
 
-def _read(text: str, status: int | None, forms: Sequence[Refusal]) -> Overflow | None:
+def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overflow | None:
     own, _ = _match_forms(text, (*forms, *registered_forms()))
     if own is not None:
         return own
     if status in OTHER_STATUS or OTHER_LIMITS.search(text):
         return None
-    found = _match(text)
+    found = _match_text(text)
     is_large = status == _TOO_LARGE or _SAYS_TOO_LARGE.search(text) is not None
     if not is_large or (found is not None and (found.provider != UNNAMED or found.limit_tokens is not None)):
         return found
     return (
-        None if is_upload(text) else Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_line(text))
+        None
+        if is_upload(text)
+        else Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_shorten_line(text))
     )
 
 
-def _match(text: str) -> Overflow | None:
+def _match_text(text: str) -> Overflow | None:
     found, verdict = _match_forms(text, REFUSALS)
     if verdict != "without numbers" and (found is not None or verdict == "no overflow"):
         return found
@@ -179,7 +185,7 @@ def _match(text: str) -> Overflow | None:
     limit, sent = ruling.limit_tokens, ruling.sent_tokens
     if found is not None:  # the form says what it was, and the words beside it how much
         return replace(found, limit_tokens=limit, sent_tokens=sent)
-    return Overflow(provider=UNNAMED, limit_tokens=limit, sent_tokens=sent, message=_line(text[ruling.start :]))
+    return Overflow(provider=UNNAMED, limit_tokens=limit, sent_tokens=sent, message=_shorten_line(text[ruling.start :]))
 
 
 def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, _Verdict]:
@@ -195,7 +201,10 @@ def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, 
         if found is None:
             wants_numbers = "_" in match[0] or match[0].endswith("Error") or "limit" in match.re.groupindex
             found = Overflow(
-                provider=refusal.provider, limit_tokens=limit, sent_tokens=sent, message=_line(text[match.start() :])
+                provider=refusal.provider,
+                limit_tokens=limit,
+                sent_tokens=sent,
+                message=_shorten_line(text[match.start() :]),
             )
         elif found.limit_tokens is None and limit is not None:
             found = replace(found, limit_tokens=limit, sent_tokens=sent)
@@ -216,11 +225,11 @@ def _find_numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | N
     return limit, sent, answer
 
 
-def _join(texts: Iterator[str]) -> str:
-    return "\n".join(_flatten(text) for text in islice(texts, _ITEMS))[: 4 * TEXT_CHARS]
+def _join_texts(texts: Iterator[str]) -> str:
+    return "\n".join(_flatten_text(text) for text in islice(texts, _ITEMS))[: 4 * TEXT_CHARS]
 
 
-def _flatten(text: str) -> str:
+def _flatten_text(text: str) -> str:
     # What was wrapped over lines is joined, and what was escaped in a text within a text is read.
     if "\\" in text and _QUOTED.search(text):
         text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] or " ", text)
@@ -310,9 +319,9 @@ def _text_of(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _module(thing: object) -> str:
+def _module_of(thing: object) -> str:
     return type(thing).__module__.partition(".")[0]
 
 
-def _line(text: str) -> str:
+def _shorten_line(text: str) -> str:
     return " ".join(text[: 2 * MESSAGE_CHARS].split())[:MESSAGE_CHARS]

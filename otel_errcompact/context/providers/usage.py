@@ -106,7 +106,7 @@ def read_usage(reply: object) -> Usage | None:
             return Usage(
                 prompt_tokens=prompt,
                 answer_tokens=_find_number(holder, _ANSWER),
-                ended_by_length=any(_name(find_at(reply, path)) in _LENGTH for path in _REASONS),
+                ended_by_length=any(_name_reason(find_at(reply, path)) in _LENGTH for path in _REASONS),
                 cleared_tokens=sum(_find_number(edit, ("cleared_input_tokens",)) or 0 for edit in edits),
                 compacted=any(find_at(item, ("type",)) == "compaction" for item in items),
             )
@@ -135,11 +135,11 @@ def overflow_in_usage(reply: object, window_tokens: int, estimate_tokens: int = 
         return None
     read = f"{usage.prompt_tokens:,} tokens were read"
     if usage.ended_by_length and usage.answer_tokens == 0:
-        return _overflow(f"{read} and none written, for want of space")
+        return _make_overflow(f"{read} and none written, for want of space")
     if usage.prompt_tokens >= window_tokens:
-        return _overflow(f"{read}, and the window has {window_tokens:,}", window_tokens, usage.prompt_tokens)
+        return _make_overflow(f"{read}, and the window has {window_tokens:,}", window_tokens, usage.prompt_tokens)
     if estimate_tokens >= LEAST_TOKENS and (usage.prompt_tokens + usage.cleared_tokens) * CUT_PART < estimate_tokens:
-        return _overflow(f"{read} of some {estimate_tokens:,} that were sent: the prompt was cut")
+        return _make_overflow(f"{read} of some {estimate_tokens:,} that were sent: the prompt was cut")
     return None
 
 
@@ -170,7 +170,7 @@ class Calibration:
         self._factors.pop(session)
 
 
-def _overflow(message: str, limit: int | None = None, sent: int | None = None) -> Overflow:
+def _make_overflow(message: str, limit: int | None = None, sent: int | None = None) -> Overflow:
     return Overflow(provider="usage", limit_tokens=limit, sent_tokens=sent, message=message)
 
 
@@ -179,7 +179,7 @@ def _find_number(holder: object, names: Iterable[str]) -> int | None:
     return next((one for one in found if isinstance(one, int) and not isinstance(one, bool) and one >= 0), None)
 
 
-def _name(reason: object) -> str:
+def _name_reason(reason: object) -> str:
     # Google's SDK has an enumeration for it.
     value: object = getattr(reason, "value", reason)
     return value.lower() if isinstance(value, str) else ""

@@ -43,7 +43,7 @@ def anthropic_context_editing(window: ContextWindow, *, exclude_tools: Sequence[
         window: Whose options count.
         exclude_tools: Tools whose results are not cleared.
     """
-    schedule = _schedule(window)
+    schedule = _make_schedule(window)
     edit: dict[str, Any] = {
         "type": "clear_tool_uses_20250919",
         "trigger": {"type": "input_tokens", "value": schedule.target},
@@ -67,10 +67,10 @@ def openai_context_management(window: ContextWindow) -> dict[str, Any]:
     Args:
         window: Whose options count.
     """
-    return {"context_management": [{"type": "compaction", "compact_threshold": _schedule(window).target}]}
+    return {"context_management": [{"type": "compaction", "compact_threshold": _make_schedule(window).target}]}
 
 
-def _schedule(window: ContextWindow) -> Schedule:
+def _make_schedule(window: ContextWindow) -> Schedule:
     room = window.window_tokens - reserve_of(window.options, window.window_tokens)
     return Schedule(window.options, room, 0, "over_trigger")
 
@@ -98,9 +98,9 @@ class _OpenAICompaction:
     reads_compacted: ClassVar[bool] = True
 
     def __call__(self, request: SummaryRequest) -> Summary | Awaitable[Summary]:
-        _expect(request, "openai-responses", "openai_compaction")
+        _expect_format(request, "openai-responses", "openai_compaction")
         answer = self.client.responses.compact(model=self.model, input=list(request.messages), **self.options)
-        return _then(answer, lambda compacted: _drop_task(compacted.output, request.messages))
+        return _read_later(answer, lambda compacted: _drop_task(compacted.output, request.messages))
 
 
 def anthropic_compaction(client: Any, model: str, *, max_tokens: int = 8_000, **options: Any) -> Summarize:
@@ -119,7 +119,7 @@ def anthropic_compaction(client: Any, model: str, *, max_tokens: int = 8_000, **
     betas = [ANTHROPIC_BETA, *options.pop("betas", ())]
 
     def summarize(request: SummaryRequest) -> Summary | Awaitable[Summary]:
-        _expect(request, "anthropic", "anthropic_compaction")
+        _expect_format(request, "anthropic", "anthropic_compaction")
         answer = client.beta.messages.create(
             model=model,
             max_tokens=min(max_tokens, request.limit_tokens),
@@ -129,17 +129,17 @@ def anthropic_compaction(client: Any, model: str, *, max_tokens: int = 8_000, **
             extra_body={"compaction": {"type": "summarize", "instructions": request.instructions}},
             **options,
         )
-        return _then(answer, _find_summary)
+        return _read_later(answer, _find_summary)
 
     return summarize
 
 
-def _expect(request: SummaryRequest, format_name: FormatName, function: str) -> None:
+def _expect_format(request: SummaryRequest, format_name: FormatName, function: str) -> None:
     if request.format != format_name:
         raise ConfigurationError(f"{function} compacts lists of the format {format_name}, not {request.format}")
 
 
-def _then(answer: object, read: Callable[[Any], Summary]) -> Summary | Awaitable[Summary]:
+def _read_later(answer: object, read: Callable[[Any], Summary]) -> Summary | Awaitable[Summary]:
     if not inspect.isawaitable(answer):
         return read(answer)
 

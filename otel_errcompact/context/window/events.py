@@ -63,14 +63,14 @@ def compact_errors(
     memory = FailureMemory(history=History(max_classes=MAX_CLASSES))
     pipeline = Pipeline(options or DigestOptions(), count_tokens, roots=open_roots(workspace_roots))
     for event in read_events(events):
-        _add(event, memory, pipeline)
+        _add_event(event, memory, pipeline)
     return pipeline.render_block(memory)
 
 
-def _add(event: ErrorEvent, memory: FailureMemory, pipeline: Pipeline) -> None:
+def _add_event(event: ErrorEvent, memory: FailureMemory, pipeline: Pipeline) -> None:
     tool = event.tool or _SHELL
     operation = operation_of(tool, event.command)
-    outcome = _outcome(event, tool, pipeline)
+    outcome = _decide_outcome(event, tool, pipeline)
     if outcome == "success" and (event.tool or event.command):
         memory.history.succeed(operation)
     if outcome != "failure":
@@ -88,11 +88,11 @@ def _add(event: ErrorEvent, memory: FailureMemory, pipeline: Pipeline) -> None:
         time_ns=int((event.time or 0) * 1e9),
     )
     found = pipeline.classify(raw)
-    noted = replace(found, facts=replace(found.facts, tally=_notes(event, code, found.facts)))
+    noted = replace(found, facts=replace(found.facts, tally=_write_notes(event, code, found.facts)))
     pipeline.record(memory, raw, noted)
 
 
-def _outcome(event: ErrorEvent, tool: str, pipeline: Pipeline) -> str:
+def _decide_outcome(event: ErrorEvent, tool: str, pipeline: Pipeline) -> str:
     flagged = None
     if event.status:
         flagged = event.status == FAILED
@@ -103,7 +103,7 @@ def _outcome(event: ErrorEvent, tool: str, pipeline: Pipeline) -> str:
     return pipeline.detect(text, tool=tool, arguments=event.command, flagged=flagged, exit_code=exit_code).outcome
 
 
-def _notes(event: ErrorEvent, code: str, facts: Facts) -> str:
+def _write_notes(event: ErrorEvent, code: str, facts: Facts) -> str:
     """Return the notes beside a class: the command of an event, how it ended, how long it took."""
     shown = f"{facts.type} {facts.cause}"
     notes = [facts.tally, one_line(redact(event.command), _MAX_NOTE)]
@@ -112,13 +112,13 @@ def _notes(event: ErrorEvent, code: str, facts: Facts) -> str:
     if event.exit_code is not None and facts.type != f"exit code {event.exit_code}":
         notes.append(f"exit code {event.exit_code}")
     if event.duration is not None:
-        notes.append(_seconds(event.duration))
+        notes.append(_write_seconds(event.duration))
     if event.text and (reason := one_line(redact(event.reason), _MAX_NOTE)) and reason not in shown:
         notes.append(reason)
     return ", ".join(filter(None, notes))
 
 
-def _seconds(duration: float) -> str:
+def _write_seconds(duration: float) -> str:
     if duration < 1:
         return f"{duration * 1_000:.0f} ms"
     return f"{duration:.1f} s" if duration < 100 else f"{duration:,.0f} s"  # noqa: PLR2004 - three digits are enough

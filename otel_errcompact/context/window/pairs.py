@@ -7,14 +7,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.memory.markers import marker_of
-from otel_errcompact.context.messages import new_tuple
+from otel_errcompact.context.messages import Part, new_tuple
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.context.memory.markers import Marker
-    from otel_errcompact.context.messages import Conversation, Message, Part
+    from otel_errcompact.context.messages import Conversation, Message
 
 
 _OF_MESSAGES: Final = lazy_pattern(r"[0-9,]{1,20} messages?, ")
@@ -59,9 +59,7 @@ def pairs_of(messages: Sequence[Message]) -> Pairs:
     what is left over is an orphan. Blocks that layers leave alone but that have an id (kind `other`: a screenshot and
     the call that asked for it) are paired as well.
     """
-    pairing = Pairing()
-    pairing.take(messages)
-    return pairing.pairs()
+    return pair_list(messages).pairs()
 
 
 class Pairing:
@@ -79,7 +77,7 @@ class Pairing:
         self._turn = _Turn({})
         self._role = ""
 
-    def take(self, messages: Sequence[Message]) -> None:
+    def read_on(self, messages: Sequence[Message]) -> None:
         """Read the messages of a list that were not read yet."""
         calls, results, by_result, provider_calls = self._calls, self._results, self.by_result, self._provider_calls
         turn, role_before = self._turn, self._role
@@ -99,10 +97,10 @@ class Pairing:
                     continue
                 spot = new_tuple(Spot, (index, number))
                 if kind == "call":
-                    turn.call(part, spot)
+                    turn.add_call(part, spot)
                     calls.append(spot)
                     continue
-                call = turn.answer(part) if kind == "result" else provider_calls.pop(part.call_id, None)
+                call = turn.take_answered(part) if kind == "result" else provider_calls.pop(part.call_id, None)
                 if call is not None:
                     results[call] = spot
                     by_result[spot] = call
@@ -130,12 +128,23 @@ class Pairing:
             yield call[0], None if result is None else result[0]
 
 
+def pair_list(messages: Sequence[Message]) -> Pairing:
+    """Return the pairing of a whole list."""
+    pairing = Pairing()
+    pairing.read_on(messages)
+    return pairing
+
+
+def part_at(messages: Sequence[Message], spot: Spot) -> Part:
+    """Return the part that stands at a spot."""
+    return messages[spot.message].parts[spot.part]
+
+
 def pairing_of(conversation: Conversation) -> Pairing:
     """Return the pairing of a whole list, made once."""
     found = conversation.computed.get("pairing")
     if not isinstance(found, Pairing):
-        found = conversation.computed["pairing"] = Pairing()
-        found.take(conversation.messages)
+        found = conversation.computed["pairing"] = pair_list(conversation.messages)
     return found
 
 
@@ -150,9 +159,7 @@ def cut_points(messages: Sequence[Message], pairing: Pairing | None = None) -> l
     that it says are its own. 0 is always among the points, and the length of the list is unless calls at the end still
     wait for their results.
     """
-    if pairing is None:
-        pairing = Pairing()
-        pairing.take(messages)
+    pairing = pairing or pair_list(messages)
     awaited_from = _find_last_turn(messages)
     ends = [0] * len(messages)
     """The last message that what stands in each belongs to."""
@@ -168,7 +175,7 @@ def cut_points(messages: Sequence[Message], pairing: Pairing | None = None) -> l
         held = max(held, ends[after - 1])
         if role == "user" and (followers := followers_of(message)):
             held = min(max(held, after - 1 + followers), last - 1)
-        is_thinking = role == "assistant" and (is_thinking or _thinks(message))
+        is_thinking = role == "assistant" and (is_thinking or _has_other(message))
         if held < after and not (is_thinking and after < last and messages[after].role == "assistant"):
             points.append(after)
     return points
@@ -194,7 +201,7 @@ def ranges_beside(start: int, end: int, place: int, messages: Sequence[Message])
     return [(first, last) for first, last in ((start, before), (behind, end)) if first < last]
 
 
-def _thinks(message: Message) -> bool:
+def _has_other(message: Message) -> bool:
     for part in message.parts:  # noqa: SIM110 - a generator would take twice as long, a hundred thousand times
         if part.kind == "other":
             return True
@@ -251,7 +258,7 @@ class _Turn:
         self._by_tool: dict[tuple[str, bool], deque[tuple[Spot, str]]] | None = None
         """The calls of this turn by tool, those with an id apart; sorted only when a result has none."""
 
-    def call(self, part: Part, spot: Spot) -> None:
+    def add_call(self, part: Part, spot: Spot) -> None:
         """Remember a call."""
         self._new.append((spot, part))
         call_id = part[4]
@@ -263,7 +270,7 @@ class _Turn:
         else:
             waiting[1].append(spot)
 
-    def answer(self, part: Part) -> Spot | None:
+    def take_answered(self, part: Part) -> Spot | None:
         """Take the call that a result answers."""
         call_id = part[4]
         if not call_id:
@@ -299,3 +306,23 @@ class _Turn:
         if not waiting[1]:
             del self.by_id[call_id]
         return True
+
+
+_NO_CALL: Final = Part("call", "", 0)
+
+
+def pair_calls(messages: Sequence[Message], start: int = 0, pairing: Pairing | None = None) -> dict[Spot, Part]:
+    """
+    Return the call of each result, in the order of the results.
+
+    Where there is none, it is one without arguments.
+    """
+    pairing = pairing or pair_list(messages)
+    found: dict[Spot, Part] = {}
+    for result, call in pairing.by_result.items():
+        if result[0] >= start and (part := part_at(messages, call)).kind == "call":
+            found[result] = part
+    for spot in pairing.orphans:
+        if spot.message >= start:
+            found[spot] = _NO_CALL._replace(tool=part_at(messages, spot).tool)
+    return dict(sorted(found.items()))

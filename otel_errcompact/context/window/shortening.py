@@ -82,7 +82,7 @@ def shorten_arguments(arguments: str, max_tokens: int, count_tokens: TokenCounte
     limit = max_tokens
     while strings and limit >= _SHORTEST_STRING:
         for index, string in strings:
-            pieces[index] = _quote(shorten(string, limit, count_tokens))
+            pieces[index] = _quote_string(shorten(string, limit, count_tokens))
         best = "".join(pieces)
         if count_tokens(best) <= max_tokens:
             break
@@ -122,12 +122,12 @@ def _find_line_start(text: str, low: int, high: int) -> int:
 def _whole_character(text: str, place: int) -> int:
     """Return the nearest place before that is not inside of what is read as one character."""
     for candidate in range(place, max(place - _LONGEST_CHARACTER, 0), -1):
-        if candidate >= len(text) or not _continues(text[candidate - 1], text[candidate]):
+        if candidate >= len(text) or not _continues_character(text[candidate - 1], text[candidate]):
             return candidate
     return place
 
 
-def _continues(before: str, character: str) -> bool:
+def _continues_character(before: str, character: str) -> bool:
     """Tell whether a code point belongs to the one before: a mark, half a surrogate pair, a joined emoji."""
     if before < "\u0300" and character < "\u0300":
         return False
@@ -160,5 +160,5 @@ def _find_long_strings(arguments: str) -> tuple[list[str], list[tuple[int, str]]
     return [*pieces, arguments[end:]], strings
 
 
-def _quote(string: str) -> str:
+def _quote_string(string: str) -> str:
     return json.dumps(string, ensure_ascii=False)

@@ -114,7 +114,7 @@ class ContextTools:
         if name != self._recall:
             raise ConfigurationError(f"{name!r} is none of {', '.join(self.names)}: look into `tools.names` first")
         read = _read_arguments(arguments)
-        return f"{name}: {read}" if isinstance(read, str) else self._answer(*read)
+        return f"{name}: {read}" if isinstance(read, str) else self._answer_recall(*read)
 
     def recall(
         self,
@@ -144,7 +144,7 @@ class ContextTools:
         self.window.request_compaction(self.session)
         return _ASKED.format(recall=self._recall)
 
-    def _answer(self, place: str, query: Query) -> str:
+    def _answer_recall(self, place: str, query: Query) -> str:
         window = self.window
         room = window.window_tokens - reserve_of(window.options, window.window_tokens)
         limit = max(1, min(window.options.recall_tokens, room // ROOM_SHARE))

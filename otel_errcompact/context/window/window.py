@@ -157,9 +157,9 @@ class ContextWindow:
         try:
             request = next(steps)
             while True:
-                request = steps.send(self._answer(request))
+                request = steps.send(self._answer_request(request))
         except StopIteration as done:
-            return self._notify(done.value)
+            return self._notify_observers(done.value)
 
     async def acompact(
         self,
@@ -182,9 +182,9 @@ class ContextWindow:
         try:
             request = next(steps)
             while True:
-                request = steps.send(await self._aanswer(request))
+                request = steps.send(await self._aanswer_request(request))
         except StopIteration as done:
-            return self._notify(done.value)
+            return self._notify_observers(done.value)
 
     def _run_layers(
         self,
@@ -212,7 +212,7 @@ class ContextWindow:
     ) -> Generator[SummaryRequest, Answer, Compaction]:
         if self._requested.pop(session) and reason == "over_trigger":
             reason = "asked"
-        memory = self._memories.take(session, messages)
+        memory = self._memories.take_memory(session, messages)
         given = memory.read(messages, self.count_tokens, format_name)
         progress = _Progress(given)
         schedule = Schedule(self.options, room, progress.tokens, reason, is_cold=self._is_cold(session))
@@ -240,7 +240,7 @@ class ContextWindow:
             self._workspace.refused.add(progress.conversation, session, schedule.target)
         opaque = memory.check(progress.conversation).has_compacted
         # From here on another thread may have it.
-        self._memories.put(session, memory)
+        self._memories.put_memory(session, memory)
         return Compaction(
             messages=providers.write_list(progress.conversation),
             session=session,
@@ -295,7 +295,7 @@ class ContextWindow:
         start, began = self._clock(), self._timer()
         try:
             steps = layer.edit(before, workspace)
-            edited = steps if isinstance(steps, Edited) else (yield from pause.lift(steps))
+            edited = steps if isinstance(steps, Edited) else (yield from pause.lift_pause(steps))
         except Exception as error:  # noqa: BLE001 - the agent goes on with what it had, and a note says so
             self.guard.record_failure(f"context.{layer.name}", error)
             edited = Edited(before, problem=f"the layer failed: {type(error).__name__}: {error}")
@@ -304,7 +304,7 @@ class ContextWindow:
             edited = Edited(before, problem=f"discarded: the estimate grew from {tokens} to {after} tokens")
             after = tokens
         progress.is_refused = progress.is_refused or edited.refused
-        progress.step(
+        progress.take_step(
             edited.conversation,
             LayerNote(
                 layer=layer.name,
@@ -332,14 +332,14 @@ class ContextWindow:
             problems = memory.check(progress.conversation).problems
         return problems
 
-    def _answer(self, request: SummaryRequest) -> Answer:
+    def _answer_request(self, request: SummaryRequest) -> Answer:
         try:
             answer = self._call_summariser(request)
             return run_awaited(_refuse_in_loop(answer)) if inspect.isawaitable(answer) else answer
         except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
-            return self._report(error)
+            return self._report_error(error)
 
-    async def _aanswer(self, request: SummaryRequest) -> Answer:
+    async def _aanswer_request(self, request: SummaryRequest) -> Answer:
         try:
             if is_asynchronous(self._summarize):
                 answer = self._call_summariser(request)
@@ -347,17 +347,17 @@ class ContextWindow:
                 answer = await _run_in_own_thread(self._call_summariser, request)
             return await answer if inspect.isawaitable(answer) else answer
         except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
-            return self._report(error)
+            return self._report_error(error)
 
     def _call_summariser(self, request: SummaryRequest) -> Summary | Awaitable[Summary]:
         # Whoever gave no summariser is not asked.
         return cast("Summarize", self._summarize)(request)
 
-    def _report(self, error: Exception) -> Exception:
+    def _report_error(self, error: Exception) -> Exception:
         self.guard.record_failure("summarize", error, fatal=False)
         return error
 
-    def _notify(self, compaction: Compaction) -> Compaction:
+    def _notify_observers(self, compaction: Compaction) -> Compaction:
         for observer in self._observers:
             with self.guard.stage("context.observer"):
                 observer(compaction)
@@ -396,7 +396,7 @@ class _Progress:
     def tokens(self) -> int:
         return self._steps[-1].tokens
 
-    def step(self, conversation: Conversation, note: LayerNote) -> None:
+    def take_step(self, conversation: Conversation, note: LayerNote) -> None:
         """Go on with what a layer has made of the list."""
         self._steps.append(_Step(conversation, note.tokens_after))
         self.notes.append(note)
@@ -438,7 +438,7 @@ class _Pause:
         if self._is_on:
             gc.enable()
 
-    def lift(self, steps: Steps) -> Steps:
+    def lift_pause(self, steps: Steps) -> Steps:
         """Let the collector run while a layer asks the caller's summariser."""
         self.__exit__()
         try:

@@ -382,8 +382,8 @@ STRANGE: list[Any] = [Computed(), Hidden(), object(), bytearray(b"x"), {1: "a"},
 def test_what_may_change_unseen_is_read_each_time(strange: Any) -> None:
     """It is not added, and what stands before it remains watched."""
     witness = Witness()
-    assert witness.add([{"role": "user", "content": "go"}])
-    assert not witness.add([{"role": "user", "content": ["text", {"content": strange}]}])
+    assert witness.add_messages([{"role": "user", "content": "go"}])
+    assert not witness.add_messages([{"role": "user", "content": ["text", {"content": strange}]}])
     assert witness.is_unchanged()
     assert witness.characters == len("user") + len("go")
 
@@ -406,7 +406,7 @@ def test_a_word_of_an_enumeration_cannot_change() -> None:
     """SDKs have some for roles and types."""
     messages = [{"role": Role.USER, "content": "go"}]
     witness = Witness()
-    assert witness.add(messages)
+    assert witness.add_messages(messages)
     assert witness.is_unchanged()
     messages[0]["role"] = "assistant"
     assert not witness.is_unchanged()
@@ -425,7 +425,7 @@ def test_a_message_that_holds_itself_is_not_watched() -> None:
     """Or it would never be gone through."""
     message: dict[str, Any] = {"role": "user"}
     message["content"] = [message]
-    assert not Witness().add([message])
+    assert not Witness().add_messages([message])
 
 
 # Bounds.
@@ -446,45 +446,45 @@ def test_the_oldest_memory_goes_beyond_the_messages() -> None:
     second, two = remembered(2)
     third, three = remembered(1)
     for memory in (one, two, three):
-        memories.put("chat", memory)
-    assert memories.take("chat", first) is not one
-    assert memories.take("chat", second) is two
-    assert memories.take("chat", third) is three
-    memories.put("chat", one)
-    assert memories.take("chat", first) is one
+        memories.put_memory("chat", memory)
+    assert memories.take_memory("chat", first) is not one
+    assert memories.take_memory("chat", second) is two
+    assert memories.take_memory("chat", third) is three
+    memories.put_memory("chat", one)
+    assert memories.take_memory("chat", first) is one
 
 
 def test_the_oldest_memory_goes_beyond_the_length_of_its_texts() -> None:
     """A memory that is larger than all may be is not kept at all."""
     memories = Memories(characters=100)
     messages, memory = remembered(2, "x" * 60)
-    memories.put("chat", memory)
-    assert memories.take("chat", messages) is not memory
+    memories.put_memory("chat", memory)
+    assert memories.take_memory("chat", messages) is not memory
 
 
 def test_a_memory_is_of_one_session_and_taken_once() -> None:
     """Two threads never change the same, and of two that bring one back the newer stays."""
     memories = Memories()
     messages, memory = remembered(2)
-    memories.put("chat", memory)
-    assert memories.take("other", messages) is not memory
-    assert memories.take("chat", messages) is memory
-    assert memories.take("chat", messages) is not memory
+    memories.put_memory("chat", memory)
+    assert memories.take_memory("other", messages) is not memory
+    assert memories.take_memory("chat", messages) is memory
+    assert memories.take_memory("chat", messages) is not memory
     other = Memory()
     other.read(messages, estimate_mixed_tokens, "openai-chat")
-    memories.put("chat", memory)
-    memories.put("chat", other)
-    assert memories.take("chat", messages) is other
-    assert memories.take("chat", messages) is not memory
+    memories.put_memory("chat", memory)
+    memories.put_memory("chat", other)
+    assert memories.take_memory("chat", messages) is other
+    assert memories.take_memory("chat", messages) is not memory
 
 
 def test_a_child_process_remembers_nothing() -> None:
     """Another thread may have held the lock at the fork."""
     memories = Memories()
     messages, memory = remembered(2)
-    memories.put("chat", memory)
-    memories._forget()  # pyright: ignore[reportPrivateUsage]
-    assert memories.take("chat", messages) is not memory
+    memories.put_memory("chat", memory)
+    memories._forget_all()  # pyright: ignore[reportPrivateUsage]
+    assert memories.take_memory("chat", messages) is not memory
 
 
 def test_a_longer_list_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -622,14 +622,14 @@ def test_texts_are_not_read_at_each_turn(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_memory_that_was_put_back_is_not_used_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next thread has it."""
-    put = Memories.put
+    put = Memories.put_memory
 
     def put_and_lose(memories: Memories, session: str, memory: Memory) -> None:
         put(memories, session, memory)
         for part in tuple(vars(memory)):
             monkeypatch.delattr(memory, part)
 
-    monkeypatch.setattr(Memories, "put", put_and_lose)
+    monkeypatch.setattr(Memories, "put_memory", put_and_lose)
     assert window().compact(long_conversation("anthropic", messages=120)).problems == ()
 
 

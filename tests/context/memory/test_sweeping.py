@@ -184,7 +184,7 @@ def test_what_another_process_does_meanwhile_costs_nothing(
     used, gone = keep_by_others(folder, clock, "used", "gone")
     clock.now += 40 * DAY
     archive = FolderArchive(folder, max_days=30, clock=clock)
-    listed = sweeping.Sweeper._list
+    listed = sweeping.Sweeper._list_files
 
     def act(sweeper: sweeping.Sweeper, now: float) -> list[sweeping._Kept]:
         found = listed(sweeper, now)
@@ -192,14 +192,14 @@ def test_what_another_process_does_meanwhile_costs_nothing(
         Path(gone).unlink()
         return found
 
-    monkeypatch.setattr(sweeping.Sweeper, "_list", act)
+    monkeypatch.setattr(sweeping.Sweeper, "_list_files", act)
     place = archive.keep("new")
     assert names(folder) == {used, place}
 
     def fail(*_: object) -> list[sweeping._Kept]:
         raise FileNotFoundError
 
-    monkeypatch.setattr(sweeping.Sweeper, "_list", fail)
+    monkeypatch.setattr(sweeping.Sweeper, "_list_files", fail)
     clock.now += DAY
     assert archive.read(archive.keep("more")) == "more"
 

@@ -14,13 +14,11 @@ from otel_errcompact.context.memory.markers import marker
 from otel_errcompact.context.messages import Conversation, Message, Part
 from otel_errcompact.context.window.layers import Workspace
 from otel_errcompact.context.window.layers.carrying.actions import Action, find_actions
-from otel_errcompact.context.window.layers.carrying.answers import find_answers
 from otel_errcompact.context.window.layers.carrying.index import read_index, render_index
-from otel_errcompact.context.window.layers.carrying.names import find_words, names_in
-from otel_errcompact.context.window.layers.carrying.ranking import MAX_TEXT, NameUse
+from otel_errcompact.context.window.layers.carrying.names import MAX_TEXT, NameUse, find_words, names_in
 from otel_errcompact.context.window.layers.carrying.replacement import Gone, is_carried, replace_messages
 from otel_errcompact.context.window.layers.carrying.survey import survey
-from otel_errcompact.context.window.layers.carrying.words import keep_words
+from otel_errcompact.context.window.layers.carrying.words import find_answers, keep_words
 from otel_errcompact.context.window.layers.micro import micro
 from otel_errcompact.context.window.layers.reactive import reactive
 from otel_errcompact.context.window.pairs import cut_points, describe_followers, followers_of

@@ -12,10 +12,10 @@ from otel_errcompact.context import providers
 from otel_errcompact.context.memory.archive import MemoryArchive
 from otel_errcompact.context.messages import Part
 from otel_errcompact.context.window.layers import Edited, Workspace
-from otel_errcompact.context.window.layers.carrying.calls import pair_calls
 from otel_errcompact.context.window.layers.carrying.files import find_files
 from otel_errcompact.context.window.layers.micro import micro
 from otel_errcompact.context.window.layers.repeats import read_repeated, repeats
+from otel_errcompact.context.window.pairs import pair_calls
 from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
 

@@ -113,7 +113,7 @@ def parse_entry(event: Mapping[object, object], index: int) -> Entry:
         path, mapping, depth = waiting.popleft()
         for name, given in mapping.items():
             plain = plain_name(name)
-            value = _unpack(given) if plain in names.CONTAINERS else given
+            value = _unpack_json(given) if plain in names.CONTAINERS else given
             if not plain or value is None:
                 continue
             where = f"{path}.{name}" if path else str(name)
@@ -140,7 +140,7 @@ def _is_kind(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[\w.:/ -]{1,80}", value) is not None
 
 
-def _unpack(value: object) -> object:
+def _unpack_json(value: object) -> object:
     """Return what a container holds that is written as JSON in a text, as event stores keep it."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:

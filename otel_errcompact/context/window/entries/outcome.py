@@ -32,12 +32,12 @@ def find_signs(entry: Entry) -> Signs:
     for name, found in (*entry.all(names.WELL), *entry.all(names.ILL)):
         flag = _read_flag(entry, name, found)
         if flag is not None:
-            _take(signs, names.OK if flag is (name in names.WELL) else names.FAILED, found.depth)
+            _note_word(signs, names.OK if flag is (name in names.WELL) else names.FAILED, found.depth)
     for name, found in entry.all(names.STATUS):
-        _take(signs, _read_status(entry, name, found), found.depth)
+        _note_word(signs, _read_status(entry, name, found), found.depth)
     for _, found in entry.all(names.HTTP):
         if isinstance(found.value, int) and not isinstance(found.value, bool) and found.value >= _LEAST_HTTP:
-            _take(signs, _rate_http(found.value), found.depth)
+            _note_word(signs, _rate_http(found.value), found.depth)
     for _, found in entry.all(("level", "severity")):
         signs.failed = signs.failed or (isinstance(found.value, str) and found.value.lower() in names.LEVELS)
     if entry.ending & names.SUCCESS_WORDS:
@@ -55,7 +55,7 @@ def _rate_http(status: int) -> str:
     return names.FAILED if status >= _LEAST_HTTP_ERROR else names.OK
 
 
-def _take(signs: Signs, word: str, depth: int) -> None:
+def _note_word(signs: Signs, word: str, depth: int) -> None:
     signs.failed = signs.failed or word in names.FAILURE_WORDS
     signs.well = max(signs.well, depth) if word in names.SUCCESS_WORDS else signs.well
     signs.ended = signs.ended or word in names.END_WORDS

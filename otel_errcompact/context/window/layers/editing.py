@@ -15,32 +15,7 @@ if TYPE_CHECKING:
 
 
 class Edits:
-    """The parts that a layer replaces, and what it tells of each."""
-
-    def __init__(self, conversation: Conversation) -> None:
-        self._conversation = conversation
-        self._parts: dict[int, dict[int, Part]] = {}
-        self._cuts: list[Cut] = []
-
-    def replace(self, spot: Spot, new: Part, *, tool: str, place: str) -> None:
-        """Put a smaller part where another one stands, the whole of which is kept at a place."""
-        message, index = spot
-        old = self._conversation.messages[message].parts[index]
-        self._parts.setdefault(message, {})[index] = new
-        self._cuts.append(_make_cut(message, old, new, tool=tool, place=place))
-
-    def edited(self, problem: str) -> Edited:
-        """Return the conversation with these parts replaced; the very object if there are none."""
-        if not self._parts:
-            return Edited(self._conversation, problem=problem)
-        messages = list(self._conversation.messages)
-        for index, parts in self._parts.items():
-            messages[index] = with_parts(messages[index], parts)
-        return Edited(replace(self._conversation, messages=tuple(messages)), tuple(self._cuts), problem)
-
-
-class Rewriting:
-    """Holds the parts that a layer replaces in a growing list."""
+    """The parts that a layer replaces in a list, which may grow from one time to the next."""
 
     def __init__(self) -> None:
         self.cuts: Final[dict[Spot, Cut]] = {}
@@ -49,7 +24,7 @@ class Rewriting:
         """Messages whose parts were replaced since the list was written last."""
         self._messages: dict[int, Message] = {}
 
-    def put(self, spot: Spot, old: Part, new: Part, *, tool: str, place: str) -> None:
+    def replace_part(self, spot: Spot, old: Part, new: Part, *, tool: str, place: str) -> None:
         """
         Put a smaller part in the place of another.
 
@@ -58,9 +33,16 @@ class Rewriting:
         message, index = spot
         self._parts.setdefault(message, {})[index] = new
         self._stale.add(message)
-        self.cuts[spot] = _make_cut(message, old, new, tool=tool, place=place)
+        self.cuts[spot] = Cut(
+            message=message,
+            tool=tool,
+            call_id=old.call_id,
+            tokens_before=old.tokens,
+            tokens_after=new.tokens,
+            place=place,
+        )
 
-    def rewrite(self, conversation: Conversation, problem: str) -> Edited:
+    def write_list(self, conversation: Conversation, problem: str) -> Edited:
         """
         Return the conversation with these parts replaced.
 
@@ -76,14 +58,3 @@ class Rewriting:
             messages[index] = message
         cuts = tuple([self.cuts[spot] for spot in sorted(self.cuts)])
         return Edited(replace(conversation, messages=tuple(messages)), cuts, problem)
-
-
-def _make_cut(message: int, old: Part, new: Part, *, tool: str, place: str) -> Cut:
-    return Cut(
-        message=message,
-        tool=tool,
-        call_id=old.call_id,
-        tokens_before=old.tokens,
-        tokens_after=new.tokens,
-        place=place,
-    )

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.memory.markers import marker, marker_of
 from otel_errcompact.context.messages import is_beginning, with_new_text
-from otel_errcompact.context.window.layers.editing import Rewriting
+from otel_errcompact.context.window.layers.editing import Edits
 from otel_errcompact.context.window.layers.failures import Failures, ListedFailure, mark_digest, mark_resolved
 from otel_errcompact.context.window.layers.keeping import Keeper
 from otel_errcompact.context.window.layers.workspace import Layer
-from otel_errcompact.context.window.pairs import Pairing, Spot
+from otel_errcompact.context.window.pairs import Pairing, Spot, part_at
 from otel_errcompact.context.window.schedule import Schedule
 from otel_errcompact.context.window.shortening import shorten_arguments
 from otel_errcompact.detector.operation import covers, operation_of
@@ -81,7 +81,7 @@ class ErrorPass:
             walk = before
         else:
             walk = _Pass(replace(workspace, states={}), self)
-        edited = walk.run(conversation)
+        edited = walk.walk_on(conversation)
         if not edited.problem:
             workspace.states["errors"] = walk
         return edited
@@ -91,11 +91,11 @@ errors: Final = ErrorPass()
 """The error pass with its defaults."""
 
 
-def _edit(conversation: Conversation, workspace: Workspace) -> Edited:
+def _edit_errors(conversation: Conversation, workspace: Workspace) -> Edited:
     return ErrorPass(digest=workspace.digest, hidden_failures=workspace.hidden_failures)(conversation, workspace)
 
 
-LAYER: Final = Layer(name="errors", due=Schedule.always, edit=_edit, forgets=False)
+LAYER: Final = Layer(name="errors", due=Schedule.always, edit=_edit_errors, forgets=False)
 
 
 class _Call(NamedTuple):
@@ -128,7 +128,7 @@ class _Pass:
             roots=workspace.roots,
         )
         self._failures = Failures(workspace, self._pipeline)
-        self._rewriting = Rewriting()
+        self._edits = Edits()
         self._open: dict[str, set[Operation]] = {}
         """The operations that have failed and not succeeded since, by tool."""
         self._calls: dict[str, Spot] = {}
@@ -162,7 +162,7 @@ class _Pass:
             and self._keeper.still_keeps(self._kept)
         )
 
-    def run(self, conversation: Conversation) -> Edited:
+    def walk_on(self, conversation: Conversation) -> Edited:
         """Walk to the end of a conversation, and return the result."""
         start, self._messages = len(self._messages), conversation.messages
         calls, open_ = self._calls, self._open
@@ -184,7 +184,7 @@ class _Pass:
                     self._take_result(Spot(m, p), part)
         if self._has_reused_ids:
             self._name_tools_again()
-        return self._rewriting.rewrite(conversation, self._keeper.problem)
+        return self._edits.write_list(conversation, self._keeper.problem)
 
     def _take_result(self, spot: Spot, part: Part) -> None:
         call = self._call_of(spot, part)
@@ -192,7 +192,7 @@ class _Pass:
         if found is not None:
             # What another layer has cut proves nothing any more.
             if found.layer == "errors":
-                raw = RawError(text="", tool=call.tool, operation=self._operation(call))
+                raw = RawError(text="", tool=call.tool, operation=self._operation_of(call))
                 if key := self._failures.add_digested(spot, found, part.text, raw, part.tokens):
                     self._place = found.place
                     self._note_failure(raw, key, call)
@@ -203,7 +203,7 @@ class _Pass:
         if verdict.outcome == "ignored" or _HANDED_OUT.match(part.text):
             return
         if verdict.outcome == "failure":
-            self._compact(spot, part, call, verdict.stated)
+            self._compact_failure(spot, part, call, verdict.stated)
         elif verdict.outcome == "success":
             self._note_success(call)
 
@@ -215,7 +215,7 @@ class _Pass:
 
     def _may_resolve(self, call: _Call) -> bool:
         scopes = self._open.get(call.tool)
-        return scopes is not None and bool(self._find_covered(self._operation(call), scopes))
+        return scopes is not None and bool(self._find_covered(self._operation_of(call), scopes))
 
     @staticmethod
     def _find_covered(operation: Operation, scopes: set[Operation]) -> set[Operation]:
@@ -224,7 +224,7 @@ class _Pass:
             return {scope for scope in scopes if covers(operation, scope)}
         return {operation} & scopes
 
-    def _operation(self, call: _Call) -> Operation:
+    def _operation_of(self, call: _Call) -> Operation:
         """Return what must succeed for a failure of this call to be resolved; it is asked for more than once."""
         if call.spot is None:
             return operation_of(call.tool, call.arguments)
@@ -237,25 +237,25 @@ class _Pass:
         if part.call_id:
             at = self._calls.get(part.call_id)
         else:
-            self._pairing.take(self._messages)
+            self._pairing.read_on(self._messages)
             at = self._pairing.by_result.get(spot)
         if at is None:
             return _Call(part.tool, "", None)
-        call = self._part(at)
+        call = self._part_at(at)
         return _Call(call.tool or part.tool, call.text, at)
 
-    def _part(self, spot: Spot) -> Part:
-        return self._messages[spot.message].parts[spot.part]
+    def _part_at(self, spot: Spot) -> Part:
+        return part_at(self._messages, spot)
 
     # Failures.
 
-    def _compact(self, spot: Spot, part: Part, call: _Call, stated: str) -> None:
+    def _compact_failure(self, spot: Spot, part: Part, call: _Call, stated: str) -> None:
         """Count a raw failure, and let a digest take its place."""
         raw = RawError(
             text=part.text,
             stated=stated,
             tool=call.tool,
-            operation=self._operation(call),
+            operation=self._operation_of(call),
             call_id=part.call_id,
             arguments=call.arguments,
         )
@@ -263,25 +263,25 @@ class _Pass:
         is_verbatim = call.tool in self._settings.digest.verbatim_tools
         # With an image it costs more than its text, and no digest describes it.
         is_removed = not is_verbatim and part.tokens >= LEAST_TOKENS and part.tokens <= count_tokens(part.text)
-        error_class = self._failures.add(raw, is_removed=is_removed)
+        error_class = self._failures.add_failure(raw, is_removed=is_removed)
         self._note_failure(raw, error_class.key, call)
         if not is_removed:
             return
-        new = self._render(raw, part, error_class)
+        new = self._render_failure(raw, part, error_class)
         text, tokens, place = new or _New(part.text, part.tokens, "")
-        self._failures.put(spot, ListedFailure(error_class.key, text, tokens, f"{part.tokens:,}", place))
+        self._failures.put_failure(spot, ListedFailure(error_class.key, text, tokens, f"{part.tokens:,}", place))
         if new is not None:
-            self._edit(spot, new)
+            self._edit_part(spot, new)
 
-    def _render(self, raw: RawError, part: Part, error_class: ErrorClass) -> _New | None:
+    def _render_failure(self, raw: RawError, part: Part, error_class: ErrorClass) -> _New | None:
         """Return what takes the place of a raw error; nothing if that would not be shorter, or it cannot be kept."""
         count_tokens = self._workspace.count_tokens
-        for digest in self._failures.digests(raw, error_class):
+        for digest in self._failures.render_digests(raw, error_class):
             # Places look alike: the one before shows the cost of this one, so that nothing is archived in vain.
             likely = f"{digest}\n{mark_digest(error_class, part.tokens, self._place)}"
             if count_tokens(likely) >= part.tokens:
                 continue
-            place = self._keep(part.text)
+            place = self._keep_text(part.text)
             text = f"{digest}\n{mark_digest(error_class, part.tokens, place)}"
             tokens = count_tokens(text)
             if place and tokens < part.tokens:
@@ -291,9 +291,9 @@ class _Pass:
     def _note_failure(self, raw: RawError, key: str, call: _Call) -> None:
         """Note that an operation has failed: its class is not resolved any more, and a huge input will grow old."""
         self._open.setdefault(raw.tool, set()).add(raw.scope)
-        for spot in self._failures.spots(key):
+        for spot in self._failures.spots_of(key):
             self._gain -= self._due.pop(spot, 0)
-        if call.spot is not None and self._part(call.spot).tokens > HUGE_INPUT_TOKENS:
+        if call.spot is not None and self._part_at(call.spot).tokens > HUGE_INPUT_TOKENS:
             self._inputs.append((self._answers + INPUT_TURNS, call.spot))
 
     # Proof that a failure is over.
@@ -301,12 +301,12 @@ class _Pass:
     def _note_success(self, call: _Call) -> None:
         if not self._may_resolve(call):
             return
-        operation, scopes = self._operation(call), self._open[call.tool]
+        operation, scopes = self._operation_of(call), self._open[call.tool]
         scopes -= self._find_covered(operation, scopes)
         if not scopes:
             del self._open[call.tool]
         for error_class in self._failures.history.succeed(operation):
-            for spot in self._failures.spots(error_class.key):
+            for spot in self._failures.spots_of(error_class.key):
                 listed = self._failures.listed[spot]
                 line = mark_resolved(error_class, listed.raw_tokens, listed.place or self._place)
                 self._note_due(spot, listed.tokens - self._workspace.count_tokens(line))
@@ -324,23 +324,23 @@ class _Pass:
         due, self._due, self._gain = list(self._due), {}, 0
         results: list[Spot] = []
         for spot in due:
-            if self._part(spot).kind == "call":
+            if self._part_at(spot).kind == "call":
                 self._edit_input(spot)
-            elif self._prune(spot):
+            elif self._prune_failure(spot):
                 results.append(spot)
-        self._failures.prune(results)
+        self._failures.forget_pruned(results)
 
-    def _prune(self, spot: Spot) -> bool:
+    def _prune_failure(self, spot: Spot) -> bool:
         listed = self._failures.listed[spot]
         error_class = self._failures.history.get(listed.key)
-        place = listed.place or self._keep(listed.text)
+        place = listed.place or self._keep_text(listed.text)
         if error_class is None or not place:
             return False
         line = mark_resolved(error_class, listed.raw_tokens, place)
         tokens = self._workspace.count_tokens(line)
         if tokens >= listed.tokens:
             return False
-        self._edit(spot, _New(line, tokens, place))
+        self._edit_part(spot, _New(line, tokens, place))
         return True
 
     # Inputs.
@@ -348,13 +348,13 @@ class _Pass:
     def _age_inputs(self) -> None:
         while self._inputs and self._inputs[0][0] <= self._answers:
             _, spot = self._inputs.popleft()
-            if spot not in self._rewriting.cuts and (shorter := self._shorten_input(spot, self._place)):
-                self._note_due(spot, self._part(spot).tokens - self._workspace.count_tokens(shorter))
+            if spot not in self._edits.cuts and (shorter := self._shorten_input(spot, self._place)):
+                self._note_due(spot, self._part_at(spot).tokens - self._workspace.count_tokens(shorter))
         self._edit_old()
 
     def _shorten_input(self, spot: Spot, place: str) -> str:
         """Return the input of a call with long strings in it shortened, the first cut naming the place; or nothing."""
-        part = self._part(spot)
+        part = self._part_at(spot)
         if _OURS in part.text:
             return ""
         shorter = shorten_arguments(part.text, INPUT_TOKENS, self._workspace.count_tokens)
@@ -368,16 +368,16 @@ class _Pass:
         return text if cuts else ""
 
     def _edit_input(self, spot: Spot) -> None:
-        part = self._part(spot)
-        place = self._keep(part.text)
+        part = self._part_at(spot)
+        place = self._keep_text(part.text)
         text = self._shorten_input(spot, place) if place else ""
         tokens = self._workspace.count_tokens(text)
         if text and tokens < part.tokens:
-            self._edit(spot, _New(text, tokens, place))
+            self._edit_part(spot, _New(text, tokens, place))
 
     # What is written.
 
-    def _keep(self, text: str) -> str:
+    def _keep_text(self, text: str) -> str:
         """Keep the whole of what is to go and return its place; empty if that cannot be."""
         place = "" if self._keeper.has_given_up else self._keeper.keep_text(text)
         if place:
@@ -385,18 +385,18 @@ class _Pass:
             self._kept[place] = text
         return place
 
-    def _edit(self, spot: Spot, new: _New) -> None:
-        part = self._part(spot)
-        self._rewriting.put(
+    def _edit_part(self, spot: Spot, new: _New) -> None:
+        part = self._part_at(spot)
+        self._edits.replace_part(
             spot, part, with_new_text(part, new.text, new.tokens), tool=self._tool_at(spot), place=new.place
         )
 
     def _tool_at(self, spot: Spot) -> str:
-        part = self._part(spot)
+        part = self._part_at(spot)
         return part.tool if part.kind == "call" else self._call_of(spot, part).tool
 
     def _name_tools_again(self) -> None:
         # A cut names the tool of the last call with the id.
-        cuts = self._rewriting.cuts
+        cuts = self._edits.cuts
         for spot, cut in cuts.items():
             cuts[spot] = replace(cut, tool=self._tool_at(spot))

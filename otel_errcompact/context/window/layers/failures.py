@@ -69,13 +69,13 @@ class Failures:
         """The error classes of the conversation."""
         return self._memory.history
 
-    def add(self, raw: RawError, *, is_removed: bool) -> ErrorClass:
+    def add_failure(self, raw: RawError, *, is_removed: bool) -> ErrorClass:
         """Count a failure and return its class."""
         memory = self._memory
         found = self._as_labelled(self._pipeline.classify(raw))
         known = self.history.get(found.key)
         if known is not None and is_removed and memory.shown.of(found.key).facts is None:
-            self._recall(known)
+            self._recall_class(known)
         error_class = self._pipeline.record(memory, raw, found).error_class
         if not is_removed:
             memory.shown = memory.shown.add_facts(found.key, found.facts).add_lines(found.facts.details)
@@ -87,7 +87,7 @@ class Failures:
         if match is None:
             return ""
         label, kind, count, raw_tokens = match.groups()
-        key = self._key(label, kind) or label
+        key = self._key_of(label, kind) or label
         if key == label and self.history.get(key) is None:
             self._labels.setdefault(label[:4], []).append((label, kind))
         memory = self._memory
@@ -96,21 +96,21 @@ class Failures:
         error_class.count = max(int(count), error_class.count)
         memory.shown = memory.shown.add_facts(key, None).add_lines(_read_lines(text))
         self._places[key] = found.place
-        self.put(spot, ListedFailure(key, text, tokens, raw_tokens, found.place))
+        self.put_failure(spot, ListedFailure(key, text, tokens, raw_tokens, found.place))
         return key
 
-    def put(self, spot: Spot, failure: ListedFailure) -> None:
+    def put_failure(self, spot: Spot, failure: ListedFailure) -> None:
         """Note where a failure is in the list, and as what."""
         self.listed[spot] = failure
         self._spots.setdefault(failure.key, []).append(spot)
         if failure.place:
             self._named.add(failure.key)
 
-    def spots(self, key: str) -> list[Spot]:
+    def spots_of(self, key: str) -> list[Spot]:
         """Return where the failures of a class are."""
         return self._spots.get(key, [])
 
-    def digests(self, raw: RawError, error_class: ErrorClass) -> Iterator[str]:
+    def render_digests(self, raw: RawError, error_class: ErrorClass) -> Iterator[str]:
         """Yield what may take the place of a raw error, the better text first."""
         is_named = error_class.key in self._named
         # A class that the list does not name yet is shown whole, though it failed before.
@@ -119,7 +119,7 @@ class Failures:
         if is_named:
             yield f"{wording.name_type(error_class.facts.type)} #{error_class.short} again (x{error_class.count})"
 
-    def prune(self, spots: list[Spot]) -> None:
+    def forget_pruned(self, spots: list[Spot]) -> None:
         """Forget failures that are one line now: the next one like them is shown whole again."""
         memory = self._memory
         for spot in spots:
@@ -136,7 +136,7 @@ class Failures:
         left = (line for failure in reversed(newest) for line in _read_lines(failure.text))
         memory.shown = replace(memory.shown, lines=ShownLines().add(left))
 
-    def _key(self, label: str, kind: str) -> str:
+    def _key_of(self, label: str, kind: str) -> str:
         """Return the key of the class that a marker names; empty if this pass has not met it."""
         known = self.history.get(label) or self.history.find(label)
         return known.key if known is not None and wording.name_type(known.facts.type) == kind else ""
@@ -149,7 +149,7 @@ class Failures:
                 return replace(found, key=label)
         return found
 
-    def _recall(self, error_class: ErrorClass) -> None:
+    def _recall_class(self, error_class: ErrorClass) -> None:
         """Look up what an earlier pass has shown of a class, so that a repeat shows what is new."""
         place = self._places.get(error_class.key)
         if place:

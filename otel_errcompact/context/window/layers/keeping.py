@@ -61,7 +61,7 @@ class Keeper:
         try:
             whole = self._write_whole(part)
         except OSError as error:
-            self._refuse(error)
+            self._note_refusal(error)
             return None
         place = self.keep_text(whole)
         return Kept(place, part.tokens) if place else None
@@ -71,7 +71,7 @@ class Keeper:
         try:
             return self._workspace.archive.keep(text)
         except OSError as error:
-            self._refuse(error)
+            self._note_refusal(error)
             return ""
 
     def still_keeps(self, texts: Mapping[str, str]) -> bool:
@@ -81,7 +81,7 @@ class Keeper:
             return True
         return all(self.keep_text(text) == place for place, text in texts.items())
 
-    def _refuse(self, error: OSError) -> None:
+    def _note_refusal(self, error: OSError) -> None:
         self._refusals += 1
         self._refusal = str(error)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.memory.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
-from otel_errcompact.context.window.layers.carrying.ranking import NameUse
+from otel_errcompact.context.window.layers.carrying.names import NameUse
 from otel_errcompact.context.window.layers.editing import Edits
 from otel_errcompact.context.window.layers.keeping import Keeper, describe
 from otel_errcompact.context.window.layers.repeats import read_repeated
@@ -48,7 +48,7 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     use = NameUse(conversation.messages if workspace.options.index_tokens else ())
     keeper = Keeper(workspace)
     count_tokens = workspace.count_tokens
-    edits = Edits(conversation)
+    edits = Edits()
     least, place_size = 0, -1
     for spot, part, tool in old:
         if excess <= 0 or keeper.has_given_up:
@@ -59,7 +59,9 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
         if kept is None:
             continue
         line = marker(
-            "micro", f"{describe(tool, kept.tokens, failed=part.failed)}{_name(part, use, workspace)}", kept.place
+            "micro",
+            f"{describe(tool, kept.tokens, failed=part.failed)}{_describe_names(part, use, workspace)}",
+            kept.place,
         )
         if len(kept.place) != place_size:
             # Places look alike: what costs no more than the shortest line is not archived in vain.
@@ -67,12 +69,12 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
         tokens = count_tokens(line)
         if tokens >= part.tokens:
             continue
-        edits.replace(spot, with_new_text(part, line, tokens), tool=tool, place=kept.place)
+        edits.replace_part(spot, part, with_new_text(part, line, tokens), tool=tool, place=kept.place)
         excess -= part.tokens - tokens
-    return edits.edited(keeper.problem)
+    return edits.write_list(conversation, keeper.problem)
 
 
-def _name(part: Part, use: NameUse, workspace: Workspace) -> str:
+def _describe_names(part: Part, use: NameUse, workspace: Workspace) -> str:
     left = min(NAMES_TOKENS, part.tokens // NAMES_SHARE)
     if left < LEAST_NAMES or not use.messages:
         return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.markers import marker, marker_of
-from otel_errcompact.context.messages import Conversation, Part, with_text
+from otel_errcompact.context.messages import Conversation, Part, PartKind, with_text
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.window.layers.carrying.replacement import (
     Gone,
@@ -26,7 +26,7 @@ from otel_errcompact.context.window.shortening import shorten, shorten_arguments
 from otel_errcompact.context.window.transcript import json_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from otel_errcompact.context.messages import Message
     from otel_errcompact.context.window.layers.workspace import Workspace
@@ -36,6 +36,9 @@ _SMALL: Final = 64
 
 _SUMMARY_SHARE: Final = 4
 """An earlier summary says more than turns do, and stays if it costs less than one part in four of the target."""
+
+_SHORTENED: Final[tuple[PartKind, ...]] = ("result", "call", "text")
+"""Results are shortened first, then inputs, then texts."""
 
 _WORTH_SHOWING: Final = 16
 """Tokens of a part below which its marker stands alone."""
@@ -60,9 +63,9 @@ def reactive(conversation: Conversation, workspace: Workspace) -> Edited:
         if draft.tokens > room:
             _reach_room(draft, room)
     except OSError as error:
-        return draft.edited(problem=f"messages stay, since they could not be kept: {error}")
+        return draft.make_edited(problem=f"messages stay, since they could not be kept: {error}")
     fits = draft.tokens <= room
-    return draft.edited(
+    return draft.make_edited(
         "" if fits else f"{draft.tokens} tokens do not fit into {room}, and nothing that is left can be shortened"
     )
 
@@ -74,9 +77,9 @@ def _reach_target(draft: _Draft) -> None:
     target = draft.workspace.target_tokens
     if draft.tokens > target:
         draft.drop_old_turns(target)
-    for wanted in (_is_result, _is_input, _is_text):
+    for kind in _SHORTENED:
         if draft.tokens > target:
-            draft.shorten([spot for spot in draft.parts(wanted) if spot[0] != draft.task], target)
+            draft.shorten_parts([spot for spot in draft.find_parts(kind) if spot[0] != draft.task], target)
 
 
 def _reach_room(draft: _Draft, room: int) -> None:
@@ -84,7 +87,7 @@ def _reach_room(draft: _Draft, room: int) -> None:
     if draft.tokens - task + _SMALL > room:
         draft.take_out(draft.head, len(draft.messages), room, is_last=True)
     if draft.tokens > room:
-        draft.shorten([spot for spot in draft.parts(_is_text) if spot[0] == draft.task], room)
+        draft.shorten_parts([spot for spot in draft.find_parts("text") if spot[0] == draft.task], room)
     if draft.tokens > room and draft.task >= 0:
         draft.replace_task(room)
 
@@ -118,7 +121,7 @@ class _Draft:
             return max(point for point in self._points if point <= spoken)
         return next((point for point in self._points if point >= least), len(self.messages))
 
-    def edited(self, problem: str = "") -> Edited:
+    def make_edited(self, problem: str = "") -> Edited:
         """Return what has become of the list."""
         problem = "; ".join(filter(None, (self.keeper.problem, problem)))
         if not self._cuts:
@@ -126,13 +129,14 @@ class _Draft:
         conversation = Conversation(format=self._given.format, messages=tuple(self.messages))
         return Edited(conversation, tuple(self._cuts), problem)
 
-    def parts(self, wanted: Callable[[Message, Part], bool]) -> list[tuple[int, int]]:
-        """Return where the parts stand that are wanted and are not small."""
+    def find_parts(self, kind: PartKind) -> list[tuple[int, int]]:
+        """Return where the parts of a kind stand that can be shortened."""
         return [
             (place, number)
             for place, message in enumerate(self.messages)
             for number, part in enumerate(message.parts)
-            if part.tokens > _SMALL and wanted(message, part) and not _is_marked_alone(part)
+            if part.kind == kind and part.tokens > _SMALL and not _is_marked_alone(part)
+            if kind != "text" or message.role != "system"
         ]
 
     def drop_old_turns(self, target: int) -> None:
@@ -182,7 +186,7 @@ class _Draft:
         tokens = sum(message.tokens for message in gone)
         if all(_is_marker(message) for message in gone) or (not is_last and (tokens <= _SMALL or is_carried(gone))):
             return
-        place = self._keep(gone)
+        place = self._keep_messages(gone)
         given = Conversation(format=self._given.format, messages=tuple(self.messages))
         budget = min(total - self.tokens + tokens, tokens // 2)
         if not is_last:
@@ -190,28 +194,28 @@ class _Draft:
         made = replace_messages(given, Gone(start, end, place), "reactive", budget, self.workspace)
         after = sum(message.tokens for message in made)
         if after < tokens:
-            self._cut(start, len(gone), Part("other", "", tokens), after, place)
+            self._note_cut(start, len(gone), Part("other", "", tokens), after, place)
             self.messages[start:end] = made
             self._origins[start:end] = [self._origins[start]] * len(made)
             if self.task >= start:
                 # With no place to cut behind it, the task goes with what it belongs to, or moves forward.
                 self.task = max(start, self.task - len(gone) + len(made))
 
-    def shorten(self, parts: Sequence[tuple[int, int]], total: int) -> None:
+    def shorten_parts(self, parts: Sequence[tuple[int, int]], total: int) -> None:
         """Shorten the largest of some parts to one size, so that the list costs `total` if that is possible."""
         costs = [self.messages[place].parts[number].tokens for place, number in parts]
         size = max(_SMALL, level(costs, total - self.tokens + sum(costs)))
         for (place, number), cost in zip(parts, costs, strict=True):
             if cost > size and not self.keeper.has_given_up:
-                self._shorten(place, number, size)
+                self._shorten_part(place, number, size)
 
-    def _shorten(self, place: int, number: int, size: int) -> None:
+    def _shorten_part(self, place: int, number: int, size: int) -> None:
         message = self.messages[place]
         part = message.parts[number]
         if is_gap(message):
             # It goes on to stand for what was taken out, or the next pass would take it for the user's words.
             followed = describe_followers(followers_of(message))
-            where, what = self._keep([message]), f"1 message, {message.tokens:,} tokens{followed}"
+            where, what = self._keep_messages([message]), f"1 message, {message.tokens:,} tokens{followed}"
         elif kept := self.keeper.keep(part):
             where, what = kept.place, f"{part.tokens:,} tokens of {part.tool or message.role} {part.kind}"
         else:
@@ -224,7 +228,7 @@ class _Draft:
         text = shorter(part.text, line, size, self.workspace)
         made = with_text(message, number, text, self.workspace.count_tokens)
         if made.tokens < message.tokens:
-            self._cut(place, 0, part, made.parts[number].tokens, where)
+            self._note_cut(place, 0, part, made.parts[number].tokens, where)
             self.messages[place] = made
 
     def replace_task(self, room: int) -> None:
@@ -232,7 +236,7 @@ class _Draft:
         message = self.messages[self.task]
         if _is_marker(message):
             return
-        where = self._keep([message])
+        where = self._keep_messages([message])
         line = marker("reactive", f"{message.tokens:,} tokens of the task", where)
         text = "\n".join(part.text for part in message.parts if part.kind == "text")
         count = self.workspace.count_tokens
@@ -240,13 +244,13 @@ class _Draft:
         size = room - self.tokens + message.tokens - frame
         made = providers.from_user(_shorten_text(text, line, size, self.workspace), count)
         if made.tokens < message.tokens:
-            self._cut(self.task, 0, Part("other", "", message.tokens), made.tokens, where)
+            self._note_cut(self.task, 0, Part("other", "", message.tokens), made.tokens, where)
             self.messages[self.task] = made
 
-    def _keep(self, messages: Sequence[Message]) -> str:
+    def _keep_messages(self, messages: Sequence[Message]) -> str:
         return self.workspace.archive.keep(json_lines(messages, self._given.format))
 
-    def _cut(self, start: int, messages: int, gone: Part, tokens_after: int, place: str) -> None:
+    def _note_cut(self, start: int, messages: int, gone: Part, tokens_after: int, place: str) -> None:
         self.tokens -= gone.tokens - tokens_after
         self._cuts.append(
             Cut(
@@ -294,18 +298,6 @@ def _split_mark(arguments: str) -> tuple[str, str]:
         if isinstance(mark, str) and marker_of(mark):
             return mark, f"{{{arguments[end:].removeprefix(',')}"
     return "", arguments
-
-
-def _is_result(_: Message, part: Part) -> bool:
-    return part.kind == "result"
-
-
-def _is_input(_: Message, part: Part) -> bool:
-    return part.kind == "call"
-
-
-def _is_text(message: Message, part: Part) -> bool:
-    return part.kind == "text" and message.role != "system"
 
 
 def _shorten_text(text: str, line: str, size: int, workspace: Workspace) -> str:

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.context.memory.markers import is_marked, marker, marker_of
 from otel_errcompact.context.messages import is_beginning, with_new_text
 from otel_errcompact.context.window.layers.carrying.actions import find_actions
-from otel_errcompact.context.window.layers.carrying.calls import pair_calls
 from otel_errcompact.context.window.layers.editing import Edits
 from otel_errcompact.context.window.layers.keeping import Keeper, is_picture
-from otel_errcompact.context.window.layers.results import find_newest_results
+from otel_errcompact.context.window.layers.results import find_newest_results, has_failed
 from otel_errcompact.context.window.layers.workspace import Edited, Layer
-from otel_errcompact.context.window.pairs import Spot
+from otel_errcompact.context.window.pairs import Spot, pair_calls, pairing_of, part_at
 from otel_errcompact.context.window.schedule import Schedule
-from otel_errcompact.detector.results import classify_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,20 +35,20 @@ def repeats(conversation: Conversation, workspace: Workspace) -> Edited:
     The line says which call it repeats. Failures are left to the error pass, and pictures stay.
     """
     messages = conversation.messages
-    newest = [spot for spot in find_newest_results(messages) if _may_repeat(_part(messages, spot), workspace)]
+    newest = [spot for spot in find_newest_results(messages) if _may_repeat(part_at(messages, spot), workspace)]
     if not newest:
         return Edited(conversation)
     earlier = _find_firsts(conversation, workspace)
-    newest = [spot for spot in newest if earlier[_part(messages, spot).text] < spot]
+    newest = [spot for spot in newest if earlier[part_at(messages, spot).text] < spot]
     if not newest:
         return Edited(conversation)
-    calls = pair_calls(messages)
+    calls = pair_calls(messages, 0, pairing_of(conversation))
     keeper = Keeper(workspace, "repeats")
-    edits = Edits(conversation)
+    edits = Edits()
     for spot in reversed(newest):
-        part, call = _part(messages, spot), calls[spot]
+        part, call = part_at(messages, spot), calls[spot]
         first = earlier[part.text]
-        if calls[first].tool != call.tool or _has_failed(part, call):
+        if calls[first].tool != call.tool or has_failed(part, call):
             continue
         kept = keeper.keep(part)
         if kept is None:
@@ -59,8 +57,8 @@ def repeats(conversation: Conversation, workspace: Workspace) -> Edited:
         line = marker("repeats", f"unchanged: the result of {shown} above, {part.tokens:,} tokens", kept.place)
         tokens = workspace.count_tokens(line)
         if tokens < part.tokens:
-            edits.replace(spot, with_new_text(part, line, tokens), tool=call.tool, place=kept.place)
-    return edits.edited(keeper.problem)
+            edits.replace_part(spot, part, with_new_text(part, line, tokens), tool=call.tool, place=kept.place)
+    return edits.write_list(conversation, keeper.problem)
 
 
 LAYER: Final = Layer(name="repeats", due=Schedule.always, edit=repeats, forgets=False)
@@ -79,10 +77,6 @@ def read_repeated(parts: Sequence[Part], archive: Archive) -> set[str]:
     return texts
 
 
-def _part(messages: Sequence[Message], spot: Spot) -> Part:
-    return messages[spot.message].parts[spot.part]
-
-
 def _may_repeat(part: Part, workspace: Workspace) -> bool:
     return part.tokens >= LEAST_TOKENS and not is_marked(part.text) and not is_picture(part, workspace)
 
@@ -98,7 +92,7 @@ class _Firsts:
         """Tell whether a list begins with what was read."""
         return is_beginning(self._messages, conversation.messages)
 
-    def take(self, messages: Sequence[Message]) -> None:
+    def read_on(self, messages: Sequence[Message]) -> None:
         """Read the messages that were not read yet."""
         # The first that holds a text: what stands before it does not change when this one goes.
         known, self._messages = len(self._messages), messages
@@ -112,10 +106,6 @@ def _find_firsts(conversation: Conversation, workspace: Workspace) -> dict[str, 
     found = workspace.states.pop("repeats", None)
     if not isinstance(found, _Firsts) or not found.is_of(conversation):
         found = _Firsts()
-    found.take(conversation.messages)
+    found.read_on(conversation.messages)
     workspace.states["repeats"] = found
     return found.spots
-
-
-def _has_failed(part: Part, call: Part) -> bool:
-    return classify_result(part.text, tool=call.tool, arguments=call.text, flagged=part.failed).outcome == "failure"

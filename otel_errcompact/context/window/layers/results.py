@@ -9,12 +9,12 @@ from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.window.layers.editing import Edits
 from otel_errcompact.context.window.layers.keeping import Keeper, describe, is_picture, with_preview
 from otel_errcompact.context.window.layers.workspace import Edited, Layer
-from otel_errcompact.context.window.pairs import Spot
+from otel_errcompact.context.window.pairs import Spot, pair_calls, pairing_of, part_at
 from otel_errcompact.context.window.schedule import Schedule
 from otel_errcompact.detector.results import classify_result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from otel_errcompact.context.messages import Conversation, Message, Part
     from otel_errcompact.context.window.layers.workspace import Workspace
@@ -33,25 +33,25 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
     budget = workspace.options.result_budget_tokens
     if sum(messages[m].parts[p].tokens for m, p in newest) <= budget:
         return Edited(conversation)
-    calls = _find_calls(messages, newest[-1].message)
-    newest = [spot for spot in newest if not _has_failed(messages[spot.message].parts[spot.part], calls)]
-    excess = sum(messages[m].parts[p].tokens for m, p in newest) - budget
+    calls = pair_calls(messages, newest[-1].message, pairing_of(conversation))
+    found = [(spot, part_at(messages, spot)) for spot in newest]
+    left = [(spot, part) for spot, part in found if not has_failed(part, calls[spot])]
+    excess = sum(part.tokens for _, part in left) - budget
     keeper = Keeper(workspace)
-    edits = Edits(conversation)
-    for spot in sorted(newest, key=lambda spot: -messages[spot.message].parts[spot.part].tokens):
-        part = messages[spot.message].parts[spot.part]
+    edits = Edits()
+    for spot, part in sorted(left, key=lambda one: -one[1].tokens):
         if excess <= 0 or part.tokens <= workspace.options.preview_tokens or keeper.has_given_up:
             break
         if _is_short_already(part, workspace) or is_picture(part, workspace):
             continue
-        tool = _find_tool(part, calls)
+        tool = part.tool or calls[spot].tool
         preview = _archive_result(part, tool, keeper, workspace)
         if preview is None:
             continue
         smaller, place = preview
-        edits.replace(spot, smaller, tool=tool, place=place)
+        edits.replace_part(spot, part, smaller, tool=tool, place=place)
         excess -= part.tokens - smaller.tokens
-    return edits.edited(keeper.problem)
+    return edits.write_list(conversation, keeper.problem)
 
 
 LAYER: Final = Layer(name="results", due=Schedule.always, edit=results, forgets=False)
@@ -91,23 +91,6 @@ def find_newest_results(messages: Sequence[Message]) -> list[Spot]:
     return spots
 
 
-def _find_calls(messages: Sequence[Message], first_result: int) -> dict[str, Part]:
-    """Return the calls that stand directly before a message, by their ids."""
-    calls: dict[str, Part] = {}
-    index = first_result - 1
-    while index >= 0 and messages[index].role == "assistant":
-        calls.update((part.call_id, part) for part in messages[index].parts if part.kind == "call")
-        index -= 1
-    return calls
-
-
-def _has_failed(part: Part, calls: Mapping[str, Part]) -> bool:
-    tool = _find_tool(part, calls)
-    arguments = calls[part.call_id].text if part.call_id in calls else ""
-    return classify_result(part.text, tool=tool, arguments=arguments, flagged=part.failed).outcome == "failure"
-
-
-def _find_tool(part: Part, calls: Mapping[str, Part]) -> str:
-    if part.tool or part.call_id not in calls:
-        return part.tool
-    return calls[part.call_id].tool
+def has_failed(part: Part, call: Part) -> bool:
+    """Tell whether a result says that its call failed."""
+    return classify_result(part.text, tool=call.tool, arguments=call.text, flagged=part.failed).outcome == "failure"

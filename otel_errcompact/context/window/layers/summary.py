@@ -91,7 +91,7 @@ def _replace_middle(conversation: Conversation, middle: Middle, workspace: Works
         )
     except OSError as error:
         return Edited(conversation, problem=f"nothing was summarised, for the transcript could not be kept: {error}")
-    answer = yield from _ask(conversation, middle, place, workspace)
+    answer = yield from _ask_summariser(conversation, middle, place, workspace)
     checked = _check_answer(answer, conversation, middle, place, workspace)
     if isinstance(checked, str):
         return Edited(conversation, problem=checked, refused=not isinstance(answer, Exception))
@@ -106,7 +106,7 @@ def _replace_middle(conversation: Conversation, middle: Middle, workspace: Works
     return Edited(Conversation(format=conversation.format, messages=messages), (cut,))
 
 
-def _ask(
+def _ask_summariser(
     conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> Generator[SummaryRequest, Answer, Answer]:
     # With fewer of the oldest turns each time that the prompt is too long for the model itself. An earlier summary is
@@ -239,7 +239,7 @@ def _take_text(
     text = encodable(cut_analysis(answer))
     said = [message for message in conversation.messages[: middle.end] if _is_said_by_user(message)]
     problem = find_problem(text, middle.limit_tokens, said, workspace.count_tokens)
-    return problem or _carry(text, conversation, middle, place, workspace)
+    return problem or _carry_text(text, conversation, middle, place, workspace)
 
 
 def _take_messages(
@@ -256,7 +256,7 @@ def _take_messages(
     return (providers.from_user(head, workspace.count_tokens), *read.messages)
 
 
-def _carry(
+def _carry_text(
     text: str, conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> tuple[Message, ...]:
     gone = conversation.messages[middle.start : middle.end]

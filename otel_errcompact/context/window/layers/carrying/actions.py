@@ -78,7 +78,7 @@ def find_actions(call: Part) -> tuple[Action, ...]:
     path = _find_path(arguments)
     if path:
         return (_on_file(call.tool, path, arguments),)
-    patch = next((found for value in _texts(arguments) if (found := _PATCHED.findall(value))), None)
+    patch = next((found for value in _find_texts(arguments) if (found := _PATCHED.findall(value))), None)
     if patch:
         return tuple(Action("write", name.strip()) for name in islice(patch, _MAX_FILES) if name != "/dev/null")
     if runs_commands(call.tool, call.text):
@@ -95,17 +95,17 @@ def _read_arguments(text: str) -> Mapping[str, object] | None:
     return cast("Mapping[str, object]", parsed) if isinstance(parsed, dict) else None
 
 
-def _texts(arguments: Mapping[str, object]) -> Iterator[str]:
+def _find_texts(arguments: Mapping[str, object]) -> Iterator[str]:
     return (value for value in islice(arguments.values(), _MAX_FIELDS) if isinstance(value, str))
 
 
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name[:_MAX_SHOWN])]
 
 
 def _find_path(arguments: Mapping[str, object]) -> str:
     for name, value in islice(arguments.items(), _MAX_FIELDS):
-        words = _words(name)
+        words = _split_words(name)
         if words and words[-1] in _PATH_WORDS and isinstance(value, str):
             path = value.strip()
             if path and len(path) <= _MAX_PATH and "\n" not in path:
@@ -116,12 +116,12 @@ def _find_path(arguments: Mapping[str, object]) -> str:
 def _on_file(tool: str, path: str, arguments: Mapping[str, object]) -> Action:
     action = next((value for name in _ACTIONS if isinstance(value := arguments.get(name), str)), "")
     # Of an editor that does many things the action says which.
-    verbs = set(_words(action if _ACTION.match(action) else tool))
+    verbs = set(_split_words(action if _ACTION.match(action) else tool))
     held = {name: value for name, value in arguments.items() if isinstance(value, str) and value != path}
-    contents = [name for name in held if not _CONTENT_WORDS.isdisjoint(_words(name)) and name not in _ACTIONS]
+    contents = [name for name in held if not _CONTENT_WORDS.isdisjoint(_split_words(name)) and name not in _ACTIONS]
     if not _WRITING_WORDS.isdisjoint(verbs) or (contents and _LISTING_WORDS.isdisjoint(verbs)):
         replaces_all = len(contents) == 1 and not verbs.isdisjoint({"write", "create", "save", "overwrite"})
-        written = held[contents[0]] if replaces_all and _words(contents[0])[0] != "old" else None
+        written = held[contents[0]] if replaces_all and _split_words(contents[0])[0] != "old" else None
         return Action("write", path, written=written)
     if not _LISTING_WORDS.isdisjoint(verbs) or path.endswith("/"):
         return Action("call", f"{tool} {path}" if not action else f"{tool} {action} {path}")

@@ -8,6 +8,7 @@ from otel_errcompact.context import providers
 from otel_errcompact.context.memory.markers import marker, marker_of
 from otel_errcompact.context.providers.costs import FRAME_TOKENS
 from otel_errcompact.context.window.layers.carrying.actions import find_actions
+from otel_errcompact.context.window.pairs import part_at
 from otel_errcompact.context.window.shortening import shorten
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -63,14 +64,14 @@ def find_files(
     for spot, call in calls.items():
         if spot.message < start or spot in failed:
             continue
-        part = messages[spot.message].parts[spot.part]
+        part = part_at(messages, spot)
         for action in find_actions(call):
-            _take(action, part, spot.message, found, is_seen=spot.message >= end)
+            _note_action(action, part, spot.message, found, is_seen=spot.message >= end)
     files = [file for file in found.values() if file is not None]
     return sorted(files, key=lambda file: -file.age)
 
 
-def _take(action: Action, part: Part, message: int, found: dict[str, ReadFile | None], *, is_seen: bool) -> None:
+def _note_action(action: Action, part: Part, message: int, found: dict[str, ReadFile | None], *, is_seen: bool) -> None:
     path = action.what
     if action.kind == "write" and action.written is not None and not is_seen:
         found[path] = ReadFile(path, action.written, 0, message, whole=True)

@@ -65,7 +65,7 @@ def render_index(sections: Mapping[Section, Sequence[str]], budget: int, count_t
 
 
 def _render_section(section: Section, entries: Sequence[str], budget: int, count_tokens: TokenCounter) -> str:
-    between = _between(section)
+    between = _separator_of(section)
     shown: list[str] = []
     left = budget - _FRAME_TOKENS
     for entry in entries:
@@ -82,7 +82,7 @@ def _render_section(section: Section, entries: Sequence[str], budget: int, count
     return f"{section}: {between.join([*shown, f'+{missing:,} more'] if missing else shown)}"
 
 
-def _between(section: Section) -> str:
+def _separator_of(section: Section) -> str:
     return _BETWEEN_NAMES if section == "names" else _BETWEEN
 
 
@@ -94,6 +94,6 @@ def read_index(lines: Iterable[str]) -> Sections:
         section = _TITLES.get(title)
         if section is None or not colon:
             break
-        entries = rest.split(_between(section))
+        entries = rest.split(_separator_of(section))
         found[section] = entries[:-1] if _MORE.match(entries[-1]) else entries
     return found

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.memory.markers import marker_of
+from otel_errcompact.context.window.pairs import part_at
 from otel_errcompact.detector.operation import covers, operation_of
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line, wording
@@ -55,14 +56,14 @@ def find_open_errors(
     tools = {
         call.tool
         for spot, call in calls.items()
-        if start <= spot.message < end and _may_have_failed(messages[spot.message].parts[spot.part], call)
+        if start <= spot.message < end and _may_have_failed(part_at(messages, spot), call)
     }
     for spot, call in reversed(calls.items()):
         if spot.message < start or found.is_full:
             break
         if call.tool in tools:
-            found.take(messages[spot.message].parts[spot.part], call, is_inside=spot.message < end)
-    return found.lines()
+            found.read_result(part_at(messages, spot), call, is_inside=spot.message < end)
+    return found.write_lines()
 
 
 def _may_have_failed(part: Part, call: Part) -> bool:
@@ -95,12 +96,12 @@ class _OpenErrors:
         """Whether older failures are left to the archive."""
         return self._classified >= _MAX_CLASSIFIED
 
-    def lines(self) -> list[str]:
+    def write_lines(self) -> list[str]:
         """Return what is open; counted if all failures were looked at."""
         counts = Counter[str]() if self.is_full else self._counts
-        return [f"{head}{_times(counts[key])}" for key, head in self._heads.items()]
+        return [f"{head}{_write_times(counts[key])}" for key, head in self._heads.items()]
 
-    def take(self, part: Part, call: Part, *, is_inside: bool) -> None:
+    def read_result(self, part: Part, call: Part, *, is_inside: bool) -> None:
         """Take the next older result."""
         operation = operation_of(call.tool, call.text)
         told, found = _DIGEST.match(part.text), marker_of(part.text)
@@ -120,12 +121,12 @@ class _OpenErrors:
             raw = RawError(
                 text=part.text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text
             )
-            self._add(raw)
+            self._add_failure(raw)
 
     def _is_resolved(self, operation: Operation) -> bool:
         return operation in self._succeeded or any(covers(wide, operation) for wide in self._wide)
 
-    def _add(self, raw: RawError) -> None:
+    def _add_failure(self, raw: RawError) -> None:
         self._classified += 1
         found = self._pipeline.classify(raw)
         label = found.key[:_LABEL]
@@ -139,5 +140,5 @@ class _OpenErrors:
         self._heads.setdefault(label, f"{one_line(told['head'] or '', _MAX_HEAD)} #{label}".strip())
 
 
-def _times(count: int) -> str:
+def _write_times(count: int) -> str:
     return f" x{count}" if count > 1 else ""

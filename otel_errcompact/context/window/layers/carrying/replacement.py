@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.markers import marker, marker_of
-from otel_errcompact.context.window.layers.carrying.calls import pair_calls
 from otel_errcompact.context.window.layers.carrying.files import find_files, restore_files
 from otel_errcompact.context.window.layers.carrying.index import render_index
 from otel_errcompact.context.window.layers.carrying.survey import survey
 from otel_errcompact.context.window.layers.carrying.words import keep_words
-from otel_errcompact.context.window.pairs import describe_followers, followers_of, is_gap
+from otel_errcompact.context.window.pairs import describe_followers, followers_of, is_gap, pair_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.context.memory.markers import marker_of
 from otel_errcompact.context.messages import Part
 from otel_errcompact.context.window.layers.carrying.actions import find_actions
-from otel_errcompact.context.window.layers.carrying.answers import find_answers
-from otel_errcompact.context.window.layers.carrying.calls import pair_calls
 from otel_errcompact.context.window.layers.carrying.files import ReadFile, find_files
 from otel_errcompact.context.window.layers.carrying.index import Sections, read_index
+from otel_errcompact.context.window.layers.carrying.names import NameUse
 from otel_errcompact.context.window.layers.carrying.open_errors import find_open_errors
-from otel_errcompact.context.window.layers.carrying.ranking import NameUse
-from otel_errcompact.context.window.pairs import pairing_of
+from otel_errcompact.context.window.layers.carrying.words import find_answers
+from otel_errcompact.context.window.pairs import pair_calls, pairing_of, part_at
 from otel_errcompact.detector.results import classify_result
 
 if TYPE_CHECKING:
@@ -64,33 +63,33 @@ def survey(conversation: Conversation, start: int, end: int, workspace: Workspac
     calls = pair_calls(messages, start, pairing_of(conversation))
     failed = frozenset(_find_failed(messages, calls, start))
     sections: Sections = {}
-    _add(sections, "open errors", find_open_errors(messages, start, end, calls, workspace))
-    _add(sections, "answers", list(find_answers(messages[start:end]))[::-1])
+    _add_entries(sections, "open errors", find_open_errors(messages, start, end, calls, workspace))
+    _add_entries(sections, "answers", list(find_answers(messages[start:end]))[::-1])
     for kind, what in _describe_calls(calls, failed, start, end):
-        _add(sections, _OF_ACTIONS[kind], [what])
+        _add_entries(sections, _OF_ACTIONS[kind], [what])
     earlier = [read_index(_index_lines(message)) for message in messages[start:end]]
     for found in reversed(earlier):
         for section, entries in found.items():
             if section not in ("open errors", "names"):
-                _add(sections, section, entries)
-    _add(sections, "names", _rank_names(messages, start, end, earlier, said, workspace.archive))
+                _add_entries(sections, section, entries)
+    _add_entries(sections, "names", _rank_names(messages, start, end, earlier, said, workspace.archive))
     files = find_files(messages, start, end, calls, failed, workspace.archive)
     return Survey(sections={name: list(dict.fromkeys(entries)) for name, entries in sections.items()}, files=files)
 
 
-def _add(sections: Sections, section: Section, entries: Sequence[str]) -> None:
+def _add_entries(sections: Sections, section: Section, entries: Sequence[str]) -> None:
     if entries:
         sections.setdefault(section, []).extend(entries)
 
 
 def _find_failed(messages: Sequence[Message], calls: Mapping[Spot, Part], start: int) -> Iterator[Spot]:
     for spot, call in calls.items():
-        part = messages[spot.message].parts[spot.part]
-        if spot.message >= start and _outcome(part, call) == "failure":
+        part = part_at(messages, spot)
+        if spot.message >= start and _outcome_of(part, call) == "failure":
             yield spot
 
 
-def _outcome(part: Part, call: Part) -> str:
+def _outcome_of(part: Part, call: Part) -> str:
     found = marker_of(part.text)
     if found is not None:
         return "failure" if found.layer == "errors" else ""

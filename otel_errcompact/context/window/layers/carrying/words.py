@@ -1,4 +1,4 @@
-"""What users and the system said, which outlives results."""
+"""What users and the system said, which outlives results, and what users have answered."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.markers import marker_of
+from otel_errcompact.digest import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from otel_errcompact.context.messages import Message
     from otel_errcompact.digest.tokens import TokenCounter
@@ -49,3 +50,35 @@ def words_of(message: Message, count_tokens: TokenCounter) -> Message | None:
         return None
     text = "\n".join(part.text for part in message.parts if part.kind == "text" and part.text.strip())
     return providers.from_user(text, count_tokens) if text else None
+
+
+_SHORT: Final = 60
+"""Characters of an answer that means nothing without what it answers; a longer one says it itself."""
+
+_MAX_ASKED: Final = 400
+_MAX_ANSWER: Final = 100
+
+
+def find_answers(messages: Sequence[Message]) -> Iterator[str]:
+    """
+    Yield each short answer of the user with what it answers.
+
+    Whether that is a yes or a no is left to who reads it: in any language, and never guessed.
+    """
+    said = ""
+    for message in messages:
+        texts = [part.text for part in message.parts if part.kind == "text" and part.text.strip()]
+        if message.role == "assistant":
+            if any(part.kind == "call" for part in message.parts):
+                said = ""
+            elif texts:
+                said = texts[-1]
+        elif message.role == "user":
+            if said and texts and len(texts) == 1 == len(message.parts) and len(texts[0]) <= _SHORT:
+                yield f"asked: {_end_of(said)} answered: {one_line(texts[0], _MAX_ANSWER)}"
+            said = ""
+
+
+def _end_of(text: str) -> str:
+    line = one_line(text.strip(), 4 * _MAX_ASKED)
+    return line if len(line) <= _MAX_ASKED else f"{line[: _MAX_ASKED // 2]} ... {line[-_MAX_ASKED // 2 :]}"
