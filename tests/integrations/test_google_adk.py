@@ -614,9 +614,7 @@ def test_message_lists_hold_the_objects_of_the_sdk():
     call, result = conversation.messages[1].parts[1], conversation.messages[2].parts[0]
     cut = [
         types.Content.model_validate(
-            providers.PROVIDERS["gemini"].write_message(
-                with_text(conversation.messages[index], part, text, estimate_tokens)
-            )
+            providers.gemini.GEMINI.write_message(with_text(conversation.messages[index], part, text, estimate_tokens))
         )
         for index, part, text in [(1, 1, '{"item": "t"}'), (2, 0, "cut")]
     ]

@@ -7,25 +7,23 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from otel_errcompact.context.providers.models import MODELS, read_litellm, window_of_model
 
 
-@pytest.fixture(autouse=True)
-def _without_litellm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whether it is installed here or not."""
-    monkeypatch.setattr("otel_errcompact.context.providers.models.find_spec", lambda _: None)
-    yield from _forget_windows()
-
-
-def _forget_windows() -> Iterator[None]:
-    read_litellm.cache_clear()
-    window_of_model.cache_clear()
-    yield
-    read_litellm.cache_clear()
-    window_of_model.cache_clear()
+@pytest.fixture(name="table")
+def _table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file of LiteLLM's table, which is not there before a test writes it."""
+    place = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr("otel_errcompact.context.providers.models.find_spec", lambda _: place)
+    for cached in (read_litellm, window_of_model):
+        cached.cache_clear()
+    yield tmp_path / "model_prices_and_context_window_backup.json"
+    for cached in (read_litellm, window_of_model):
+        cached.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -90,6 +88,7 @@ def test_the_window_of_a_model_is_found_by_any_of_its_names(model: str, tokens: 
         pytest.param("custom[1m]", id="a long window of an unknown model"),
     ],
 )
+@pytest.mark.usefixtures("table")
 def test_an_unknown_window_is_not_guessed(model: str) -> None:
     """The default counts then, and refusals teach the rest."""
     assert window_of_model(model) is None
@@ -99,28 +98,6 @@ def test_each_window_names_its_document() -> None:
     """So that it can be looked up again."""
     assert {row.source.partition("//")[0] for row in MODELS} == {"https:"}
     assert all(row.tokens >= 8_192 for row in MODELS)
-
-
-@pytest.fixture
-def litellm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with a table of LiteLLM's form, which must not be imported."""
-    package = tmp_path / "litellm"
-    package.mkdir()
-    (package / "__init__.py").write_text("raise AssertionError('imported')", encoding="utf-8")
-    rows = {
-        "sample_spec": {"max_input_tokens": "max input tokens, if the provider specifies it", "mode": "chat"},
-        "gpt-4.1": {"max_input_tokens": 7, "mode": "chat"},
-        "mistral/Mistral-Large-Latest": {"max_input_tokens": 262_144, "mode": "chat"},
-        "azure_ai/mistral-large-latest": {"max_input_tokens": 128_000, "mode": "chat"},
-        "openrouter/mistralai/mistral-large-latest": {"max_input_tokens": 262_144, "mode": "chat"},
-        "mistral/mistral-embed": {"max_input_tokens": 8_192, "mode": "embedding"},
-    }
-    file = package / "model_prices_and_context_window_backup.json"
-    file.write_text(json.dumps(rows), encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("otel_errcompact.context.providers.models.find_spec", find_spec)
-    monkeypatch.delitem(sys.modules, "litellm", raising=False)
-    return file
 
 
 @pytest.mark.parametrize(
@@ -136,22 +113,29 @@ def litellm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param("sample_spec", None, id="no row"),
     ],
 )
-@pytest.mark.usefixtures("litellm")
-def test_what_is_not_ours_is_looked_up_in_litellms_table(model: str, tokens: int | None) -> None:
+def test_what_is_not_ours_is_looked_up_in_litellms_table(table: Path, model: str, tokens: int | None) -> None:
     """As data: to import it takes seconds."""
+    rows = {
+        "sample_spec": {"max_input_tokens": "max input tokens, if the provider specifies it", "mode": "chat"},
+        "gpt-4.1": {"max_input_tokens": 7, "mode": "chat"},
+        "mistral/Mistral-Large-Latest": {"max_input_tokens": 262_144, "mode": "chat"},
+        "azure_ai/mistral-large-latest": {"max_input_tokens": 128_000, "mode": "chat"},
+        "openrouter/mistralai/mistral-large-latest": {"max_input_tokens": 262_144, "mode": "chat"},
+        "mistral/mistral-embed": {"max_input_tokens": 8_192, "mode": "embedding"},
+    }
+    table.write_text(json.dumps(rows), encoding="utf-8")
     assert window_of_model(model) == tokens
 
 
-def test_a_table_of_another_form_is_none(litellm: Path) -> None:
+def test_a_table_of_another_form_is_none(table: Path) -> None:
     """A guest raises nothing for somebody else's file."""
-    litellm.write_text("[1]", encoding="utf-8")
+    table.write_text("[1]", encoding="utf-8")
     assert window_of_model("mistral/mistral-large-latest") is None
 
 
 @pytest.mark.skipif(find_spec("litellm") is None, reason="LiteLLM is not installed here")
-def test_the_real_table_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_table_is_read() -> None:
     """And not imported."""
-    monkeypatch.setattr("otel_errcompact.context.providers.models.find_spec", find_spec)
     assert len(read_litellm()) > 1_000
     assert window_of_model("mistral/mistral-large-latest") in range(32_000, 2_000_000)
     assert window_of_model("xai/grok-4") in range(32_000, 4_000_000)
