@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from otel_errcompact.context.memory.markers import marker_of
 from otel_errcompact.context.messages import FormatName
 
 if TYPE_CHECKING:
@@ -374,3 +375,9 @@ def _working_call(turn: int, step: int, nth: int, size: int) -> Call:
     failed = step % 5 == 0
     line = f"FileNotFoundError: [Errno 2] No such file: {path!r}\n" if failed else f"{path}:{step}: passed\n"
     return Call("read_file", {"path": path, "limit": 200}, (line * (size // len(line) + 1))[:size], failed=failed)
+
+
+def place_of(text: str) -> str:
+    """Where the whole of a compacted text lies; empty if it is not marked."""
+    found = marker_of(text)
+    return found.place if found else ""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from otel_errcompact.boundary import current_run
-from otel_errcompact.context.guard.guard import OverflowGuard, Sent
+from otel_errcompact.context.guard.guard import OverflowGuard, Sent, guard_of
 from otel_errcompact.context.memory.beginnings import Beginnings, Resumed
-from otel_errcompact.context.window.window import ContextWindow
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from otel_errcompact.context.messages import FormatName
+    from otel_errcompact.context.window.window import ContextWindow
 
 T = TypeVar("T")
 
@@ -30,9 +30,7 @@ class HistoryGuard:
     """
 
     def __init__(self, window: ContextWindow | OverflowGuard | None, format_name: FormatName) -> None:
-        guard = window if isinstance(window, OverflowGuard) else None
-        made = window if isinstance(window, ContextWindow) else None
-        self.guard: Final = guard or OverflowGuard(made or ContextWindow(), validate=False)
+        self.guard: Final = guard_of(window)
         self._beginnings = Beginnings()
         self._format: FormatName = format_name
 

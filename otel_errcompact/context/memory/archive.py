@@ -55,6 +55,14 @@ class Archive(Protocol):
         ...
 
 
+def find_text(archive: Archive, place: str) -> str | None:
+    """Return what is kept at a place; None if it cannot be read."""
+    try:
+        return archive.read(place)
+    except OSError:
+        return None
+
+
 class FolderArchive:
     """
     Keeps each text as a file, named by its content.

@@ -72,7 +72,7 @@ class Beginnings:
             ConversationError: A message holds what no JSON can.
         """
         given = tuple(messages)
-        digests = _chain_digests(given, session)
+        digests = chain_digests(given, session)
         for length in range(len(given), 0, -1):
             became = self._became.get(digests[length - 1])
             if became is not None:
@@ -104,7 +104,8 @@ class Beginnings:
             self._became.put(digest, beginning)
 
 
-def _chain_digests(messages: Sequence[object], session: str) -> tuple[bytes, ...]:
+def chain_digests(messages: Sequence[object], session: str) -> tuple[bytes, ...]:
+    """Return a digest for each message of a list, which says all before it as well."""
     digest = session.encode(errors="surrogatepass")
     digests: list[bytes] = []
     for index, message in enumerate(messages):

@@ -68,12 +68,6 @@ def is_marked(text: str) -> bool:
     return marker_of(text) is not None
 
 
-def place_of(text: str) -> str:
-    """Return where the whole of a compacted text lies; empty if it is not marked."""
-    found = marker_of(text)
-    return found.place if found else ""
-
-
 def _parse_marker(line: str) -> Marker | None:
     if len(line) > _MAX_LINE or not line.startswith(_OPENING) or not line.endswith(_CLOSING):
         return None

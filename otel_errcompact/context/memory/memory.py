@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.witness import Witness
 from otel_errcompact.context.messages import Conversation, is_beginning
-from otel_errcompact.context.providers.native import is_compaction
 from otel_errcompact.context.providers.telling import decide_format
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from otel_errcompact.context.messages import FormatName, Message
     from otel_errcompact.context.notes import LayerName
@@ -182,12 +181,8 @@ class Check:
         known = len(self._messages)
         news = messages[known:]
         self._rules.read_on(news, known)
-        self.has_compacted = self.has_compacted or _has_compacted(news)
+        self.has_compacted = self.has_compacted or providers.find_compacted(news) >= 0
         self._messages = messages
-
-
-def _has_compacted(messages: Iterable[Message]) -> bool:
-    return any(part.kind == "other" and is_compaction(part.native) for message in messages for part in message.parts)
 
 
 class Memories:

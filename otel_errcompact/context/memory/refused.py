@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import providers
 from otel_errcompact.context.exceptions import ConversationError
-from otel_errcompact.context.providers.native import json_of
+from otel_errcompact.context.memory.beginnings import chain_digests
 from otel_errcompact.runtime.bounded import BoundedTable
 
 if TYPE_CHECKING:
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
 
 LISTS: Final = 10_000
 """How many lists are remembered; of one that is forgotten a summary is asked for once more."""
-
-_DIGEST_BYTES: Final = 16
 
 
 class RefusedLists:
@@ -44,11 +41,7 @@ class RefusedLists:
 
 
 def _digest_of(conversation: Conversation, session: str, target_tokens: int) -> bytes | None:
-    """Return a digest of what a summariser would read; None of what no JSON holds."""
-    digest = blake2b(f"{session!r} {target_tokens}".encode(), digest_size=_DIGEST_BYTES)
     try:
-        for index, native in enumerate(providers.write_list(conversation)):
-            digest.update(f"\n{json_of(native, index)}".encode(errors="surrogatepass"))
-    except ConversationError:
+        return chain_digests(providers.write_list(conversation), f"{session!r} {target_tokens}")[-1]
+    except ConversationError:  # no JSON holds it
         return None
-    return digest.digest()

@@ -10,7 +10,7 @@ from otel_errcompact.context.providers import anthropic, gemini, openai_chat, op
 from otel_errcompact.context.providers.costs import make_message, text_part
 from otel_errcompact.context.providers.native import is_compaction, plain
 from otel_errcompact.context.providers.provider import PROVIDERS
-from otel_errcompact.context.providers.telling import detect_format
+from otel_errcompact.context.providers.telling import decide_format
 from otel_errcompact.digest.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ __all__ = [
     "PROVIDERS",
     "anthropic",
     "count_opening",
-    "detect_format",
+    "decide_format",
     "find_compacted",
     "find_problems",
     "from_user",
@@ -52,7 +52,7 @@ def read_list(messages: Sequence[object], count_tokens: TokenCounter, format: Fo
     """
     if isinstance(messages, (str, bytes)):
         raise ConversationError("a text is no list of messages: hand in the list, a text as its first message")
-    provider = PROVIDERS[format or detect_format(messages)]
+    provider = PROVIDERS[format or decide_format(messages)[0]]
     read = [provider.read_message(native, index, count_tokens) for index, native in enumerate(messages)]
     return Conversation(format=provider.name, messages=tuple(provider.settle_messages(read)))
 

@@ -23,26 +23,15 @@ DEFAULT: Final[FormatName] = "openai-chat"
 """What a list is taken for that says nothing: it is empty, or holds texts of users and assistants alone."""
 
 
-def detect_format(messages: Sequence[object]) -> FormatName:
+def decide_format(messages: Sequence[object]) -> tuple[FormatName, int | None]:
     """
-    Tell which format a list has; looks no further than to the message that decides it.
+    Return a list's format, and how many messages decide it; None if none does.
 
-    A list of texts without calls, images or thinking is the same list in three formats, and read as OpenAI chat.
+    Looks no further than to the message that decides. A list of texts without calls, images or thinking is the same
+    list in three formats, and read as OpenAI chat.
 
     Raises:
         ConversationError: A message is of no known format, or of another one than those before it.
-    """
-    return decide_format(messages)[0]
-
-
-def decide_format(messages: Sequence[object]) -> tuple[FormatName, int | None]:
-    """
-    Return a list's format, and how many messages decide it.
-
-    None if no message decides.
-
-    Raises:
-        ConversationError: As `detect_format`.
     """
     left = _ALL
     for index, native in enumerate(messages):

@@ -7,15 +7,17 @@ Their compaction can be the summary step, and a request can ask them to clear or
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
+from otel_errcompact.context.providers.overflow import find_at
 from otel_errcompact.context.window.room import reserve_of
 from otel_errcompact.context.window.schedule import Schedule
 from otel_errcompact.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
     from otel_errcompact.context.messages import FormatName
     from otel_errcompact.context.window.layers.requests import Summarize, Summary, SummaryRequest
     from otel_errcompact.context.window.window import ContextWindow
@@ -151,28 +153,22 @@ def _read_later(answer: object, read: Callable[[Any], Summary]) -> Summary | Awa
 
 def _drop_task(output: Sequence[object], messages: Sequence[object]) -> list[object]:
     """Return what was compacted without the task that it repeats, since the task stays in the list itself."""
-    first = next((_quote_words(message) for message in messages if _field_of(message, "role") == "user"), None)
-    if first is not None and output and _field_of(output[0], "role") == "user" and _quote_words(output[0]) == first:
+    first = next((_quote_words(message) for message in messages if find_at(message, ("role",)) == "user"), None)
+    if first is not None and output and find_at(output[0], ("role",)) == "user" and _quote_words(output[0]) == first:
         return list(output[1:])
     return list(output)
 
 
 def _quote_words(message: object) -> str:
-    content = _field_of(message, "content")
+    content = find_at(message, ("content",))
     if isinstance(content, str):
         return content
     blocks = cast("Sequence[object]", content) if isinstance(content, list | tuple) else ()
-    return "".join(str(_field_of(block, "text") or "") for block in blocks)
+    return "".join(str(find_at(block, ("text",)) or "") for block in blocks)
 
 
 def _find_summary(message: object) -> str:
-    blocks = cast("Sequence[object]", _field_of(message, "content") or ())
+    blocks = cast("Sequence[object]", find_at(message, ("content",)) or ())
     return "".join(
-        str(_field_of(block, "content") or "") for block in blocks if _field_of(block, "type") == "compaction"
+        str(find_at(block, ("content",)) or "") for block in blocks if find_at(block, ("type",)) == "compaction"
     )
-
-
-def _field_of(thing: object, name: str) -> object:
-    if isinstance(thing, Mapping):
-        return cast("Mapping[str, object]", thing).get(name)
-    return getattr(thing, name, None)

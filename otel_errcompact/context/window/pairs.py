@@ -31,39 +31,15 @@ class Spot(NamedTuple):
     part: int
 
 
-class Pair(NamedTuple):
-    """A call and its result."""
-
-    call: Spot
-    result: Spot | None
-    """None where it was never answered, or not yet."""
-
-
-class Pairs(NamedTuple):
-    """All calls of a message list, in order, and the results that belong to none."""
-
-    pairs: tuple[Pair, ...]
-    orphans: tuple[Spot, ...]
-
-    def by_result(self) -> dict[Spot, Spot]:
-        """Return where the call of each result stands."""
-        return {pair.result: pair.call for pair in self.pairs if pair.result is not None}
-
-
-def pairs_of(messages: Sequence[Message]) -> Pairs:
+class Pairing:
     """
-    Find the result of each call, in linear time.
+    Pairs the calls of a growing list with their results, in linear time.
 
     By id; where one of the two has none (Gemini, OpenAI's old functions), by tool and order within the turn. A call
     that is answered twice has the first answer, and of calls with the same id those of the newest turn are meant:
     what is left over is an orphan. Blocks that layers leave alone but that have an id (kind `other`: a screenshot and
     the call that asked for it) are paired as well.
     """
-    return pair_list(messages).pairs()
-
-
-class Pairing:
-    """Pairs calls of a growing list with results, as `pairs_of` does."""
 
     def __init__(self) -> None:
         self.by_result: Final[dict[Spot, Spot]] = {}
@@ -111,21 +87,11 @@ class Pairing:
                     calls.append(spot)
         self._taken, self._turn, self._role = len(messages), turn, role_before
 
-    def pairs(self) -> Pairs:
-        """Return all calls, and the results that belong to none."""
-        results = self._results
-        return Pairs(tuple([new_tuple(Pair, (call, results.get(call))) for call in self._calls]), tuple(self.orphans))
-
-    def spans(self) -> Iterator[tuple[int, int | None]]:
-        """
-        Yield the messages of each call and of its result.
-
-        The second is None without a result.
-        """
+    def pairs(self) -> Iterator[tuple[Spot, Spot | None]]:
+        """Yield each call with its result, None where it was never answered, or not yet."""
         results = self._results
         for call in self._calls:
-            result = results.get(call)
-            yield call[0], None if result is None else result[0]
+            yield call, results.get(call)
 
 
 def pair_list(messages: Sequence[Message]) -> Pairing:
@@ -163,9 +129,9 @@ def cut_points(messages: Sequence[Message], pairing: Pairing | None = None) -> l
     awaited_from = _find_last_turn(messages)
     ends = [0] * len(messages)
     """The last message that what stands in each belongs to."""
-    for call, result in pairing.spans():
+    for (call, _), result in pairing.pairs():
         if result is not None:
-            ends[call] = max(ends[call], result)
+            ends[call] = max(ends[call], result[0])
         elif call >= awaited_from:
             ends[call] = len(messages)
     points = [0]

@@ -7,9 +7,10 @@ import gc
 import inspect
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from otel_errcompact.config import Options, state_folder
 from otel_errcompact.context import providers
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from otel_errcompact.context.notes import LayerName, Reason
     from otel_errcompact.context.window.layers import Layer
     from otel_errcompact.context.window.layers.requests import Answer, Summarize, Summary, SummaryRequest
-    from otel_errcompact.context.window.layers.workspace import Steps
     from otel_errcompact.context.window.schedule import Occasion
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.digest.tokens import TokenCounter
@@ -197,9 +197,16 @@ class ContextWindow:
         """Run the layers; what only the caller's summariser can answer is yielded."""
         if not messages:
             return Compaction(messages=[], session=session, notes=(), tokens_before=0, tokens_after=0, room_tokens=room)
-        # What was read is gone before the collector runs again, and never looked through.
-        with _Pause(len(messages)) as pause:
-            return (yield from self._read_and_run(messages, session, room, reason, format_name, pause))
+        steps = self._read_and_run(messages, session, room, reason, format_name)
+        answer: Any = None
+        while True:
+            # What was read is gone before the collector runs again, and never looked through.
+            with _pause_collector(len(messages)):
+                try:
+                    request = steps.send(answer)
+                except StopIteration as done:
+                    return cast("Compaction", done.value)
+            answer = yield request
 
     def _read_and_run(
         self,
@@ -208,7 +215,6 @@ class ContextWindow:
         room: int,
         reason: Occasion,
         format_name: FormatName | None,
-        pause: _Pause,
     ) -> Generator[SummaryRequest, Answer, Compaction]:
         if self._requested.pop(session) and reason == "over_trigger":
             reason = "asked"
@@ -231,9 +237,9 @@ class ContextWindow:
             due = layer.due(schedule, progress.tokens)
             if due == "cache_expired":
                 all_of_it = replace(workspace, target_tokens=0, least_gain_tokens=0)
-                yield from self._run_layer(layer, due, progress, all_of_it, pause)
+                yield from self._run_layer(layer, due, progress, all_of_it)
             elif due is not None:
-                yield from self._run_layer(layer, due, progress, workspace, pause)
+                yield from self._run_layer(layer, due, progress, workspace)
         problems = self._take_back_faults(given, progress, memory)
         if progress.is_refused:
             # What the layers behind the summary made is the list that comes back unchanged.
@@ -289,13 +295,13 @@ class ContextWindow:
         return max(0, window - reserve_of(self.options, window) - beside_tokens)
 
     def _run_layer(
-        self, layer: Layer, reason: Reason, progress: _Progress, workspace: Workspace, pause: _Pause
+        self, layer: Layer, reason: Reason, progress: _Progress, workspace: Workspace
     ) -> Generator[SummaryRequest, Answer, None]:
         before, tokens = progress.conversation, progress.tokens
         start, began = self._clock(), self._timer()
         try:
             steps = layer.edit(before, workspace)
-            edited = steps if isinstance(steps, Edited) else (yield from pause.lift_pause(steps))
+            edited = steps if isinstance(steps, Edited) else (yield from steps)
         except Exception as error:  # noqa: BLE001 - the agent goes on with what it had, and a note says so
             self.guard.record_failure(f"context.{layer.name}", error)
             edited = Edited(before, problem=f"the layer failed: {type(error).__name__}: {error}")
@@ -417,34 +423,18 @@ class _Progress:
         return note.layer
 
 
-class _Pause:
-    """
-    Pauses the garbage collector while a long list is compacted.
-
-    The collector runs for so many new objects and follows all that are alive; of a hundred thousand messages none is
-    garbage before the list is done. Never while a summariser is waited for. Who has switched the collector off
-    finds it off.
-    """
-
-    def __init__(self, messages: int) -> None:
-        self._is_on = messages >= LONG and gc.isenabled()
-
-    def __enter__(self) -> Self:
-        if self._is_on:
-            gc.disable()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_on:
+@contextmanager
+def _pause_collector(messages: int) -> Generator[None, None, None]:
+    # The collector runs for so many new objects and follows all that are alive; of a hundred thousand messages none is
+    # garbage before the list is done. Never while a summariser is waited for. Who has switched it off finds it off.
+    is_paused = messages >= LONG and gc.isenabled()
+    if is_paused:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if is_paused:
             gc.enable()
-
-    def lift_pause(self, steps: Steps) -> Steps:
-        """Let the collector run while a layer asks the caller's summariser."""
-        self.__exit__()
-        try:
-            return (yield from steps)
-        finally:
-            self.__enter__()
 
 
 async def _run_in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:

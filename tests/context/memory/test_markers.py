@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.context.memory.markers import Marker, is_marked, marker, marker_of, place_of
+from otel_errcompact.context.memory.markers import Marker, is_marked, marker, marker_of
 from otel_errcompact.context.notes import LAYERS
 from tests.clock import processor_seconds
+from tests.context.conversations import place_of
 
 ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)))
 

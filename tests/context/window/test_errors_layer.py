@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,12 +16,12 @@ from otel_errcompact.context import providers
 from otel_errcompact.context.memory.archive import MemoryArchive
 from otel_errcompact.context.messages import Conversation, FormatName
 from otel_errcompact.context.window.layers import Edited, Workspace
-from otel_errcompact.context.window.layers.errors import ErrorPass, errors
-from otel_errcompact.context.window.pairs import pairs_of
+from otel_errcompact.context.window.layers.errors import errors
 from otel_errcompact.context.window.schedule import BATCH_TOKENS
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.digest.tokens import estimate_mixed_tokens, estimate_tokens
 from tests.context.conversations import FORMATS, LISTS_PER_LAW, Call, Step, Turn, broken_conversations, told
+from tests.context.window.pairing import pairs_of
 
 
 def traceback(cause: str = "KeyError: 'orders'", frames: int = 30) -> str:
@@ -116,9 +117,9 @@ def test_what_is_no_long_raw_error_is_left_alone(call: Call) -> None:
     """The very same conversation comes back, and nothing is archived."""
     archive = MemoryArchive(max_characters=0)
     before = conversation(call)
-    layer = ErrorPass(digest=DigestOptions(verbatim_tools=frozenset({"audit"})))
-    assert layer(before, workspace(archive)) == Edited(before)
-    assert layer(before, workspace(archive)).conversation is before
+    given = replace(workspace(archive), digest=DigestOptions(verbatim_tools=frozenset({"audit"})))
+    assert errors(before, given) == Edited(before)
+    assert errors(before, given).conversation is before
 
 
 def test_a_failure_that_its_tool_did_not_report_is_recognised() -> None:
@@ -126,7 +127,7 @@ def test_a_failure_that_its_tool_did_not_report_is_recognised() -> None:
     hidden = conversation(Call("bash", {"command": "python shop.py | tail"}, traceback()))
     (text,) = results(errors(hidden, workspace()))
     assert text.startswith("[KeyError] at f29 (/srv/shop/m29.py:29): 'orders' #e544")
-    assert ErrorPass(hidden_failures=False)(hidden, workspace()).conversation is hidden
+    assert errors(hidden, replace(workspace(), hidden_failures=False)).conversation is hidden
 
 
 def test_untouched_messages_are_the_callers_own() -> None:

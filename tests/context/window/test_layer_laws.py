@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.archive import MemoryArchive
-from otel_errcompact.context.memory.markers import place_of
 from otel_errcompact.context.notes import invalidated_tokens
 from otel_errcompact.context.window.layers import Workspace
 from otel_errcompact.context.window.layers.micro import micro
 from otel_errcompact.context.window.layers.repeats import repeats
 from otel_errcompact.context.window.layers.results import results
 from otel_errcompact.context.window.layers.snip import snip
-from otel_errcompact.context.window.pairs import pairs_of
 from otel_errcompact.context.window.transcript import json_line
 from otel_errcompact.digest.tokens import estimate_tokens
-from tests.context.conversations import FORMATS, LISTS_PER_LAW, broken_conversations, conversations
+from tests.context.conversations import FORMATS, LISTS_PER_LAW, broken_conversations, conversations, place_of
+from tests.context.window.pairing import pairs_of
 
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import Conversation

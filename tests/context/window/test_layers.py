@@ -12,7 +12,6 @@ from pydantic import BaseModel
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.archive import MemoryArchive
-from otel_errcompact.context.memory.markers import place_of
 from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.notes import Cut, invalidated_tokens
 from otel_errcompact.context.window.layers import Workspace
@@ -21,7 +20,7 @@ from otel_errcompact.context.window.layers.results import results
 from otel_errcompact.context.window.layers.snip import snip
 from otel_errcompact.digest.tokens import estimate_tokens
 from tests.clock import grows_linearly
-from tests.context.conversations import IMAGE, Call, Step, Turn, long_conversation, told
+from tests.context.conversations import IMAGE, Call, Step, Turn, long_conversation, place_of, told
 
 LOG = "".join(f"line {number} of the log\n" for number in range(200))
 """973 tokens."""

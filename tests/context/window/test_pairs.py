@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from otel_errcompact.context import providers
 from otel_errcompact.context.messages import Conversation, Message
-from otel_errcompact.context.window.pairs import Pair, Spot, cut_points, pairs_of
+from otel_errcompact.context.window.pairs import Spot, cut_points, pair_list
 from otel_errcompact.digest.tokens import estimate_tokens
 from tests.clock import costs_little
 from tests.context.conversations import (
@@ -24,6 +24,7 @@ from tests.context.conversations import (
     of_any_format,
     told,
 )
+from tests.context.window.pairing import Pair, pairs_of
 
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import FormatName, Message
@@ -220,9 +221,9 @@ def test_by_result_finds_the_call():
     """
     From a result its call is found.
     """
-    found = pairs_of(read("openai-chat", [chat_call("1"), chat_result("1"), chat_call("2")]))
+    found = pair_list(read("openai-chat", [chat_call("1"), chat_result("1"), chat_call("2")]))
 
-    assert {Spot(1, 0): Spot(0, 0)} == found.by_result()
+    assert {Spot(1, 0): Spot(0, 0)} == found.by_result
 
 
 @pytest.mark.parametrize(

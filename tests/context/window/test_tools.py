@@ -11,10 +11,11 @@ import pytest
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context.guard.guard import OverflowGuard
 from otel_errcompact.context.memory.archive import MemoryArchive
-from otel_errcompact.context.memory.markers import marker_of, place_of
+from otel_errcompact.context.memory.markers import marker_of
 from otel_errcompact.context.window.tools import ContextTools
 from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.exceptions import ConfigurationError
+from tests.context.conversations import place_of
 
 ADVICE = "A place is what a marker names behind `whole:`; pass it letter by letter."
 

@@ -33,14 +33,7 @@ class Edits:
         message, index = spot
         self._parts.setdefault(message, {})[index] = new
         self._stale.add(message)
-        self.cuts[spot] = Cut(
-            message=message,
-            tool=tool,
-            call_id=old.call_id,
-            tokens_before=old.tokens,
-            tokens_after=new.tokens,
-            place=place,
-        )
+        self.cuts[spot] = make_cut(message, old, new.tokens, place, tool)
 
     def write_list(self, conversation: Conversation, problem: str) -> Edited:
         """
@@ -58,3 +51,15 @@ class Edits:
             messages[index] = message
         cuts = tuple([self.cuts[spot] for spot in sorted(self.cuts)])
         return Edited(replace(conversation, messages=tuple(messages)), cuts, problem)
+
+
+def make_cut(message: int, old: Part, tokens_after: int, place: str, tool: str = "") -> Cut:
+    """Return what is told of a part that was replaced."""
+    return Cut(
+        message=message,
+        tool=tool or old.tool,
+        call_id=old.call_id,
+        tokens_before=old.tokens,
+        tokens_after=tokens_after,
+        place=place,
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -26,7 +26,6 @@ from otel_errcompact.context.window.schedule import Schedule
 from otel_errcompact.context.window.shortening import shorten_arguments
 from otel_errcompact.detector.operation import covers, operation_of
 from otel_errcompact.detector.results import classify_result
-from otel_errcompact.digest import DigestOptions
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -64,38 +63,20 @@ _HANDED_OUT: Final = lazy_pattern(
 """How the texts begin that our boundaries hand out in place of raw errors."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorPass:
-    """The error pass as a layer, with its settings."""
-
-    digest: DigestOptions = field(default_factory=DigestOptions)
-    """How long a digest may be, and which tools' errors stay whole."""
-
-    hidden_failures: bool = True
-    """Whether a result counts that only states a failure."""
-
-    def __call__(self, conversation: Conversation, workspace: Workspace) -> Edited:
-        """Return the conversation with its errors compacted."""
-        before = workspace.states.pop("errors", None)
-        if isinstance(before, _Pass) and before.can_continue(conversation, workspace, self):
-            walk = before
-        else:
-            walk = _Pass(replace(workspace, states={}), self)
-        edited = walk.walk_on(conversation)
-        if not edited.problem:
-            workspace.states["errors"] = walk
-        return edited
+def errors(conversation: Conversation, workspace: Workspace) -> Edited:
+    """Return the conversation with its errors compacted."""
+    before = workspace.states.pop("errors", None)
+    if isinstance(before, _Pass) and before.can_continue(conversation, workspace):
+        walk = before
+    else:
+        walk = _Pass(replace(workspace, states={}))
+    edited = walk.walk_on(conversation)
+    if not edited.problem:
+        workspace.states["errors"] = walk
+    return edited
 
 
-errors: Final = ErrorPass()
-"""The error pass with its defaults."""
-
-
-def _edit_errors(conversation: Conversation, workspace: Workspace) -> Edited:
-    return ErrorPass(digest=workspace.digest, hidden_failures=workspace.hidden_failures)(conversation, workspace)
-
-
-LAYER: Final = Layer(name="errors", due=Schedule.always, edit=_edit_errors, forgets=False)
+LAYER: Final = Layer(name="errors", due=Schedule.always, edit=errors, forgets=False)
 
 
 class _Call(NamedTuple):
@@ -117,14 +98,13 @@ class _New(NamedTuple):
 class _Pass:
     """One walk through a conversation, which continues where the list has grown."""
 
-    def __init__(self, workspace: Workspace, settings: ErrorPass) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self._messages: tuple[Message, ...] = ()
         self._workspace = workspace
-        self._settings = settings
         self._pipeline = Pipeline(
-            settings.digest.model_copy(update={"way_back": settings.digest.way_back or _WAY_BACK}),
+            workspace.digest.model_copy(update={"way_back": workspace.digest.way_back or _WAY_BACK}),
             workspace.count_tokens,
-            hidden_failures=settings.hidden_failures,
+            hidden_failures=workspace.hidden_failures,
             roots=workspace.roots,
         )
         self._failures = Failures(workspace, self._pipeline)
@@ -149,14 +129,15 @@ class _Pass:
         self._kept: dict[str, str] = {}
         """The texts that were kept, by their places."""
 
-    def can_continue(self, conversation: Conversation, workspace: Workspace, settings: ErrorPass) -> bool:
+    def can_continue(self, conversation: Conversation, workspace: Workspace) -> bool:
         """
         Return whether a list begins with what was walked through.
 
         Its archive must be as it was. Nothing that follows changes what was decided before.
         """
         return (
-            settings == self._settings
+            workspace.digest == self._workspace.digest
+            and workspace.hidden_failures == self._workspace.hidden_failures
             and workspace.batch_tokens == self._workspace.batch_tokens
             and is_beginning(self._messages, conversation.messages)
             and self._keeper.still_keeps(self._kept)
@@ -260,7 +241,7 @@ class _Pass:
             arguments=call.arguments,
         )
         count_tokens = self._workspace.count_tokens
-        is_verbatim = call.tool in self._settings.digest.verbatim_tools
+        is_verbatim = call.tool in self._workspace.digest.verbatim_tools
         # With an image it costs more than its text, and no digest describes it.
         is_removed = not is_verbatim and part.tokens >= LEAST_TOKENS and part.tokens <= count_tokens(part.text)
         error_class = self._failures.add_failure(raw, is_removed=is_removed)

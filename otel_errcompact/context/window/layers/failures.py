@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.compactor.classify import Classified
+from otel_errcompact.context.memory.archive import find_text
 from otel_errcompact.context.memory.markers import marker
 from otel_errcompact.digest import Situation, wording
 from otel_errcompact.digest.shown import ShownLines
@@ -152,11 +153,8 @@ class Failures:
     def _recall_class(self, error_class: ErrorClass) -> None:
         """Look up what an earlier pass has shown of a class, so that a repeat shows what is new."""
         place = self._places.get(error_class.key)
-        if place:
-            try:
-                text = self._workspace.archive.read(place)
-            except OSError:
-                return
+        text = find_text(self._workspace.archive, place) if place else None
+        if text is not None:
             facts = self._pipeline.classify(RawError(text=text)).facts
             self._memory.shown = self._memory.shown.add_facts(error_class.key, facts)
 

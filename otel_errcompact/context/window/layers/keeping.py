@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.context.memory.archive import find_text
 from otel_errcompact.context.memory.markers import marker_of
 from otel_errcompact.context.memory.recall import is_recalled
 from otel_errcompact.context.window.shortening import shorten
@@ -92,11 +93,8 @@ class Keeper:
 
     def _find_kept(self, part: Part) -> Kept | None:
         found = marker_of(part.text)
-        if not found:
-            return None
-        try:
-            whole = self._workspace.archive.read(found.place)
-        except OSError:
+        whole = find_text(self._workspace.archive, found.place) if found is not None else None
+        if found is None or whole is None:
             return None
         line = part.text.partition("\n")[0]
         if not is_recalled(part.text, whole) and with_preview(line, whole, self._workspace) != part.text:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation, Part, PartKind, with_text
-from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.window.layers.carrying.replacement import (
-    Gone,
     carried_tokens,
     estimate_count,
     is_carried,
-    replace_messages,
+    take_out,
 )
+from otel_errcompact.context.window.layers.editing import make_cut
 from otel_errcompact.context.window.layers.keeping import Keeper, is_picture
 from otel_errcompact.context.window.layers.summary import is_summary, task_of
 from otel_errcompact.context.window.layers.workspace import Edited, Layer
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from otel_errcompact.context.messages import Message
+    from otel_errcompact.context.notes import Cut
     from otel_errcompact.context.window.layers.workspace import Workspace
 
 _SMALL: Final = 64
@@ -186,15 +187,15 @@ class _Draft:
         tokens = sum(message.tokens for message in gone)
         if all(_is_marker(message) for message in gone) or (not is_last and (tokens <= _SMALL or is_carried(gone))):
             return
-        place = self._keep_messages(gone)
         given = Conversation(format=self._given.format, messages=tuple(self.messages))
         budget = min(total - self.tokens + tokens, tokens // 2)
         if not is_last:
             budget += estimate_count(self.workspace.count_tokens)
-        made = replace_messages(given, Gone(start, end, place), "reactive", budget, self.workspace)
-        after = sum(message.tokens for message in made)
-        if after < tokens:
-            self._note_cut(start, len(gone), Part("other", "", tokens), after, place)
+        taken = take_out(given, start, end, "reactive", budget, self.workspace)
+        if taken is not None:
+            made, cut = taken
+            self.tokens -= cut.tokens_before - cut.tokens_after
+            self._cuts.append(replace(cut, message=self._origins[start]))
             self.messages[start:end] = made
             self._origins[start:end] = [self._origins[start]] * len(made)
             if self.task >= start:
@@ -228,7 +229,7 @@ class _Draft:
         text = shorter(part.text, line, size, self.workspace)
         made = with_text(message, number, text, self.workspace.count_tokens)
         if made.tokens < message.tokens:
-            self._note_cut(place, 0, part, made.parts[number].tokens, where)
+            self._note_cut(place, part, made.parts[number].tokens, where)
             self.messages[place] = made
 
     def replace_task(self, room: int) -> None:
@@ -244,25 +245,15 @@ class _Draft:
         size = room - self.tokens + message.tokens - frame
         made = providers.from_user(_shorten_text(text, line, size, self.workspace), count)
         if made.tokens < message.tokens:
-            self._note_cut(self.task, 0, Part("other", "", message.tokens), made.tokens, where)
+            self._note_cut(self.task, Part("other", "", message.tokens), made.tokens, where)
             self.messages[self.task] = made
 
     def _keep_messages(self, messages: Sequence[Message]) -> str:
         return self.workspace.archive.keep(json_lines(messages, self._given.format))
 
-    def _note_cut(self, start: int, messages: int, gone: Part, tokens_after: int, place: str) -> None:
+    def _note_cut(self, start: int, gone: Part, tokens_after: int, place: str) -> None:
         self.tokens -= gone.tokens - tokens_after
-        self._cuts.append(
-            Cut(
-                message=self._origins[start],
-                messages=messages,
-                tool=gone.tool,
-                call_id=gone.call_id,
-                tokens_before=gone.tokens,
-                tokens_after=tokens_after,
-                place=place,
-            )
-        )
+        self._cuts.append(make_cut(self._origins[start], gone, tokens_after, place))
 
 
 def level(costs: Iterable[int], total: int) -> int:

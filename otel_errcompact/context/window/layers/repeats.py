@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.context.memory.archive import find_text
 from otel_errcompact.context.memory.markers import is_marked, marker, marker_of
 from otel_errcompact.context.messages import is_beginning, with_new_text
 from otel_errcompact.context.window.layers.carrying.actions import find_actions
@@ -66,15 +67,9 @@ LAYER: Final = Layer(name="repeats", due=Schedule.always, edit=repeats, forgets=
 
 def read_repeated(parts: Sequence[Part], archive: Archive) -> set[str]:
     """Return the texts that some results repeat, so that they stay where they are."""
-    texts: set[str] = set()
-    for part in parts:
-        found = marker_of(part.text)
-        if found is not None and found.layer == "repeats":
-            try:
-                texts.add(archive.read(found.place))
-            except OSError:
-                continue
-    return texts
+    marks = (marker_of(part.text) for part in parts)
+    texts = {find_text(archive, found.place) for found in marks if found is not None and found.layer == "repeats"}
+    return {text for text in texts if text is not None}
 
 
 def _may_repeat(part: Part, workspace: Workspace) -> bool:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.providers import count_opening, find_compacted
-from otel_errcompact.context.window.layers.carrying.replacement import Gone, is_carried, replace_messages
+from otel_errcompact.context.window.layers.carrying.replacement import is_carried, take_out
 from otel_errcompact.context.window.layers.workspace import Edited, Layer
 from otel_errcompact.context.window.pairs import cut_points, pairing_of, ranges_beside
 from otel_errcompact.context.window.schedule import Schedule
-from otel_errcompact.context.window.transcript import json_lines
 
 if TYPE_CHECKING:
-    from otel_errcompact.context.messages import Conversation, Message
+    from otel_errcompact.context.messages import Conversation
+    from otel_errcompact.context.notes import Cut
     from otel_errcompact.context.window.layers.workspace import Workspace
 
 
@@ -38,30 +37,18 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     cuts: list[Cut] = []
     edited = conversation
     for first, last in reversed(ranges_beside(start, end, find_compacted(messages), messages)):
+        middle = edited.messages[first:last]
+        budget = sum(message.tokens for message in middle) // BUDGET_SHARE
         try:
-            made, cut = _take_out(edited, first, last, workspace)
+            taken = None if is_carried(middle) else take_out(edited, first, last, "snip", budget, workspace)
         except OSError as error:
             problem = f"{last - first:,} messages could not be kept and stay: {error}"
             return Edited(edited, tuple(cuts), problem)
-        if cut is not None:
+        if taken is not None:
+            made, cut = taken
             cuts.insert(0, cut)
             edited = replace(edited, messages=(*edited.messages[:first], *made, *edited.messages[last:]))
     return Edited(edited, tuple(cuts))
-
-
-def _take_out(
-    conversation: Conversation, start: int, end: int, workspace: Workspace
-) -> tuple[tuple[Message, ...], Cut | None]:
-    middle = conversation.messages[start:end]
-    if is_carried(middle):
-        return middle, None
-    tokens = sum(message.tokens for message in middle)
-    place = workspace.archive.keep(json_lines(middle, conversation.format))
-    made = replace_messages(conversation, Gone(start, end, place), "snip", tokens // BUDGET_SHARE, workspace)
-    after = sum(message.tokens for message in made)
-    if after >= tokens:
-        return middle, None
-    return made, Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=after, place=place)
 
 
 LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)

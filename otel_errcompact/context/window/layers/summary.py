@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context import providers
 from otel_errcompact.context.exceptions import ConversationError
@@ -91,8 +91,9 @@ def _replace_middle(conversation: Conversation, middle: Middle, workspace: Works
         )
     except OSError as error:
         return Edited(conversation, problem=f"nothing was summarised, for the transcript could not be kept: {error}")
-    answer = yield from _ask_summariser(conversation, middle, place, workspace)
-    checked = _check_answer(answer, conversation, middle, place, workspace)
+    replacement = _Replacement(conversation, middle, place, workspace)
+    answer = yield from replacement.ask_summariser()
+    checked = replacement.check_answer(answer)
     if isinstance(checked, str):
         return Edited(conversation, problem=checked, refused=not isinstance(answer, Exception))
     messages = (*conversation.messages[: middle.start], *checked, *conversation.messages[middle.end :])
@@ -106,40 +107,90 @@ def _replace_middle(conversation: Conversation, middle: Middle, workspace: Works
     return Edited(Conversation(format=conversation.format, messages=messages), (cut,))
 
 
-def _ask_summariser(
-    conversation: Conversation, middle: Middle, place: str, workspace: Workspace
-) -> Generator[SummaryRequest, Answer, Answer]:
-    # With fewer of the oldest turns each time that the prompt is too long for the model itself. An earlier summary is
-    # always shown: the new one replaces it, and nothing else in the list has its contents.
-    first = oldest = _end_of_summary(conversation.messages, middle)
-    answer: Answer = ""
-    forms = make_forms(workspace.options.refusals)
-    for _ in range(MAX_TRIES):
-        request, first = _make_fitting_request(conversation, middle, range(oldest, first), place, workspace)
-        answer = yield request
-        if not isinstance(answer, Exception) or overflow_in_error(answer, forms) is None:
-            break
-        half = sum(message.tokens for message in conversation.messages[first : middle.end]) // 2
-        further = _leave_out(conversation.messages, first, middle.end, half)
-        if further == first:
-            break
-        first = further
-    return answer
+class _Replacement(NamedTuple):
+    """A middle that is kept, and is to be replaced by a summary."""
 
+    conversation: Conversation
+    middle: Middle
+    place: str
+    workspace: Workspace
 
-def _make_fitting_request(
-    conversation: Conversation, middle: Middle, left_out: range, place: str, workspace: Workspace
-) -> tuple[SummaryRequest, int]:
-    room = workspace.window - middle.limit_tokens
-    while True:
-        first = left_out.stop
-        request = make_request(conversation, middle, left_out, place, workspace)
-        excess = workspace.count_tokens(request.prompt) - room
-        shown = sum(message.tokens for message in conversation.messages[first : middle.end])
-        further = _leave_out(conversation.messages, first, middle.end, shown - excess) if excess > 0 else first
-        if further == first:
-            return request, first
-        left_out = range(left_out.start, further)
+    def ask_summariser(self) -> Generator[SummaryRequest, Answer, Answer]:
+        """Ask, with fewer of the oldest turns each time that the prompt is too long for the model itself."""
+        # An earlier summary is always shown: the new one replaces it, and nothing else in the list has its contents.
+        messages, end = self.conversation.messages, self.middle.end
+        first = oldest = _end_of_summary(messages, self.middle)
+        answer: Answer = ""
+        forms = make_forms(self.workspace.options.refusals)
+        for _ in range(MAX_TRIES):
+            request, first = self._make_fitting_request(range(oldest, first))
+            answer = yield request
+            if not isinstance(answer, Exception) or overflow_in_error(answer, forms) is None:
+                break
+            half = sum(message.tokens for message in messages[first:end]) // 2
+            further = _leave_out(messages, first, end, half)
+            if further == first:
+                break
+            first = further
+        return answer
+
+    def _make_fitting_request(self, left_out: range) -> tuple[SummaryRequest, int]:
+        messages, end = self.conversation.messages, self.middle.end
+        room = self.workspace.window - self.middle.limit_tokens
+        while True:
+            first = left_out.stop
+            request = make_request(self.conversation, self.middle, left_out, self.place, self.workspace)
+            excess = self.workspace.count_tokens(request.prompt) - room
+            shown = sum(message.tokens for message in messages[first:end])
+            further = _leave_out(messages, first, end, shown - excess) if excess > 0 else first
+            if further == first:
+                return request, first
+            left_out = range(left_out.start, further)
+
+    def check_answer(self, answer: Answer) -> tuple[Message, ...] | str:
+        """Return the messages that take the place of the middle, or why the answer is none."""
+        if isinstance(answer, Exception):
+            return f"the summariser failed: {type(answer).__name__}: {answer}"
+        if isinstance(answer, str):
+            made = self._take_text(answer)
+        elif isinstance(answer, list | tuple) and answer:
+            made = self._take_messages(answer)
+        else:
+            return f"the summariser returned {type(answer).__name__}; return a text, or the provider's messages"
+        if isinstance(made, str):
+            return made
+        tokens, replaced = sum(message.tokens for message in made), self.middle.tokens
+        if tokens > replaced - replaced // _LEAST_GAIN:
+            return f"the summary costs {tokens} tokens, not a tenth less than the {replaced} that it would replace"
+        return made
+
+    def _take_text(self, answer: str) -> tuple[Message, ...] | str:
+        middle, workspace = self.middle, self.workspace
+        # Half a character would keep the whole list from being sent.
+        text = encodable(cut_analysis(answer))
+        said = [message for message in self.conversation.messages[: middle.end] if _is_said_by_user(message)]
+        problem = find_problem(text, middle.limit_tokens, said, workspace.count_tokens)
+        if problem:
+            return problem
+        gone = self.conversation.messages[middle.start : middle.end]
+        least = middle.limit_tokens + carried_tokens(gone, workspace)
+        budget = max(least, workspace.target_tokens - self.conversation.tokens + middle.tokens)
+        budget += estimate_count(workspace.count_tokens)
+        budget = min(budget, middle.tokens - middle.tokens // _LEAST_GAIN)
+        place = Gone(middle.start, middle.end, self.place)
+        return replace_messages(self.conversation, place, "summary", budget, workspace, text)
+
+    def _take_messages(self, answer: Sequence[object]) -> tuple[Message, ...] | str:
+        middle, count_tokens = self.middle, self.workspace.count_tokens
+        try:
+            read = providers.read_list(answer, count_tokens, self.conversation.format)
+        except ConversationError as error:
+            return f"the summariser returned messages that cannot be read: {error}"
+        if any(part.kind in ("call", "result") for message in read.messages for part in message.parts):
+            return "the summary calls a tool"
+        what = f"{middle.end - middle.start:,} messages, {middle.tokens:,} tokens"
+        head = marker("summary", f"{what}{describe_followers(len(read.messages))}", self.place)
+        return (providers.from_user(head, count_tokens), *read.messages)
 
 
 def _end_of_summary(messages: Sequence[Message], middle: Middle) -> int:
@@ -210,58 +261,3 @@ def is_summary(message: Message) -> bool:
     """Tell whether a message is a summary of this layer."""
     found = marker_of(message.parts[0].text) if message.role == "user" and message.parts else None
     return found is not None and found.layer == "summary"
-
-
-def _check_answer(
-    answer: Answer, conversation: Conversation, middle: Middle, place: str, workspace: Workspace
-) -> tuple[Message, ...] | str:
-    """Return the messages that take the place of the middle, or why the answer is none."""
-    if isinstance(answer, Exception):
-        return f"the summariser failed: {type(answer).__name__}: {answer}"
-    if isinstance(answer, str):
-        made = _take_text(answer, conversation, middle, place, workspace)
-    elif isinstance(answer, list | tuple) and answer:
-        made = _take_messages(answer, conversation, middle, place, workspace)
-    else:
-        return f"the summariser returned {type(answer).__name__}; return a text, or the provider's messages"
-    if isinstance(made, str):
-        return made
-    tokens = sum(message.tokens for message in made)
-    if tokens > middle.tokens - middle.tokens // _LEAST_GAIN:
-        return f"the summary costs {tokens} tokens, not a tenth less than the {middle.tokens} that it would replace"
-    return made
-
-
-def _take_text(
-    answer: str, conversation: Conversation, middle: Middle, place: str, workspace: Workspace
-) -> tuple[Message, ...] | str:
-    # Half a character would keep the whole list from being sent.
-    text = encodable(cut_analysis(answer))
-    said = [message for message in conversation.messages[: middle.end] if _is_said_by_user(message)]
-    problem = find_problem(text, middle.limit_tokens, said, workspace.count_tokens)
-    return problem or _carry_text(text, conversation, middle, place, workspace)
-
-
-def _take_messages(
-    answer: Sequence[object], conversation: Conversation, middle: Middle, place: str, workspace: Workspace
-) -> tuple[Message, ...] | str:
-    try:
-        read = providers.read_list(answer, workspace.count_tokens, conversation.format)
-    except ConversationError as error:
-        return f"the summariser returned messages that cannot be read: {error}"
-    if any(part.kind in ("call", "result") for message in read.messages for part in message.parts):
-        return "the summary calls a tool"
-    what = f"{middle.end - middle.start:,} messages, {middle.tokens:,} tokens"
-    head = marker("summary", f"{what}{describe_followers(len(read.messages))}", place)
-    return (providers.from_user(head, workspace.count_tokens), *read.messages)
-
-
-def _carry_text(
-    text: str, conversation: Conversation, middle: Middle, place: str, workspace: Workspace
-) -> tuple[Message, ...]:
-    gone = conversation.messages[middle.start : middle.end]
-    least = middle.limit_tokens + carried_tokens(gone, workspace)
-    budget = max(least, workspace.target_tokens - conversation.tokens + middle.tokens)
-    budget += estimate_count(workspace.count_tokens)
-    budget = min(budget, middle.tokens - middle.tokens // _LEAST_GAIN)
-    return replace_messages(conversation, Gone(middle.start, middle.end, place), "summary", budget, workspace, text)

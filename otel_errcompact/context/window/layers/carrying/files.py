@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context import providers
+from otel_errcompact.context.memory.archive import find_text
 from otel_errcompact.context.memory.markers import marker, marker_of
 from otel_errcompact.context.providers.costs import FRAME_TOKENS
 from otel_errcompact.context.window.layers.carrying.actions import find_actions
@@ -130,8 +131,7 @@ def _read_restored(message: Message, age: int, archive: Archive) -> ReadFile | N
     if told is None:
         return None
     match, where = told
-    try:
-        text = archive.read(where)
-    except OSError:
+    text = find_text(archive, where)
+    if text is None:
         return None
     return ReadFile(match["path"], text, int(match[3].replace(",", "")), age, whole=match["part"] is None)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.context.memory.archive import find_text
 from otel_errcompact.context.memory.markers import marker_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
 
 MAX_NAME: Final = 100
 """Characters of a name; what is longer is data, and lies in the archive."""
-
-_LEAST_NAME: Final = 3
-_LEAST_ID: Final = 4
-"""Characters of letters and digits from which on they are an id and no size or unit."""
-
-_LEAST_NUMBER: Final = 4
-"""Digits from which on a number is not guessed."""
 
 _WORD: Final = lazy_pattern(
     r"""
@@ -45,8 +39,8 @@ _NAME: Final = lazy_pattern(
     r"""
     (?=.{3,100}\Z)(?:
       [^\W\d_]*(?:[A-Z]{3}|[a-z][A-Z])\w*           # capitals, or several words in one
-    | (?=\D*[0-9])(?=[^a-zA-Z]*[a-zA-Z]).{4,}       # letters and digits
-    | (?:[^a-zA-Z0-9]*[0-9]){4}[^a-zA-Z]*           # a long number
+    | (?=\D*[0-9])(?=[^a-zA-Z]*[a-zA-Z]).{4,}       # letters and digits, four of them: no size or unit
+    | (?:[^a-zA-Z0-9]*[0-9]){4}[^a-zA-Z]*           # a number that is not guessed
     | .*(?:\w@\w|[^\W_]_[^\W_]|\w/\w|[\w-]{2}\.[A-Za-z]\Z|(?:[\w-]|\A)\.[A-Za-z][A-Za-z0-9]{1,5}\Z).*
     )\Z
     """,
@@ -154,10 +148,9 @@ class NameUse:
 
     def _read_whole(self, part: Part, found: Marker) -> str:
         if self._archive is not None and part.kind == "result":
-            try:
-                return self._archive.read(found.place)
-            except OSError:
-                """What is left of it is all there is."""
+            whole = find_text(self._archive, found.place)
+            if whole is not None:
+                return whole
         what, _, rest = part.text.partition(_WHOLE)
         return f"{what} {rest.partition(']')[2]}"
 

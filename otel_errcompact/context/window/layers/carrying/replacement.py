@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.markers import marker, marker_of
+from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.window.layers.carrying.files import find_files, restore_files
 from otel_errcompact.context.window.layers.carrying.index import render_index
 from otel_errcompact.context.window.layers.carrying.survey import survey
 from otel_errcompact.context.window.layers.carrying.words import keep_words
 from otel_errcompact.context.window.pairs import describe_followers, followers_of, is_gap, pair_calls
+from otel_errcompact.context.window.transcript import json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,6 +112,24 @@ def replace_messages(
     followers = (*words, *files)
     parts = [marker(layer, f"{what}{describe_followers(len(followers))}", gone.place), index, text]
     return (providers.from_user("\n".join(filter(None, parts)), count_tokens), *followers)
+
+
+def take_out(
+    conversation: Conversation, start: int, end: int, layer: LayerName, budget: int, workspace: Workspace
+) -> tuple[tuple[Message, ...], Cut] | None:
+    """
+    Keep messages, and return what takes their place and the cut; None if that would not be smaller.
+
+    Raises:
+        OSError: They could not be kept.
+    """
+    gone = conversation.messages[start:end]
+    tokens = sum(message.tokens for message in gone)
+    place = workspace.archive.keep(json_lines(gone, conversation.format))
+    made = replace_messages(conversation, Gone(start, end, place), layer, budget, workspace)
+    after = sum(message.tokens for message in made)
+    cut = Cut(message=start, messages=end - start, tokens_before=tokens, tokens_after=after, place=place)
+    return (made, cut) if after < tokens else None
 
 
 def _tell_earlier(messages: Sequence[Message]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context import providers
+from otel_errcompact.context.memory.archive import find_text
 from otel_errcompact.context.memory.markers import marker_of
 from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.window.layers.requests import NO_TOOLS, SummaryRequest
@@ -86,10 +87,8 @@ def _read_whole(part: Part, archive: Archive) -> str:
     found = marker_of(part.text) if part.kind == "result" else None
     if found is None or found.layer == "errors":
         return part.text
-    try:
-        return archive.read(found.place)
-    except OSError:
-        return part.text
+    whole = find_text(archive, found.place)
+    return part.text if whole is None else whole
 
 
 def _name_speaker(message: Message, part: Part, tools: dict[str, str]) -> str:
