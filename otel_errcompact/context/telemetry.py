@@ -89,7 +89,7 @@ class ContextTelemetry:
         self._duration.record(note.duration_ns / 1e9, layer)
 
     def _trace_layers(self, compaction: Compaction, notes: list[LayerNote]) -> None:
-        """Make the spans afterwards: a layer reads no tracer, and of most compactions there is nothing to tell."""
+        # Make the spans afterwards: a layer reads no tracer, and of most compactions there is nothing to tell.
         whole = self._tracer.start_span(
             semconv.SPAN_COMPACT,
             start_time=notes[0].start_ns,

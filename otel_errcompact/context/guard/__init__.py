@@ -1,1 +1,1 @@
-"""Calls of a model within its window: compact before, and again when the provider refuses."""
+"""Calls of a model: compact before, and again after a refusal."""

@@ -162,7 +162,7 @@ class OverflowGuard:
     def _take_steps(
         self, messages: Sequence[object], session: str, beside_tokens: int, format_name: FormatName | None
     ) -> Generator[dict[str, Any] | list[object], Any, Sent[Any] | _Raised]:
-        """Yield the arguments of each compaction, which is sent back, and each list to send, for its reply."""
+        # Yield the arguments of each compaction, which is sent back, and each list to send, for its reply.
         course = Course(self, messages, session, beside_tokens, format_name)
         while True:
             if course.compacts:
@@ -462,7 +462,7 @@ class Course:
         return self._compactions[-1].tokens_after + self._beside_tokens
 
     def _estimate_read(self, usage: Usage) -> int:
-        """Return what the provider must have read of what was sent; 0 if that is not known."""
+        # Return what the provider must have read of what was sent; 0 if that is not known.
         last = self._compactions[-1]
         # What stands before a compaction of the provider is in the list, but may not have been read.
         return 0 if usage.compacted or last.opaque else self._estimate_tokens()
@@ -543,7 +543,7 @@ def _is_opening(event: object) -> bool:
 
 
 def _fetch_first(reply: T, forms: Sequence[Refusal]) -> T | _Broken:
-    """Return a reply; of a stream the first item is there, since many connect only then."""
+    # Return a reply; of a stream the first item is there, since many connect only then.
     if inspect.iscoroutine(reply):
         reply.close()
     if inspect.isawaitable(reply):

@@ -1,4 +1,4 @@
-"""Lanes: of one conversation one compaction at a time, of all of them a few; threads and event loops mixed."""
+"""Compactions at a time: one of a conversation, a few of all."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Lanes:
 
     @property
     def busy(self) -> int:
-        """How many places are taken: a visit inside another needs none, and one that waits inside lends its own."""
+        """How many places are taken; a visit inside another needs none."""
         return sum(not one.above and not one.waits_inside for one in self.inside.values())
 
     def waiting_for(self, session: str) -> int:
@@ -110,7 +110,7 @@ class Visit:
         self.__exit__()
 
     def may_enter(self) -> bool:
-        """Tell whether session and place are free; a visit inside another one uses its place."""
+        """Tell whether session and place are free."""
         outermost = self.above[0] if self.above else self
         has_place = outermost is not self and outermost.is_inside and not outermost.waits_inside
         return self.session not in self.lanes.inside and (has_place or outermost.lanes.busy < outermost.lanes.places)
@@ -159,7 +159,7 @@ class Visit:
 
 
 class _Line:
-    """Who waits, in the order of their arrival, for whatever lanes: a visit may take place inside one of others."""
+    """Who waits, for whatever lanes, in the order of arrival."""
 
     def __init__(self) -> None:
         # An abandoned task may be collected as garbage, and so leave, while its thread holds the lock already.
@@ -169,7 +169,7 @@ class _Line:
         reset_in_child(self._forget_visits)
 
     def closes_circle(self, visit: Visit) -> bool:
-        """Tell whether who is waited for waits, directly or not, for a visit around this one."""
+        """Tell whether its holder waits for a visit around this one."""
         waiting, seen = [visit], set[Visit | None]((None,))
         while waiting:
             one = waiting.pop()
@@ -194,13 +194,13 @@ class _Line:
                 visit.enter()
 
     def lend_place(self, visit: Visit) -> None:
-        """Lend the place around a visit while that waits: those before it may wait for a place."""
+        """Lend the place around a visit while that waits."""
         for outermost in visit.above[:1]:
             self.visits[visit] = outermost
             outermost.waits_inside += 1
 
     def take_out(self, visit: Visit) -> None:
-        """Take a visit out of the line, whether it gives up or is let in."""
+        """Take a visit out of the line."""
         outermost = self.visits.pop(visit, None)
         if outermost is not None:
             outermost.waits_inside -= 1

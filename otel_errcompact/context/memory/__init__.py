@@ -1,1 +1,1 @@
-"""What is remembered: the whole of what was cut, and what was read of lists before."""
+"""What was cut, whole, and what was read before."""

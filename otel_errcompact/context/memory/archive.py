@@ -56,7 +56,7 @@ class Archive(Protocol):
 
 
 def find_text(archive: Archive, place: str) -> str | None:
-    """Return what is kept at a place; None if it cannot be read."""
+    """Return what is kept at a place, if it can be read."""
     try:
         return archive.read(place)
     except OSError:
@@ -273,5 +273,4 @@ def _read_content(file: str | Path) -> bytes:
 
 
 def _explain_error(error: OSError, what: str) -> OSError:
-    """Return an error of the same class that says what was wanted."""
     return OSError(error.errno, f"{what}: {error.strerror or error}")

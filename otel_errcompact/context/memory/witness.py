@@ -117,7 +117,6 @@ class _Containers:
         return not todo
 
     def _sort_out(self, values: Iterable[object]) -> list[object]:
-        """Return what may be a container, and count the rest."""
         further: list[object] = []
         for value in values:
             if type(value) is str:

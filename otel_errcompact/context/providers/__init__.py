@@ -1,4 +1,4 @@
-"""What is known of providers: their message lists, their refusals, their usage, their windows."""
+"""What is known of providers: lists, refusals, usage, windows."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def find_compacted(messages: Sequence[Message]) -> int:
 
 
 def from_user(text: str, count_tokens: TokenCounter) -> Message:
-    """Return a new message of the user, the one kind that all providers take anywhere between turns."""
+    """Return a new message of the user, which all providers take."""
     return make_message("user", (text_part(text, None, count_tokens),), None)
 
 

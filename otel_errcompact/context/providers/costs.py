@@ -50,7 +50,7 @@ def make_message(role: Role, parts: Iterable[Part], native: object) -> Message:
 
 
 def text_part(text: str, native: object, count_tokens: TokenCounter) -> Part:
-    """Return a text as a part; `native` is None where it stands in the message itself."""
+    """Return a text as a part."""
     return new_part(("text", text, count_tokens(text), "", "", None, native, False))
 
 
@@ -60,7 +60,7 @@ def other_part(native: object, count_tokens: TokenCounter, tool: str = "", call_
 
 
 def count_texts(texts: list[str], tokens: int, count_tokens: TokenCounter) -> tuple[str, int]:
-    """Return the texts of a result as one, and what they cost with all that is no text."""
+    """Join the texts of a result, and count it with all else."""
     text = texts[0] if len(texts) == 1 else "\n".join(texts)
     return text, tokens + count_tokens(text)
 
@@ -90,7 +90,6 @@ def block_tokens(block: object, count_tokens: TokenCounter) -> int:
 
 
 def _binary_tokens(fields: Fields) -> int | None:
-    """Return what an image or a file costs; None for anything else."""
     if text_in(fields, "type") in _IMAGES:
         return IMAGE_TOKENS
     media = text_in(fields, "media_type") or text_in(fields, "mimeType") or text_in(fields, "mime_type")

@@ -134,11 +134,8 @@ def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
 
 
 def _read_result(response: object, index: int) -> tuple[str, bool | None]:
-    """
-    Return the text of a response, and whether it says that the call failed.
-
-    The API knows two keys: `output` for what came out, `error` for what went wrong; without them the whole is output.
-    """
+    # Return the text of a response, and whether it says that the call failed. The API knows two keys: `output` for
+    # what came out, `error` for what went wrong; without them the whole is output.
     said = fields_of(response)
     failed = True if said.get(_ERROR) else False if _OUTPUT in said else None
     if len(said) == 1:
@@ -170,11 +167,8 @@ def _write_part(part: Part) -> object:
 
 
 def _find_key(response: object, part: Part) -> str:
-    """
-    Return under which key an edited response says its text: the one it had, or one that says of success what it said.
-
-    An empty `error` is no failure, and a text under that key would be one.
-    """
+    # Return under which key an edited response says its text: the one it had, or one that says of success what it
+    # said. An empty `error` is no failure, and a text under that key would be one.
     said = fields_of(response)
     if len(said) == 1 and _ERROR not in said:
         return next(iter(said))

@@ -308,7 +308,6 @@ def find_at(thing: object, path: tuple[str | int, ...]) -> object:
 
 
 def _to_plain(error: object) -> object:
-    """Return what an SDK has made an object of as the dictionary that it was."""
     return getattr(error, "__dict__", error)
 
 

@@ -1,4 +1,4 @@
-"""What is known of one provider's message lists, and the table of all providers."""
+"""One provider's message lists, and the table of all."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ToolDefinition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """All that is known of one provider's message lists. Mappings and its own (pydantic) objects are read alike."""
+    """All that is known of one provider's message lists."""
 
     name: FormatName
     roles: frozenset[str]

@@ -1,4 +1,4 @@
-"""Rules for refusals of too long contexts in words that nobody listed, and for the numbers in them."""
+"""Rules for refusals in words that no form has."""
 
 from __future__ import annotations
 

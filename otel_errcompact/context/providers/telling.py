@@ -25,7 +25,7 @@ DEFAULT: Final[FormatName] = "openai-chat"
 
 def decide_format(messages: Sequence[object]) -> tuple[FormatName, int | None]:
     """
-    Return a list's format, and how many messages decide it; None if none does.
+    Return a list's format, and how many messages decide it, if any.
 
     Looks no further than to the message that decides. A list of texts without calls, images or thinking is the same
     list in three formats, and read as OpenAI chat.

@@ -1,1 +1,1 @@
-"""The window: a message list through the layers, within the room that is left for it."""
+"""A message list through the layers, within its room."""

@@ -152,7 +152,7 @@ def _read_later(answer: object, read: Callable[[Any], Summary]) -> Summary | Awa
 
 
 def _drop_task(output: Sequence[object], messages: Sequence[object]) -> list[object]:
-    """Return what was compacted without the task that it repeats, since the task stays in the list itself."""
+    # Return what was compacted without the task that it repeats, since the task stays in the list itself.
     first = next((_quote_words(message) for message in messages if find_at(message, ("role",)) == "user"), None)
     if first is not None and output and find_at(output[0], ("role",)) == "user" and _quote_words(output[0]) == first:
         return list(output[1:])

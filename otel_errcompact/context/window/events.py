@@ -104,7 +104,6 @@ def _decide_outcome(event: ErrorEvent, tool: str, pipeline: Pipeline) -> str:
 
 
 def _write_notes(event: ErrorEvent, code: str, facts: Facts) -> str:
-    """Return the notes beside a class: the command of an event, how it ended, how long it took."""
     shown = f"{facts.type} {facts.cause}"
     notes = [facts.tally, one_line(redact(event.command), _MAX_NOTE)]
     if code and code not in shown:

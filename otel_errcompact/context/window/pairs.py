@@ -88,7 +88,7 @@ class Pairing:
         self._taken, self._turn, self._role = len(messages), turn, role_before
 
     def pairs(self) -> Iterator[tuple[Spot, Spot | None]]:
-        """Yield each call with its result, None where it was never answered, or not yet."""
+        """Yield each call with its result, if it has one."""
         results = self._results
         for call in self._calls:
             yield call, results.get(call)
@@ -175,9 +175,8 @@ def _has_other(message: Message) -> bool:
 
 
 def _find_last_turn(messages: Sequence[Message]) -> int:
-    """
-    Return where the turn begins whose calls may still be answered: what the model said last, if only results follow.
-    """
+    # Return where the turn begins whose calls may still be answered: what the model said last, if only results
+    # follow.
     index = len(messages)
     while index and messages[index - 1].parts and all(part.kind == "result" for part in messages[index - 1].parts):
         index -= 1
@@ -264,7 +263,6 @@ class _Turn:
         return None
 
     def _take_by_id(self, spot: Spot, call_id: str) -> bool:
-        """Take a call out by its id, unless it has been answered by that."""
         waiting = self.by_id.get(call_id)
         if waiting is None or spot not in waiting[1]:
             return False

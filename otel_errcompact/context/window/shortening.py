@@ -91,7 +91,6 @@ def shorten_arguments(arguments: str, max_tokens: int, count_tokens: TokenCounte
 
 
 def _cut_middle(text: str, size: int) -> str:
-    """Return about `size` characters of a text, with the mark of the cut between them."""
     head_size = int(size * _HEAD_SHARE)
     head = _find_line_end(text, head_size // 2, head_size)
     tail = _find_line_start(text, len(text) - (size - head_size), len(text) - (size - head_size) // 2)
@@ -108,19 +107,19 @@ def _cut_middle(text: str, size: int) -> str:
 
 
 def _find_line_end(text: str, low: int, high: int) -> int:
-    """Return the last place between the two that ends a line; if none does, one that ends a character."""
+    # Return the last place between the two that ends a line; if none does, one that ends a character.
     end = text.rfind("\n", low, high) + 1
     return end or _whole_character(text, high)
 
 
 def _find_line_start(text: str, low: int, high: int) -> int:
-    """Return the first place between the two that begins a line; if none does, one that begins a character."""
+    # Return the first place between the two that begins a line; if none does, one that begins a character.
     start = text.find("\n", max(low - 1, 0), high) + 1
     return start or _whole_character(text, low)
 
 
 def _whole_character(text: str, place: int) -> int:
-    """Return the nearest place before that is not inside of what is read as one character."""
+    # Return the nearest place before that is not inside of what is read as one character.
     for candidate in range(place, max(place - _LONGEST_CHARACTER, 0), -1):
         if candidate >= len(text) or not _continues_character(text[candidate - 1], text[candidate]):
             return candidate
@@ -128,7 +127,7 @@ def _whole_character(text: str, place: int) -> int:
 
 
 def _continues_character(before: str, character: str) -> bool:
-    """Tell whether a code point belongs to the one before: a mark, half a surrogate pair, a joined emoji."""
+    # Tell whether a code point belongs to the one before: a mark, half a surrogate pair, a joined emoji.
     if before < "\u0300" and character < "\u0300":
         return False
     return (
@@ -147,7 +146,6 @@ def _is_object(arguments: str) -> bool:
 
 
 def _find_long_strings(arguments: str) -> tuple[list[str], list[tuple[int, str]]]:
-    """Return JSON in pieces, and of those that are long strings the index and what they say."""
     pieces: list[str] = []
     strings: list[tuple[int, str]] = []
     end = 0

@@ -194,7 +194,7 @@ class ContextWindow:
         reason: Occasion,
         format_name: FormatName | None,
     ) -> Generator[SummaryRequest, Answer, Compaction]:
-        """Run the layers; what only the caller's summariser can answer is yielded."""
+        # Run the layers; what only the caller's summariser can answer is yielded.
         if not messages:
             return Compaction(messages=[], session=session, notes=(), tokens_before=0, tokens_after=0, room_tokens=room)
         steps = self._read_and_run(messages, session, room, reason, format_name)
@@ -327,7 +327,7 @@ class ContextWindow:
         )
 
     def _take_back_faults(self, given: Conversation, progress: _Progress, memory: Memory) -> tuple[str, ...]:
-        """Return what is wrong with the list by the provider's rules, after taking back layers that made it worse."""
+        # Return what is wrong with the list by the provider's rules, after taking back layers that made it worse.
         problems = memory.check(progress.conversation).problems
         if progress.conversation is given or not problems:
             return problems
@@ -438,7 +438,7 @@ def _pause_collector(messages: int) -> Generator[None, None, None]:
 
 
 async def _run_in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:
-    """Call a function in a new thread: those of the event loop's own pool may all be waiting for the lane held here."""
+    # Call a function in a new thread: those of the event loop's own pool may all be waiting for the lane held here.
     context = copy_context()
     pool = ThreadPoolExecutor(1, "errcompact-summary")
     try:
@@ -448,12 +448,7 @@ async def _run_in_own_thread(function: Callable[[SummaryRequest], T], request: S
 
 
 def _refuse_in_loop(answer: Awaitable[Summary]) -> Awaitable[Summary]:
-    """
-    Return what can be awaited by a loop of its own.
-
-    Raises:
-        ConfigurationError: There is a loop already, which must not be held up.
-    """
+    # Return what a loop of its own can await; a loop that runs already must not be held up.
     if not loop_is_running():
         return answer
     if inspect.iscoroutine(answer):

@@ -141,7 +141,7 @@ def _is_kind(value: object) -> bool:
 
 
 def _unpack_json(value: object) -> object:
-    """Return what a container holds that is written as JSON in a text, as event stores keep it."""
+    # Return what a container holds that is written as JSON in a text, as event stores keep it.
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             return cast("object", json.loads(value))

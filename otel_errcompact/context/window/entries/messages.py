@@ -100,7 +100,6 @@ def find_text(entry: Entry, *, own_only: bool) -> str | None:
 
 
 def _is_word(text: str) -> bool:
-    """Tell whether a result is one word that only says how it ended, or of what kind it is."""
     return re.sub(r"[\s-]+", "_", text.strip()).lower() in names.STATUSES
 
 

@@ -53,7 +53,6 @@ def _as_mapping(event: object, index: int) -> Mapping[object, object]:
 
 
 def _read_entry(entry: Entry, tool: str, command: str) -> ErrorEvent | None:
-    """Return what was run and how it ended; None for an entry of another kind, or one that says too little."""
     error = find_error(entry)
     signs = find_signs(entry)
     signs.failed = signs.failed or error.is_told
@@ -88,7 +87,7 @@ def _read_entry(entry: Entry, tool: str, command: str) -> ErrorEvent | None:
 
 
 def _refuse_empty(entry: Entry) -> None:
-    """A result whose fields are all unknown may be a failure that is lost."""
+    # A result whose fields are all unknown may be a failure that is lost.
     if not (entry.words & names.DOING and entry.ending & names.GIVES):
         return
     unknown = [
@@ -105,7 +104,6 @@ def _refuse_empty(entry: Entry) -> None:
 
 
 def _find_call(entry: Entry, asked: dict[str, tuple[str, str]]) -> tuple[str, str]:
-    """Return tool and command of an entry; where it only names a call, those of that call."""
     tool, command = _find_tool(entry), _find_command(entry)
     ids = [str(found.value) for _, found in entry.all(names.CALL_IDS) if isinstance(found.value, str | int)]
     if not command:

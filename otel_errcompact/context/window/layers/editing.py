@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Edits:
-    """The parts that a layer replaces in a list, which may grow from one time to the next."""
+    """The parts that a layer replaces in a growing list."""
 
     def __init__(self) -> None:
         self.cuts: Final[dict[Spot, Cut]] = {}

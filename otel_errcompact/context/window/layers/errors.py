@@ -200,13 +200,13 @@ class _Pass:
 
     @staticmethod
     def _find_covered(operation: Operation, scopes: set[Operation]) -> set[Operation]:
-        """Return those of many operations whose failures this one's success ends; mostly that is looked up."""
+        # Return those of many operations whose failures this one's success ends; mostly that is looked up.
         if operation.wide:
             return {scope for scope in scopes if covers(operation, scope)}
         return {operation} & scopes
 
     def _operation_of(self, call: _Call) -> Operation:
-        """Return what must succeed for a failure of this call to be resolved; it is asked for more than once."""
+        # Return what must succeed for a failure of this call to be resolved; it is asked for more than once.
         if call.spot is None:
             return operation_of(call.tool, call.arguments)
         known = self._operations.get(call.spot)
@@ -231,7 +231,6 @@ class _Pass:
     # Failures.
 
     def _compact_failure(self, spot: Spot, part: Part, call: _Call, stated: str) -> None:
-        """Count a raw failure, and let a digest take its place."""
         raw = RawError(
             text=part.text,
             stated=stated,
@@ -255,7 +254,7 @@ class _Pass:
             self._edit_part(spot, new)
 
     def _render_failure(self, raw: RawError, part: Part, error_class: ErrorClass) -> _New | None:
-        """Return what takes the place of a raw error; nothing if that would not be shorter, or it cannot be kept."""
+        # Return what takes the place of a raw error; nothing if that would not be shorter, or it cannot be kept.
         count_tokens = self._workspace.count_tokens
         for digest in self._failures.render_digests(raw, error_class):
             # Places look alike: the one before shows the cost of this one, so that nothing is archived in vain.
@@ -270,7 +269,7 @@ class _Pass:
         return None
 
     def _note_failure(self, raw: RawError, key: str, call: _Call) -> None:
-        """Note that an operation has failed: its class is not resolved any more, and a huge input will grow old."""
+        # Note that an operation has failed: its class is not resolved any more, and a huge input will grow old.
         self._open.setdefault(raw.tool, set()).add(raw.scope)
         for spot in self._failures.spots_of(key):
             self._gain -= self._due.pop(spot, 0)
@@ -299,7 +298,6 @@ class _Pass:
             self._due[spot] = gain
 
     def _edit_old(self) -> None:
-        """Edit all that is due, as soon as that is worth a prompt cache's prefix."""
         if self._gain < self._workspace.batch_tokens:
             return
         due, self._due, self._gain = list(self._due), {}, 0
@@ -334,7 +332,7 @@ class _Pass:
         self._edit_old()
 
     def _shorten_input(self, spot: Spot, place: str) -> str:
-        """Return the input of a call with long strings in it shortened, the first cut naming the place; or nothing."""
+        # Return the input of a call with long strings in it shortened, the first cut naming the place; or nothing.
         part = self._part_at(spot)
         if _OURS in part.text:
             return ""
@@ -359,7 +357,7 @@ class _Pass:
     # What is written.
 
     def _keep_text(self, text: str) -> str:
-        """Keep the whole of what is to go and return its place; empty if that cannot be."""
+        # Keep the whole of what is to go and return its place; empty if that cannot be.
         place = "" if self._keeper.has_given_up else self._keeper.keep_text(text)
         if place:
             self._place = place

@@ -138,12 +138,11 @@ class Failures:
         memory.shown = replace(memory.shown, lines=ShownLines().add(left))
 
     def _key_of(self, label: str, kind: str) -> str:
-        """Return the key of the class that a marker names; empty if this pass has not met it."""
         known = self.history.get(label) or self.history.find(label)
         return known.key if known is not None and wording.name_type(known.facts.type) == kind else ""
 
     def _as_labelled(self, found: Classified) -> Classified:
-        """Return a class under the name it has in the list, of which an earlier pass has written the beginning only."""
+        # Return a class under the name it has in the list, of which an earlier pass has written the beginning only.
         kind = wording.name_type(found.facts.type)
         for label, known in self._labels.get(found.key[:4], ()):
             if found.key.startswith(label) and known == kind:
@@ -151,7 +150,7 @@ class Failures:
         return found
 
     def _recall_class(self, error_class: ErrorClass) -> None:
-        """Look up what an earlier pass has shown of a class, so that a repeat shows what is new."""
+        # Look up what an earlier pass has shown of a class, so that a repeat shows what is new.
         place = self._places.get(error_class.key)
         text = find_text(self._workspace.archive, place) if place else None
         if text is not None:
@@ -160,7 +159,6 @@ class Failures:
 
 
 def _read_lines(text: str) -> list[str]:
-    """Return the evidence and then the hints of a digest."""
     lines = text.split("\n")
     return [line[len(mark) :] for mark in (_DETAIL, _HINT) for line in lines if line.startswith(mark)]
 

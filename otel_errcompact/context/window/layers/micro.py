@@ -93,7 +93,7 @@ LAYER: Final = Layer(name="micro", due=Schedule.when_cold, edit=micro)
 
 
 def _find_old(conversation: Conversation, workspace: Workspace) -> list[tuple[Spot, Part, str]]:
-    """Return the results that may become one line, the oldest first: where each stands, itself, and its tool."""
+    # Return the results that may become one line, the oldest first: where each stands, itself, and its tool.
     tools: dict[str, str] = {}
     found: list[tuple[Spot, Part, str]] = []
     for m, message in enumerate(conversation.messages):
@@ -112,7 +112,6 @@ def _find_old(conversation: Conversation, workspace: Workspace) -> list[tuple[Sp
 
 
 def _is_short_already(part: Part, workspace: Workspace) -> bool:
-    """Tell whether a result is the line of an earlier cut, or the digest of an error."""
     found = marker_of(part.text)
     if found is None:
         return False

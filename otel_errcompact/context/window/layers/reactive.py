@@ -161,7 +161,6 @@ class _Draft:
             self.take_out(self.head, summary, target)
 
     def _find_summary(self, budget: int) -> int | None:
-        """Return where the newest summary stands, if it costs no more than a budget."""
         places = range(len(self.messages) - 1, self.head - 1, -1)
         found = next((place for place in places if is_summary(self.messages[place])), None)
         if found is None or sum(message.tokens for message in self._group_at(found)) > budget:
@@ -268,7 +267,7 @@ def level(costs: Iterable[int], total: int) -> int:
 
 
 def _is_marker(message: Message) -> bool:
-    """Tell whether a message is a marker and nothing else: no shorter form is left."""
+    # Tell whether a message is a marker and nothing else: no shorter form is left.
     return len(message.parts) == 1 and message.parts[0].kind == "text" and _is_marked_alone(message.parts[0])
 
 
@@ -280,7 +279,6 @@ def _is_marked_alone(part: Part) -> bool:
 
 
 def _split_mark(arguments: str) -> tuple[str, str]:
-    """Return the marker that shortened arguments hold, if they do, and the arguments without it."""
     if arguments.startswith(_MARKED_CALL):
         try:
             mark, end = json.JSONDecoder().raw_decode(arguments, len(_MARKED_CALL))
@@ -297,7 +295,6 @@ def _shorten_text(text: str, line: str, size: int, workspace: Workspace) -> str:
 
 
 def _shorten_arguments(arguments: str, line: str, size: int, workspace: Workspace) -> str:
-    """Return arguments as an object that holds the marker, and as much of the arguments as is allowed."""
     marked = f"{_MARKED_CALL}{json.dumps(line, ensure_ascii=False)}}}"
     left = size - workspace.count_tokens(marked)
     short = shorten_arguments(_split_mark(arguments)[1], left, workspace.count_tokens) if left >= _WORTH_SHOWING else ""

@@ -58,7 +58,6 @@ LAYER: Final = Layer(name="results", due=Schedule.always, edit=results, forgets=
 
 
 def _archive_result(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:
-    """Return a result archived, and where; None if that could not be done, or would save nothing."""
     kept = keeper.keep(part)
     if kept is None:
         return None
@@ -69,7 +68,6 @@ def _archive_result(part: Part, tool: str, keeper: Keeper, workspace: Workspace)
 
 
 def _is_short_already(part: Part, workspace: Workspace) -> bool:
-    """Tell whether a result is the preview of an earlier cut, or the digest of an error."""
     if not is_marked(part.text):
         return False
     line = part.text.partition("\n")[0]

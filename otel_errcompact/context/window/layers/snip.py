@@ -55,7 +55,6 @@ LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
 
 
 def _find_middle(conversation: Conversation, least: int, most: int) -> tuple[int, int]:
-    """Return where the messages begin that can be taken out, and where they end; the newest turn always stays."""
     messages = conversation.messages
     points = [point for point in cut_points(messages, pairing_of(conversation)) if point < len(messages)]
     start = next((point for point in points if point >= least), None)

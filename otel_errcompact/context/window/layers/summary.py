@@ -108,7 +108,7 @@ def _replace_middle(conversation: Conversation, middle: Middle, workspace: Works
 
 
 class _Replacement(NamedTuple):
-    """A middle that is kept, and is to be replaced by a summary."""
+    """A middle that a summary is to replace."""
 
     conversation: Conversation
     middle: Middle
@@ -116,7 +116,7 @@ class _Replacement(NamedTuple):
     workspace: Workspace
 
     def ask_summariser(self) -> Generator[SummaryRequest, Answer, Answer]:
-        """Ask, with fewer of the oldest turns each time that the prompt is too long for the model itself."""
+        """Ask, with fewer old turns each time the prompt is too long."""
         # An earlier summary is always shown: the new one replaces it, and nothing else in the list has its contents.
         messages, end = self.conversation.messages, self.middle.end
         first = oldest = _end_of_summary(messages, self.middle)
@@ -148,7 +148,7 @@ class _Replacement(NamedTuple):
             left_out = range(left_out.start, further)
 
     def check_answer(self, answer: Answer) -> tuple[Message, ...] | str:
-        """Return the messages that take the place of the middle, or why the answer is none."""
+        """Return what takes the place of the middle, or a problem."""
         if isinstance(answer, Exception):
             return f"the summariser failed: {type(answer).__name__}: {answer}"
         if isinstance(answer, str):
@@ -212,7 +212,6 @@ def _leave_out(messages: Sequence[Message], first: int, end: int, allowed: int) 
 
 
 def _find_middle(conversation: Conversation, workspace: Workspace) -> Middle | None:
-    """Return the turns to replace; None if there are none, or none that are worth it."""
     messages = conversation.messages
     points = cut_points(messages)
     # What messages[:n] costs stands at n.
@@ -235,7 +234,7 @@ def _find_middle(conversation: Conversation, workspace: Workspace) -> Middle | N
 
 
 def _end_of_head(messages: Sequence[Message], points: Sequence[int], costs: Sequence[int], workspace: Workspace) -> int:
-    """Return where the head ends: after the task, or later if it is short, and before an earlier summary."""
+    # Return where the head ends: after the task, or later if it is short, and before an earlier summary.
     task = task_of(messages)
     summary = next((index for index, message in enumerate(messages) if is_summary(message)), len(messages))
     latest = min(max(task + 1, workspace.options.head_messages), summary)

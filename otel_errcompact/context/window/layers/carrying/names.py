@@ -1,4 +1,4 @@
-"""Names in a text, which a model cannot make up, and which of them it will need."""
+"""Names in a text, and which of them a model will need."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def take_out(
     conversation: Conversation, start: int, end: int, layer: LayerName, budget: int, workspace: Workspace
 ) -> tuple[tuple[Message, ...], Cut] | None:
     """
-    Keep messages, and return what takes their place and the cut; None if that would not be smaller.
+    Keep messages, and return what takes their place if smaller.
 
     Raises:
         OSError: They could not be kept.
