@@ -82,7 +82,7 @@ def shorten_arguments(arguments: str, max_tokens: int, count_tokens: TokenCounte
     limit = max_tokens
     while strings and limit >= _SHORTEST_STRING:
         for index, string in strings:
-            pieces[index] = _quote_string(shorten(string, limit, count_tokens))
+            pieces[index] = json.dumps(shorten(string, limit, count_tokens), ensure_ascii=False)
         best = "".join(pieces)
         if count_tokens(best) <= max_tokens:
             break
@@ -156,7 +156,3 @@ def _find_long_strings(arguments: str) -> tuple[list[str], list[tuple[int, str]]
             strings.append((len(pieces) - 1, json.loads(found[1])))
             end = stop
     return [*pieces, arguments[end:]], strings
-
-
-def _quote_string(string: str) -> str:
-    return json.dumps(string, ensure_ascii=False)

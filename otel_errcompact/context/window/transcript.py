@@ -40,7 +40,9 @@ def json_lines(messages: Sequence[Message], format: FormatName) -> str:  # noqa:
     write_message = PROVIDERS[format].write_message
     return "\n".join(
         [
-            json_line(write_message(message) if message.native is None else message.native, is_plain=_is_plain(message))
+            json_line(
+                write_message(message) if message.native is None else message.native, is_plain=_are_plain((message,))
+            )
             for message in messages
         ]
     )
@@ -62,10 +64,6 @@ def json_line(native: object, *, is_plain: bool = False) -> str:
         return json.dumps(native, ensure_ascii=False, default=plain)
     except (ValueError, TypeError, RecursionError) as error:
         raise OSError(errno.EINVAL, f"what would be cut cannot be written as JSON: {error}") from error
-
-
-def _is_plain(message: Message) -> bool:
-    return _are_plain((message,))
 
 
 def _are_plain(messages: Sequence[Message]) -> bool:

@@ -16,8 +16,8 @@ from otel_errcompact.config import Options, state_folder
 from otel_errcompact.context import providers
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.memory.archive import FolderArchive
+from otel_errcompact.context.memory.beginnings import RefusedLists
 from otel_errcompact.context.memory.memory import Memories
-from otel_errcompact.context.memory.refused import RefusedLists
 from otel_errcompact.context.notes import Compaction, LayerNote, invalidated_tokens
 from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.context.window.layers import Edited, Workspace, all_layers

@@ -13,7 +13,7 @@ import pytest
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.archive import MemoryArchive
-from otel_errcompact.context.memory.refused import RefusedLists
+from otel_errcompact.context.memory.beginnings import RefusedLists
 from otel_errcompact.context.messages import Message, Part
 from otel_errcompact.context.window.layers.requests import NO_TOOLS, SUMMARY_HEADINGS, SummaryRequest
 from otel_errcompact.context.window.layers.summarising.checking import calls_a_tool, cut_analysis, names_task

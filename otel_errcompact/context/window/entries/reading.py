@@ -10,8 +10,13 @@ from typing import Final, cast
 from otel_errcompact.context.window.entries import names
 from otel_errcompact.context.window.entries.fields import Entry, ErrorEvent, as_json, parse_entry, split_entry
 from otel_errcompact.context.window.entries.messages import find_error, find_reason, find_text
-from otel_errcompact.context.window.entries.numbers import find_duration, find_time
-from otel_errcompact.context.window.entries.outcome import find_code, find_exit_code, find_signs
+from otel_errcompact.context.window.entries.outcome import (
+    find_code,
+    find_duration,
+    find_exit_code,
+    find_signs,
+    find_time,
+)
 from otel_errcompact.digest import one_line
 from otel_errcompact.exceptions import ConfigurationError
 

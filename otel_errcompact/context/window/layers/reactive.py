@@ -163,12 +163,10 @@ class _Draft:
     def _find_summary(self, budget: int) -> int | None:
         places = range(len(self.messages) - 1, self.head - 1, -1)
         found = next((place for place in places if is_summary(self.messages[place])), None)
-        if found is None or sum(message.tokens for message in self._group_at(found)) > budget:
+        if found is None:
             return None
-        return found
-
-    def _group_at(self, place: int) -> list[Message]:
-        return self.messages[place : place + 1 + followers_of(self.messages[place])]
+        group = self.messages[found : found + 1 + followers_of(self.messages[found])]
+        return found if sum(message.tokens for message in group) <= budget else None
 
     def take_out(self, start: int, end: int, total: int, *, is_last: bool = False) -> None:
         """

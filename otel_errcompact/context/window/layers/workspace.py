@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from otel_errcompact.context.breaker import CircuitBreaker
-from otel_errcompact.context.memory.refused import RefusedLists
+from otel_errcompact.context.memory.beginnings import RefusedLists
 from otel_errcompact.context.notes import LayerName
 from otel_errcompact.context.window.layers.requests import SUMMARY_HEADINGS, Answer, SummaryRequest
 from otel_errcompact.context.window.schedule import BATCH_TOKENS, Schedule

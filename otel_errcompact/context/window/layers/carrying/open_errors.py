@@ -99,7 +99,7 @@ class _OpenErrors:
     def write_lines(self) -> list[str]:
         """Return what is open; counted if all failures were looked at."""
         counts = Counter[str]() if self.is_full else self._counts
-        return [f"{head}{_write_times(counts[key])}" for key, head in self._heads.items()]
+        return [f"{head} x{counts[key]}" if counts[key] > 1 else head for key, head in self._heads.items()]
 
     def read_result(self, part: Part, call: Part, *, is_inside: bool) -> None:
         """Take the next older result."""
@@ -138,7 +138,3 @@ class _OpenErrors:
         # A digest counts all failures of its class up to itself.
         self._counts[label] = max(self._counts[label], count)
         self._heads.setdefault(label, f"{one_line(told['head'] or '', _MAX_HEAD)} #{label}".strip())
-
-
-def _write_times(count: int) -> str:
-    return f" x{count}" if count > 1 else ""
