@@ -216,20 +216,20 @@ class OverflowGuard:
         else:
             self._cleared.pop(session)
 
-    def learn(self, session: str, overflow: Overflow, estimate: int) -> None:
+    def learn_window(self, session: str, overflow: Overflow, estimate: int) -> None:
         """Lower a conversation's window to the limit that its provider named."""
         limit, sent = overflow.limit_tokens, overflow.sent_tokens
         if limit is None:
             return
         if sent is not None and sent > estimate > 0:
             limit = limit * estimate // sent
-        self.lower(session, limit)
+        self.lower_window(session, limit)
 
-    def lower(self, session: str, tokens: int) -> None:
+    def lower_window(self, session: str, tokens: int) -> None:
         """Lower a conversation's window; a larger one than is known changes nothing."""
         self._windows.update(session, lambda known: min(tokens, known or self.window.window_tokens))
 
-    def tell(self, result: OverflowResult, provider: str) -> None:
+    def tell_result(self, result: OverflowResult, provider: str) -> None:
         """Tell whoever counts what became of a call that was refused."""
         with self.window.guard.stage("context.on_overflow"):
             self._on_overflow(result, provider)
@@ -384,7 +384,7 @@ class Course:
         if not self.compacts:
             self._raise_overflow("it is not compacted, for that has not helped lately", "refused")
         estimate = self._estimate_tokens()
-        self._guard.learn(self._session, overflow, estimate)
+        self._guard.learn_window(self._session, overflow, estimate)
         if _is_unnumbered(overflow):
             self._refused_tokens = estimate
         if self.reason == "overflow":
@@ -415,7 +415,7 @@ class Course:
         if usage.answer_tokens == 0:
             self._refused_tokens = estimate
         else:
-            self._guard.lower(self._session, usage.prompt_tokens)
+            self._guard.lower_window(self._session, usage.prompt_tokens)
         self._refusals += 1
         self.reason = "overflow"
         return True
@@ -453,9 +453,9 @@ class Course:
             self._guard.breaker.succeeded(self._session)
         if self._refused_tokens and self._is_helped:
             # A shorter list went through, so that it was the length: the window is less than what was refused last.
-            self._guard.lower(self._session, self._refused_tokens)
+            self._guard.lower_window(self._session, self._refused_tokens)
         if self._overflow is not None:
-            self._guard.tell("recovered" if self._is_helped else "failed", self._overflow.provider)
+            self._guard.tell_result("recovered" if self._is_helped else "failed", self._overflow.provider)
         return Sent(reply=reply, messages=self.messages, compactions=tuple(self._compactions))
 
     def _estimate_tokens(self) -> int:
@@ -480,7 +480,7 @@ class Course:
         overflow = cast("Overflow", self._overflow)
         if counts and self.compacts:
             self._guard.breaker.failed(self._session)
-        self._guard.tell(result, overflow.provider)
+        self._guard.tell_result(result, overflow.provider)
         raise ContextOverflowError(
             self._session, overflow, problem + self._advise_on_room(), self._compactions, self._reply
         ) from self._cause

@@ -78,7 +78,7 @@ class Memory:
         """How long their texts are together."""
         return sum(chunk.witness.characters for chunk in self._chunks)
 
-    def read(
+    def read_list(
         self,
         messages: Sequence[object],
         count_tokens: TokenCounter,
@@ -106,7 +106,7 @@ class Memory:
         read += self._read_on(natives, known, provider, count_tokens)
         return Conversation(format=name, messages=tuple(provider.settle_messages(read)))
 
-    def check(self, conversation: Conversation, *, is_given: bool = False) -> Check:
+    def check_list(self, conversation: Conversation, *, is_given: bool = False) -> Check:
         """
         Check a list by its provider's rules.
 

@@ -219,7 +219,7 @@ class ContextWindow:
         if self._requested.pop(session) and reason == "over_trigger":
             reason = "asked"
         memory = self._memories.take_memory(session, messages)
-        given = memory.read(messages, self.count_tokens, format_name)
+        given = memory.read_list(messages, self.count_tokens, format_name)
         progress = _Progress(given)
         schedule = Schedule(self.options, room, progress.tokens, reason, is_cold=self._is_cold(session))
         workspace = replace(
@@ -244,7 +244,7 @@ class ContextWindow:
         if progress.is_refused:
             # What the layers behind the summary made is the list that comes back unchanged.
             self._workspace.refused.add(progress.conversation, session, schedule.target)
-        opaque = memory.check(progress.conversation).has_compacted
+        opaque = memory.check_list(progress.conversation).has_compacted
         # From here on another thread may have it.
         self._memories.put_memory(session, memory)
         return Compaction(
@@ -328,14 +328,14 @@ class ContextWindow:
 
     def _take_back_faults(self, given: Conversation, progress: _Progress, memory: Memory) -> tuple[str, ...]:
         # Return what is wrong with the list by the provider's rules, after taking back layers that made it worse.
-        problems = memory.check(progress.conversation).problems
+        problems = memory.check_list(progress.conversation).problems
         if progress.conversation is given or not problems:
             return problems
-        allowed = len(memory.check(given, is_given=True).problems)
+        allowed = len(memory.check_list(given, is_given=True).problems)
         while len(problems) > allowed and progress.conversation is not given:
             layer = progress.take_back(f"discarded: it broke the provider's rules: {problems[-1]}")
             self.guard.record_failure(f"context.{layer}", AssertionError(f"{layer}: {problems}"))
-            problems = memory.check(progress.conversation).problems
+            problems = memory.check_list(progress.conversation).problems
         return problems
 
     def _answer_request(self, request: SummaryRequest) -> Answer:

@@ -435,7 +435,7 @@ def remembered(count: int, text: str = "words") -> tuple[list[Any], Memory]:
     """A list of so many messages and the memory of it."""
     messages = [{"role": "user", "content": text} for _ in range(count)]
     memory = Memory()
-    memory.read(messages, estimate_mixed_tokens, "openai-chat")
+    memory.read_list(messages, estimate_mixed_tokens, "openai-chat")
     return messages, memory
 
 
@@ -471,7 +471,7 @@ def test_a_memory_is_of_one_session_and_taken_once() -> None:
     assert memories.take_memory("chat", messages) is memory
     assert memories.take_memory("chat", messages) is not memory
     other = Memory()
-    other.read(messages, estimate_mixed_tokens, "openai-chat")
+    other.read_list(messages, estimate_mixed_tokens, "openai-chat")
     memories.put_memory("chat", memory)
     memories.put_memory("chat", other)
     assert memories.take_memory("chat", messages) is other
@@ -492,9 +492,9 @@ def test_a_longer_list_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(memory_module, "MAX_MESSAGES", 10)
     messages = long_conversation("openai-chat", messages=12)
     memory = Memory()
-    memory.read(messages[:10], estimate_mixed_tokens)
+    memory.read_list(messages[:10], estimate_mixed_tokens)
     assert memory.size == 10
-    assert len(memory.read(messages, estimate_mixed_tokens).messages) == 12
+    assert len(memory.read_list(messages, estimate_mixed_tokens).messages) == 12
     assert memory.size == 0
 
 

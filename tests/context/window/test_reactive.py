@@ -11,7 +11,7 @@ from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import providers
 from otel_errcompact.context.memory.archive import MemoryArchive
 from otel_errcompact.context.window.layers import Edited, Workspace
-from otel_errcompact.context.window.layers.reactive import level, reactive
+from otel_errcompact.context.window.layers.reactive import level_costs, reactive
 from otel_errcompact.digest.tokens import estimate_tokens
 from tests.context.compactions import NOTHING_CARRIED
 
@@ -234,7 +234,7 @@ def test_without_a_user_the_system_is_the_head():
 )
 def test_level(costs, total, expected):
     """The size to which the larger ones are cut, so that all together fit."""
-    assert level(costs, total) == expected
+    assert level_costs(costs, total) == expected
 
 
 def picture(name: str, characters: int) -> Any:

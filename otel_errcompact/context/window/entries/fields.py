@@ -71,13 +71,13 @@ class Entry:
     strict: bool = True
     """Whether it is a result for sure, so that a field that is not what it must be is an error."""
 
-    def all(self, plain_names: Iterable[str]) -> Iterator[tuple[str, Field]]:
+    def all_fields(self, plain_names: Iterable[str]) -> Iterator[tuple[str, Field]]:
         """Yield each field that has one of some plain names, by name and then outermost first."""
         for name in plain_names:
             for found in self.found.get(name, ()):
                 yield name, found
 
-    def refuse(self, path: str, value: object, wanted: str) -> None:
+    def refuse_value(self, path: str, value: object, wanted: str) -> None:
         """Raise that a field is not what it must be, where the entry is a result for sure."""
         if self.strict:
             where = f".{path}" if path else ""
@@ -120,7 +120,7 @@ def parse_entry(event: Mapping[object, object], index: int) -> Entry:
             entry.found.setdefault(plain, []).append(Field(where, value, depth))
             if isinstance(value, Mapping) and plain in names.CONTAINERS and depth < MAX_DEPTH:
                 waiting.append((where, cast("Mapping[object, object]", value), depth + 1))
-    kinds = [found.value for _, found in entry.all(names.KINDS) if _is_kind(found.value)]
+    kinds = [found.value for _, found in entry.all_fields(names.KINDS) if _is_kind(found.value)]
     words = [[word.lower() for word in names.WORD.findall(str(kind))] for kind in kinds]
     entry.kind = str(kinds[0]) if kinds else ""
     entry.words = frozenset(word for group in words for word in group)

@@ -24,9 +24,9 @@ class FoundError:
 def find_error(entry: Entry) -> FoundError:
     """Return what the errors of an entry say, in whatever form they were logged."""
     told = FoundError()
-    for _, found in entry.all(names.ERRORS):
+    for _, found in entry.all_fields(names.ERRORS):
         _take_error(entry, found.path, found.value, told, 0)
-    for _, found in entry.all(names.STACKS):
+    for _, found in entry.all_fields(names.STACKS):
         if isinstance(found.value, str) and found.value.strip():
             told.stack = told.stack or found.value
             told.is_told = True
@@ -52,7 +52,7 @@ def _take_error(entry: Entry, path: str, value: object, told: FoundError, depth:
         for number, item in enumerate(cast("list[object]", value)):
             _take_error(entry, f"{path}[{number}]", item, told, depth + 1)
     else:
-        entry.refuse(path, value, "a text or an object with a message")
+        entry.refuse_value(path, value, "a text or an object with a message")
 
 
 _IN_ERROR_TEXT: Final = ("message", "msg", "reason", "detail", "description", "text", "title", "error", "errormessage")
@@ -81,18 +81,18 @@ def _take_error_object(entry: Entry, path: str, value: Mapping[object, object], 
 
 def find_text(entry: Entry, *, own_only: bool) -> str | None:
     """Return what was printed or given back; None if nothing says so."""
-    for name, found in entry.all(names.OUTPUTS):
+    for name, found in entry.all_fields(names.OUTPUTS):
         printed = _join_printed(found.value)
         if printed is not None:
             return printed
         if name == "text" and not isinstance(found.value, Mapping):
-            entry.refuse(found.path, found.value, "a text")
-    streams = [_join_printed(found.value) for _, found in entry.all(names.STREAMS)]
+            entry.refuse_value(found.path, found.value, "a text")
+    streams = [_join_printed(found.value) for _, found in entry.all_fields(names.STREAMS)]
     if any(stream is not None for stream in streams):
         return "\n".join(filter(None, streams))
     if own_only:
         return None
-    for _, found in entry.all(names.ANSWERS):
+    for _, found in entry.all_fields(names.ANSWERS):
         printed = _join_printed(found.value)
         if printed is not None and not _is_word(printed):
             return printed
@@ -119,10 +119,10 @@ def _join_printed(value: object) -> str | None:
 
 def find_reason(entry: Entry, *, any_: bool) -> str:
     """Return the reason; a message is one only where something else says that it failed."""
-    for name, found in entry.all(names.REASONS):
+    for name, found in entry.all_fields(names.REASONS):
         if isinstance(found.value, str):
             if found.value and (any_ or name == "reason"):
                 return found.value
         elif name == "reason" and not isinstance(found.value, Mapping):
-            entry.refuse(found.path, found.value, "a text")
+            entry.refuse_value(found.path, found.value, "a text")
     return ""

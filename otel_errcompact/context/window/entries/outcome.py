@@ -33,16 +33,16 @@ class Signs:
 def find_signs(entry: Entry) -> Signs:
     """Collect what flags, statuses and levels say of how it ended."""
     signs = Signs()
-    for name, found in (*entry.all(names.WELL), *entry.all(names.ILL)):
+    for name, found in (*entry.all_fields(names.WELL), *entry.all_fields(names.ILL)):
         flag = _read_flag(entry, name, found)
         if flag is not None:
             _note_word(signs, names.OK if flag is (name in names.WELL) else names.FAILED, found.depth)
-    for name, found in entry.all(names.STATUS):
+    for name, found in entry.all_fields(names.STATUS):
         _note_word(signs, _read_status(entry, name, found), found.depth)
-    for _, found in entry.all(names.HTTP):
+    for _, found in entry.all_fields(names.HTTP):
         if isinstance(found.value, int) and not isinstance(found.value, bool) and found.value >= _LEAST_HTTP:
             _note_word(signs, _rate_http(found.value), found.depth)
-    for _, found in entry.all(("level", "severity")):
+    for _, found in entry.all_fields(("level", "severity")):
         signs.failed = signs.failed or (isinstance(found.value, str) and found.value.lower() in names.LEVELS)
     if entry.ending & names.SUCCESS_WORDS:
         signs.well = max(signs.well, 0)
@@ -74,7 +74,7 @@ def _read_flag(entry: Entry, name: str, found: Field) -> bool | None:
     if isinstance(value, bool) or (name not in names.COUNTED and isinstance(value, int) and value in {0, 1}):
         return bool(value)
     if name not in names.COUNTED:
-        entry.refuse(found.path, value, "true or false")
+        entry.refuse_value(found.path, value, "true or false")
     return None
 
 
@@ -97,33 +97,33 @@ def _read_status(entry: Entry, name: str, found: Field) -> str:
         )
     if name == "status":
         wanted = "ok, failed, timeout, cancelled, skipped, running or the like, or nothing where other fields decide"
-        entry.refuse(found.path, value, wanted)
+        entry.refuse_value(found.path, value, wanted)
     return ""
 
 
 def find_exit_code(entry: Entry, signs: Signs) -> int | None:
     """Return the exit code, unless what stands beside it, or further inside, says that it went well."""
-    for name, found in entry.all(names.EXIT_CODES):
+    for name, found in entry.all_fields(names.EXIT_CODES):
         value = found.value
         if isinstance(value, bool) or not isinstance(value, int):
             if name != "rc":
-                entry.refuse(found.path, value, "a whole number")
+                entry.refuse_value(found.path, value, "a whole number")
             continue
         if signs.well >= found.depth or not value:
             return value
         signs.well = -1
         return value
-    status = next((found.value for _, found in entry.all(("status",)) if isinstance(found.value, int)), 0)
+    status = next((found.value for _, found in entry.all_fields(("status",)) if isinstance(found.value, int)), 0)
     return status if 0 < status < _LEAST_HTTP else None
 
 
 def find_code(entry: Entry, signs: Signs) -> str | int | None:
     """Return the code of an error; None if there is none."""
-    for name, found in entry.all(names.CODES):
+    for name, found in entry.all_fields(names.CODES):
         value = found.value
         if isinstance(value, bool) or not isinstance(value, str | int):
             if name in {"code", "errorcode"}:
-                entry.refuse(found.path, value, "a text or a whole number")
+                entry.refuse_value(found.path, value, "a text or a whole number")
             continue
         if isinstance(value, str) and ("\n" in value or value.strip().lower() in names.SUCCESS_WORDS | names.NO_ERROR):
             continue
@@ -132,7 +132,7 @@ def find_code(entry: Entry, signs: Signs) -> str | int | None:
         if signs.well < found.depth:
             signs.well = -1
         return value
-    for _, found in entry.all(names.HTTP):
+    for _, found in entry.all_fields(names.HTTP):
         if isinstance(found.value, int) and found.value >= _LEAST_HTTP_ERROR:
             return found.value
     return None
@@ -170,14 +170,14 @@ def _read_span(entry: Entry, found: Field, scale: float) -> float | None:
             return seconds + nanos / 1e9
         value = None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        entry.refuse(found.path, found.value, "a number of seconds, not below zero")
+        entry.refuse_value(found.path, found.value, "a number of seconds, not below zero")
         return None
     return value * scale
 
 
 def find_time(entry: Entry) -> float | None:
     """Return when it ended, in seconds since the epoch; None if nothing says so."""
-    for name, found in entry.all(names.TIMES):
+    for name, found in entry.all_fields(names.TIMES):
         value = found.value
         if isinstance(value, Mapping):
             inner = cast("Mapping[str, object]", value)
@@ -187,7 +187,7 @@ def find_time(entry: Entry) -> float | None:
             return seconds
         if name in {"time", "timestamp"} and value is not None:
             wanted = "a number of seconds since the epoch (of a datetime its .timestamp()), not below zero"
-            entry.refuse(found.path, value, wanted)
+            entry.refuse_value(found.path, value, wanted)
     return None
 
 

@@ -53,7 +53,7 @@ def _as_mapping(event: object, index: int) -> Mapping[object, object]:
     if isinstance(event, ErrorEvent):
         return {name: getattr(event, name) for name in _FIELDS if getattr(event, name) != ""}
     wanted = f"an ErrorEvent or a mapping with some of {', '.join(_FIELDS)}"
-    Entry(index).refuse("", event, wanted)
+    Entry(index).refuse_value("", event, wanted)
     return {}
 
 
@@ -110,7 +110,7 @@ def _refuse_empty(entry: Entry) -> None:
 
 def _find_call(entry: Entry, asked: dict[str, tuple[str, str]]) -> tuple[str, str]:
     tool, command = _find_tool(entry), _find_command(entry)
-    ids = [str(found.value) for _, found in entry.all(names.CALL_IDS) if isinstance(found.value, str | int)]
+    ids = [str(found.value) for _, found in entry.all_fields(names.CALL_IDS) if isinstance(found.value, str | int)]
     if not command:
         known = next((asked[call_id] for call_id in ids if call_id in asked), ("", ""))
         if not tool or tool == known[0]:
@@ -121,16 +121,16 @@ def _find_call(entry: Entry, asked: dict[str, tuple[str, str]]) -> tuple[str, st
 
 
 def _find_tool(entry: Entry) -> str:
-    for name, found in entry.all(names.TOOLS):
+    for name, found in entry.all_fields(names.TOOLS):
         if isinstance(found.value, str):
             return found.value
         if name == "tool" and not isinstance(found.value, Mapping):
-            entry.refuse(found.path, found.value, "a text")
+            entry.refuse_value(found.path, found.value, "a text")
     return ""
 
 
 def _find_command(entry: Entry) -> str:
-    for name, found in entry.all(names.COMMANDS):
+    for name, found in entry.all_fields(names.COMMANDS):
         value = found.value
         if isinstance(value, str):
             if value:
@@ -142,5 +142,5 @@ def _find_command(entry: Entry) -> str:
             words = cast("list[object]", value)
             return shlex.join(str(word) for word in words)
         elif name == "command":
-            entry.refuse(found.path, value, "a text")
+            entry.refuse_value(found.path, value, "a text")
     return ""

@@ -80,7 +80,7 @@ def _describe_names(part: Part, use: NameUse, workspace: Workspace) -> str:
         return ""
     hidden = [name for name in use.names_of(part) if use.is_hidden(name)]
     shown: list[str] = []
-    for name in use.rank(hidden):
+    for name in use.rank_names(hidden):
         left -= workspace.count_tokens(name) + 1
         if left < 0:
             break

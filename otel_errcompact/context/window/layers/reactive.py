@@ -202,7 +202,7 @@ class _Draft:
     def shorten_parts(self, parts: Sequence[tuple[int, int]], total: int) -> None:
         """Shorten the largest of some parts to one size, so that the list costs `total` if that is possible."""
         costs = [self.messages[place].parts[number].tokens for place, number in parts]
-        size = max(_SMALL, level(costs, total - self.tokens + sum(costs)))
+        size = max(_SMALL, level_costs(costs, total - self.tokens + sum(costs)))
         for (place, number), cost in zip(parts, costs, strict=True):
             if cost > size and not self.keeper.has_given_up:
                 self._shorten_part(place, number, size)
@@ -253,7 +253,7 @@ class _Draft:
         self._cuts.append(make_cut(self._origins[start], gone, tokens_after, place))
 
 
-def level(costs: Iterable[int], total: int) -> int:
+def level_costs(costs: Iterable[int], total: int) -> int:
     """Return the size to which the larger of some things must be cut so that all of them cost `total` at most."""
     rising = sorted(costs)
     for index, cost in enumerate(rising):

@@ -159,7 +159,7 @@ class NameUse:
         use = self.uses[name]
         return not use.calls and not use.told
 
-    def rank(self, names: Iterable[str]) -> list[str]:
+    def rank_names(self, names: Iterable[str]) -> list[str]:
         """Return names, those first that will most likely be needed."""
         return sorted(names, key=self._score_name, reverse=True)[:MAX_NAMES]
 

@@ -9,7 +9,7 @@ from otel_errcompact.context.memory.markers import marker, marker_of
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.window.layers.carrying.files import find_files, restore_files
 from otel_errcompact.context.window.layers.carrying.index import render_index
-from otel_errcompact.context.window.layers.carrying.survey import survey
+from otel_errcompact.context.window.layers.carrying.survey import survey_messages
 from otel_errcompact.context.window.layers.carrying.words import keep_words
 from otel_errcompact.context.window.pairs import describe_followers, followers_of, is_gap, pair_calls
 from otel_errcompact.context.window.transcript import json_lines
@@ -102,7 +102,7 @@ def replace_messages(
     words = keep_words(messages, min(left - counting, int(options.words_share * workspace.window)), count_tokens)
     left -= sum(message.tokens for message in words)
     wanted = left > 0 and bool(options.index_tokens or options.restore_files)
-    found = survey(conversation, gone.start, gone.end, workspace, text) if wanted else None
+    found = survey_messages(conversation, gone.start, gone.end, workspace, text) if wanted else None
     index, files = "", list["Message"]()
     if found is not None:
         for_files = min(left - counting - int(left * _INDEX_SHARE), options.restore_tokens)

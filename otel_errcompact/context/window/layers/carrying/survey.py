@@ -47,7 +47,7 @@ class Survey:
     """Files that can be put back, newest first."""
 
 
-def survey(conversation: Conversation, start: int, end: int, workspace: Workspace, said: str = "") -> Survey:
+def survey_messages(conversation: Conversation, start: int, end: int, workspace: Workspace, said: str = "") -> Survey:
     """
     Read what some messages hold; what follows says what is settled.
 
@@ -129,4 +129,4 @@ def _rank_names(
     kept = set(use.names_of(Part("text", said, 0)))
     kept.update(*use.messages[:start], *use.messages[end:])
     gone = dict.fromkeys(name for names in use.messages[start:end] for name in names)
-    return use.rank(name for name in gone if name not in kept)
+    return use.rank_names(name for name in gone if name not in kept)
