@@ -70,7 +70,7 @@ def test_only_the_options_read_the_environment() -> None:
         *("installation/autoload.py", "config.py", "otel/export/otlp.py", "lab/cli/demo/tools.py"),
         "hosts/wrapping/processes.py",
         *("lab/cli/hook_settings.py", "lab/cli/hook_doctor.py"),
-        "hosts/mcp_proxy/headers.py",
+        "hosts/mcp_proxy/serving.py",
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.hosts.mcp_proxy.configs.servers import HEADER
 from otel_errcompact.hosts.mcp_proxy.process import start_process
 from otel_errcompact.hosts.mcp_proxy.relay import Relay
 from otel_errcompact.hosts.mcp_proxy.standard_streams import StandardStreams
@@ -80,6 +82,17 @@ def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | Non
     # By its name, since its types are checked where its package is.
     connect: Connect = import_module("otel_errcompact.integrations.links.mcp").connect
     return asyncio.run(_serve(partial(connect, url, transport=transport, headers=headers or {}), parts.hostname))
+
+
+def read_headers(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """
+    Return the headers that variables hold, `ERRCOMPACT_HEADER_NAME=VALUE`.
+
+    Args:
+        environ: The environment; that of the process if None.
+    """
+    environ = os.environ if environ is None else environ
+    return {name.removeprefix(HEADER): value for name, value in environ.items() if name.startswith(HEADER)}
 
 
 async def _serve(start: Callable[[], Awaitable[Server]], name: str) -> int:

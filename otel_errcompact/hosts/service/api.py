@@ -31,11 +31,10 @@ from otel_errcompact.hosts.service.bodies import (
     RunList,
     SuccessBody,
 )
-from otel_errcompact.hosts.service.problems import describe_problem
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from fastapi.telemetry import TelemetryConfig
 
@@ -50,6 +49,8 @@ _logger: Final = logging.getLogger(semconv.SCOPE)
 
 UNREAD: Final = "return=minimal"
 """What the header `Prefer` says of an answer that nobody reads."""
+
+_DESCRIBED: Final = "GET /v1/openapi.json describes the body, one JSON object"
 
 _NO_TELEMETRY: Final[TelemetryConfig] = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 """What the service sends is about the agents' calls; releases of FastAPI without telemetry of their own ignore it."""
@@ -268,8 +269,12 @@ def _answer(content: Mapping[str, object], status: int = 200) -> Response:
 
 
 async def _explain(_: Request, error: Exception) -> Response:
-    errors, body = (error.errors(), error.body) if isinstance(error, RequestValidationError) else ((), None)
-    return _answer({"error": describe_problem(errors, body)}, 422)
+    errors: Sequence[Mapping[str, Any]] = error.errors() if isinstance(error, RequestValidationError) else ()
+    # A misspelt field is the reason why another one is missing.
+    found = min(errors, key=lambda each: each["type"] != "extra_forbidden")
+    place = ".".join(map(str, found["loc"][:2]))  # behind it stands which of several types was tried
+    reason = f": {found['ctx']['error']}" if found["type"] == "json_invalid" else ""
+    return _answer({"error": f"{place}: {found['msg']}{reason}; {_DESCRIBED}"}, 422)
 
 
 async def _refuse(_: Request, error: Exception) -> Response:

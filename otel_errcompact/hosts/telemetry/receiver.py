@@ -38,8 +38,7 @@ MAX_CALLS: Final = 65_536
 
 STAGE: Final = "receive"
 
-SIGNALS: Final = {"traces": "trace", "logs": "logs", "metrics": "metrics"}
-"""What is taken, and how the services of gRPC call it."""
+SIGNALS: Final = ("traces", "logs", "metrics")
 
 
 class Request(NamedTuple):
@@ -75,17 +74,11 @@ class Receiver:
     def receive(self, request: Request) -> Reply:
         """Take one request, and return what its sender is answered."""
         try:
-            return self.take(request)
+            return self._take_request(request)
         except RequestError as error:
             return bodies.answer_error(error, request.content_type)
 
-    def take(self, request: Request) -> Reply:
-        """
-        Take one request, and return what its sender is answered.
-
-        Raises:
-            RequestError: It cannot be taken.
-        """
+    def _take_request(self, request: Request) -> Reply:
         content_type = bodies.read_content_type(request.content_type)
         if request.signal != "metrics":  # of which nothing is read
             plain = bodies.unpack(request.body, request.encoding, self.max_bytes)

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from typing import Final
 
 DEFAULT_TOOL: Final = "bash"
+REPORTED: Final = {"stoppable": False}
+"""What each report says: no command is refused here, and no agent stopped."""
+
 MAX_SECONDS: Final = 30 * 24 * 3600.0
 """What stands for longer times, which the system's clocks do not take."""
 

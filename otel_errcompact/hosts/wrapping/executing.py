@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from otel_errcompact.hosts.wrapping.asking import REPORTED, find_socket, send
-from otel_errcompact.hosts.wrapping.command import Command, read_seconds
+from otel_errcompact.hosts.client.asking import find_socket, send
+from otel_errcompact.hosts.wrapping.command import REPORTED, Command, read_seconds
 from otel_errcompact.hosts.wrapping.lingering import leave_reader
 from otel_errcompact.hosts.wrapping.processes import become, leave, read_environ, say_lost
 from otel_errcompact.hosts.wrapping.raw_files import make_raw_file

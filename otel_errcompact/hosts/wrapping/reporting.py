@@ -6,8 +6,9 @@ import sys
 from json import dumps
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from otel_errcompact.hosts.wrapping import asking
-from otel_errcompact.hosts.wrapping.command import read_seconds
+from otel_errcompact.hosts.client import asking
+from otel_errcompact.hosts.client.hook import LIMIT_S, READING_S
+from otel_errcompact.hosts.wrapping.command import REPORTED, read_seconds
 from otel_errcompact.hosts.wrapping.processes import shell_status
 from otel_errcompact.hosts.wrapping.raw_files import remove_oldest
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 ANSWER_VARIABLE: Final = "OTEL_ERRCOMPACT_EXEC_ANSWER_SECONDS"
 RESULTS: Final = "/v1/results"
+_FINE: Final = 200
 MAX_SENT: Final = 1024 * 1024
 """How many bytes of an output are judged: half of them its beginning, half its end."""
 
@@ -137,15 +139,16 @@ def _judge(raw: str, execution: Execution, command: Command) -> _Judged:
     status = shell_status(execution.status or 0)
     path = asking.find_socket(command.environ)
     if path:
-        limit_s = read_seconds(command.environ, ANSWER_VARIABLE, asking.LIMIT_S)
-        body = {**command.describe(), **asking.REPORTED, "text": raw, "exit_status": status}
-        answer = asking.ask(path, RESULTS, dumps(body).encode(), limit_s=limit_s)
-        if answer is not None and isinstance(answer.get("outcome"), str):
-            return _read(answer)
+        body = dumps({**command.describe(), **REPORTED, "text": raw, "exit_status": status}).encode()
+        limit_s = read_seconds(command.environ, ANSWER_VARIABLE, LIMIT_S) + READING_S * len(body) / MAX_SENT
+        reply = asking.ask(path, RESULTS, body, limit_s=limit_s)
+        answer = reply.read() if reply is not None and reply.status == _FINE else {}
+        if isinstance(answer.get("outcome"), str):
+            return _read_answer(answer)
     return _judge_here(raw, status, command)
 
 
-def _read(answer: Mapping[str, object]) -> _Judged:
+def _read_answer(answer: Mapping[str, object]) -> _Judged:
     text, guidance = answer.get("digest"), answer.get("guidance")
     seen, short = _member(answer, "counts", "class"), _member(answer, "class", "short")
     return _Judged(

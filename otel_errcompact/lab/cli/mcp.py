@@ -24,7 +24,6 @@ WRAP_EPILOG: Final = """\
 Examples:
   errcompact mcp wrap .mcp.json                    # Claude Code, a project
   errcompact mcp wrap ~/.claude.json --server github
-  errcompact mcp wrap ~/.codex/config.toml --yes
   errcompact mcp wrap .vscode/mcp.json --program ~/.venv/bin/errcompact
 """
 UNWRAP_EPILOG: Final = """\

@@ -29,8 +29,7 @@ def serve(command: Sequence[str], *, url: str = "", transport: str = "", headers
     Raises:
         ConfigurationError: Neither a command nor an address is given, or both.
     """
-    from otel_errcompact.hosts.mcp_proxy.headers import read_headers
-    from otel_errcompact.hosts.mcp_proxy.serving import serve_command, serve_url
+    from otel_errcompact.hosts.mcp_proxy.serving import read_headers, serve_command, serve_url
 
     if bool(command) == bool(url):
         raise ConfigurationError("mcp: give the server's command behind '--', or its address with --url; not both")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.mcp_proxy.configs.files import unwrap_servers, wrap_servers
-from otel_errcompact.hosts.mcp_proxy.headers import read_headers
+from otel_errcompact.hosts.mcp_proxy.serving import read_headers
 
 CLAUDE = """{
   "mcpServers": {
@@ -71,41 +70,6 @@ GEMINI_WRAPPED = GEMINI.replace(
     '"url": "https://example.com/sse"',
     '"command": "errcompact", "args": ["mcp", "--url", "https://example.com/sse"]',
 )
-CODEX = """# mine
-model = "some"
-
-[mcp_servers.files]
-command = 'npx'   # a comment
-args = [
-  "-y", # yes
-  "server",
-]
-startup_timeout_sec = 20
-
-[mcp_servers."the shop"]
-command = "shop-server"
-
-[mcp_servers.files.env]
-command = "not this one"
-"""
-CODEX_WRAPPED = """# mine
-model = "some"
-
-[mcp_servers.files]
-command = "errcompact"   # a comment
-args = [
-  "mcp", "--", 'npx', "-y", # yes
-  "server",
-]
-startup_timeout_sec = 20
-
-[mcp_servers."the shop"]
-command = "errcompact"
-args = [ "mcp", "--", "shop-server" ]
-
-[mcp_servers.files.env]
-command = "not this one"
-"""
 
 
 @pytest.mark.parametrize(
@@ -132,7 +96,6 @@ command = "not this one"
             '"y"]}}}}}',
             id="Claude's own file",
         ),
-        pytest.param("config.toml", CODEX, CODEX_WRAPPED, id="Codex"),
     ],
 )
 def test_servers_are_wrapped_and_given_back_byte_for_byte(name: str, text: str, wrapped: str) -> None:
@@ -235,29 +198,16 @@ def test_what_was_changed_by_hand_is_left(arguments: list[str]) -> None:
     assert done.left == (("a", "it was changed by hand; take 'errcompact mcp' out of its command"),)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ('[mcp_servers.a]\nurl = "https://a"\n', "a server on the net is not wrapped in a TOML file"),
-        ('mcp_servers = { a = { command = "x" } }\n', "it has no table of its own"),
-        ('[mcp_servers.a]\ncommand = """x"""\n', "its command is written in a way that is not read here"),
-        ('[mcp_servers.a]\ncommand = "x"\nargs = ["""y"""]\n', "its arguments are written in a way that is not read"),
-        ('[mcp_servers]\na.command = "x"\n', "it has no table of its own"),
-        ('t = """\n[mcp_servers.a]\ncommand = "x"\n"""\n[mcp_servers.a]\ncommand = "y"\n', "its table is written in a"),
-    ],
-)
-def test_what_is_not_read_of_toml_is_left(text: str, reason: str) -> None:
-    """Nothing is guessed."""
-    done = wrap_servers(text, "config.toml")
-    assert done.text == text
-    assert done.left[0][1].startswith(reason)
+def test_a_file_in_toml_is_left_to_its_client() -> None:
+    """Which has a command of its own for that."""
+    with pytest.raises(ConfigurationError, match=r"is TOML.*: codex mcp add NAME -- errcompact mcp -- COMMAND"):
+        wrap_servers('[mcp_servers.a]\ncommand = "x"\n', "config.toml")
 
 
-@pytest.mark.parametrize(("name", "text"), [("a.json", "{"), ("a.toml", "= 1")])
-def test_what_is_no_settings_file(name: str, text: str) -> None:
+def test_what_is_no_settings_file() -> None:
     """Says where the fault is."""
-    with pytest.raises(ConfigurationError, match=f"{name} is no (JSON|TOML): .*line 1, column"):
-        wrap_servers(text, name)
+    with pytest.raises(ConfigurationError, match=r"a.json is no JSON: .*line 1, column"):
+        wrap_servers("{", "a.json")
 
 
 def test_headers_come_out_of_the_environment() -> None:
@@ -286,20 +236,3 @@ def test_every_file_is_given_back(servers: dict[str, Any], indent: Any, ascii_on
         if name in done.changed and "command" in servers[name]:
             assert server["args"] == ["mcp", "--", servers[name]["command"], *servers[name].get("args", [])]
     assert unwrap_servers(done.text, ".mcp.json").text == text
-
-
-@given(st.dictionaries(st.from_regex(r"[a-z_-]{1,5}", fullmatch=True), COMMANDS, min_size=1, max_size=3))
-def test_every_table_is_given_back(servers: dict[str, Any]) -> None:
-    """As far as JSON's strings are TOML's."""
-    tables: list[str] = []
-    for name, server in servers.items():
-        lines = [f"{key} = {json.dumps(server[key])}\n" for key in ("args", "command") if key in server]
-        tables.append(f"[mcp_servers.{name}]\n{''.join(lines)}")
-    text = "\n".join(tables)
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return
-    done = wrap_servers(text, "config.toml")
-    assert done.left == ()
-    assert unwrap_servers(done.text, "config.toml").text == text

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ANSWER = b'{"continue": true}'
+CALL = {"run": "r", "tool": "sql"}
 
 
 class Fake:
@@ -303,30 +304,12 @@ def test_a_bad_variable_of_the_service_is_ignored() -> None:
 @pytest.mark.programs
 def test_programs_of_ours_report_by_a_function(service: Place) -> None:
     """A failure gets its digest, a success resolves it."""
-    failure = posting.post_failure(
-        run="posted",
-        tool="sql",
-        text="no such table: orders",
-        arguments={"table": "orders"},
-        exit_status=1,
-        turn="1",
-        call_id="c1",
-        agent="shop",
-        directory="/srv",
-        socket_path=service.socket,
-        limit_s=PATIENCE_S,
-    )
+    call = {"run": "posted", "tool": "sql", "arguments": {"table": "orders"}}
+    report = {**call, "text": "no such table: orders", "turn": "1"}
+    failure = posting.post("/v1/failures", report, socket_path=service.socket, limit_s=PATIENCE_S)
     assert failure is not None
     assert (failure["outcome"], failure["counts"]) == ("failure", {"class": 1, "streak": 1, "run": 1})
-    success = posting.post_success(
-        run="posted",
-        tool="sql",
-        arguments={"table": "orders"},
-        turn="2",
-        directory="/srv",
-        socket_path=service.socket,
-        limit_s=PATIENCE_S,
-    )
+    success = posting.post("/v1/successes", {**call, "turn": "2"}, socket_path=service.socket, limit_s=PATIENCE_S)
     assert success is not None
     assert success["outcome"] == "success"
     assert service.ask("GET", "/v1/runs/posted")[1]["report"]["result"] == "recovered"
@@ -334,17 +317,18 @@ def test_programs_of_ours_report_by_a_function(service: Place) -> None:
 
 def test_a_report_that_is_refused_is_none(service: Place) -> None:
     """The caller has no answer, as if the service was away."""
-    assert posting.post_failure(run="", tool="sql", text="no", socket_path=service.socket, limit_s=PATIENCE_S) is None
+    report = {"run": "", "tool": "sql", "text": "no"}
+    assert posting.post("/v1/failures", report, socket_path=service.socket, limit_s=PATIENCE_S) is None
 
 
 @pytest.mark.programs
 def test_a_report_starts_an_away_service(place: Place) -> None:
     """As the client of hooks does, and as little is waited for."""
-    assert posting.post_success(run="r", tool="sql", socket_path=place.socket, starts=False) is None
+    assert posting.post("/v1/successes", CALL, socket_path=place.socket, starts=False) is None
     assert list(place.folder.iterdir()) == []
-    assert posting.post_success(run="r", tool="sql", socket_path=place.socket) is None
+    assert posting.post("/v1/successes", CALL, socket_path=place.socket) is None
     place.wait_until_it_answers()
-    assert posting.post_success(run="r", tool="sql", socket_path=place.socket, limit_s=PATIENCE_S) is not None
+    assert posting.post("/v1/successes", CALL, socket_path=place.socket, limit_s=PATIENCE_S) is not None
 
 
 @pytest.mark.programs
@@ -353,7 +337,7 @@ def test_a_report_of_a_program_without_an_interpreter_raises_nothing(
 ) -> None:
     """Python runs inside another program, or was replaced by an update: the service cannot be started."""
     monkeypatch.setattr(sys, "executable", "/nonexistent/python3")
-    assert posting.post_success(run="r", tool="sql", socket_path=place.socket) is None
+    assert posting.post("/v1/successes", CALL, socket_path=place.socket) is None
 
 
 @pytest.mark.parametrize("answer", [b"", b"nothing", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1\r\n\r\n{}"])

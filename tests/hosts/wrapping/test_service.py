@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_errcompact.hosts.client.posting import ask, post_failure
+from otel_errcompact.hosts.client.posting import ask, post
 from tests.hosts.wrapping.programs import Ended, Host
 from tests.hosts.wrapping.test_failures import CAUSE, FAILS, RAW, find_kept
 
@@ -129,9 +129,8 @@ def test_a_hook_that_reports_our_digest_counts_nothing(host: Host, script: str) 
             ended = host.wrapped(script, merged=True, options=("--run", "r"))
             text = f"Exit code {ended.status}\n{ended.output.decode()}"
             arguments = {"command": script, "description": "Run it"}
-            answer = post_failure(
-                run="r", tool="Bash", text=text, arguments=arguments, call_id=f"c{count}", socket_path=path, limit_s=60
-            )
+            report = {"run": "r", "tool": "Bash", "text": text, "arguments": arguments, "call_id": f"c{count}"}
+            answer = post("/v1/failures", report, socket_path=path, limit_s=60)
             assert answer is not None
             assert answer["outcome"] == "counted"
         third = host.wrapped(script, merged=True, options=("--run", "r")).output
@@ -305,7 +304,8 @@ def test_a_hook_counts_nothing_of_a_digest_with_a_human_answer(host: Host) -> No
         path = Path(host.environ["OTEL_ERRCOMPACT_SERVICE"])
         for script in (FAILS, "ls no-such-file"):
             printed = host.wrapped(script, merged=True, options=("--run", "r")).output.decode()
-            answer = post_failure(run="r", tool="Bash", text=printed, call_id=script, socket_path=path, limit_s=60)
+            report = {"run": "r", "tool": "Bash", "text": printed, "call_id": script}
+            answer = post("/v1/failures", report, socket_path=path, limit_s=60)
             assert answer is not None
             assert answer["outcome"] == "counted"
             ask("POST", "/v1/runs/r/resume", b'{"message": "migrate first"}', socket_path=path, limit_s=60)

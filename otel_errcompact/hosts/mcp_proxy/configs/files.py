@@ -1,50 +1,35 @@
-"""A client's file, wrapped and unwrapped as a whole."""
+"""A client's JSON file, wrapped and unwrapped as a whole."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.mcp_proxy.configs.addresses import CannotWrapError
-from otel_errcompact.hosts.mcp_proxy.configs.commands import PROGRAM, is_ours
-from otel_errcompact.hosts.mcp_proxy.configs.json_file import JsonFile
-from otel_errcompact.hosts.mcp_proxy.configs.toml_file import TomlFile
+from otel_errcompact.hosts.json_text import JsonText
+from otel_errcompact.hosts.mcp_proxy.configs.servers import (
+    ADDRESS_KEYS,
+    GROUP,
+    PROGRAM,
+    CannotWrapError,
+    is_ours,
+    is_wrapped,
+    members_of,
+    unwrap_server,
+    wrap_server,
+)
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from otel_errcompact.hosts.json_text import Path
+    from otel_errcompact.hosts.json_text import Node, Path
 
 UNKNOWN: Final = (
-    "names no MCP server; known are 'mcpServers' (Claude, Cursor, Gemini), 'servers' (VS Code), 'mcp' (OpenCode) and "
-    "'[mcp_servers.NAME]' (Codex)"
+    "names no MCP server; known are 'mcpServers' (Claude, Cursor, Gemini), 'servers' (VS Code) and 'mcp' (OpenCode)"
 )
-
-
-class ServerFile(Protocol):
-    """The servers in a file."""
-
-    @property
-    def text(self) -> str:
-        """Its text."""
-        ...
-
-    def list_servers(self) -> list[Path]:
-        """Return where the servers are."""
-        ...
-
-    def is_wrapped(self, path: Path) -> bool:
-        """Return whether the proxy stands before a server."""
-        ...
-
-    def wrap(self, path: Path, program: str) -> ServerFile:
-        """Return the file with the proxy before a server."""
-        ...
-
-    def unwrap(self, path: Path) -> ServerFile:
-        """Return the file without it."""
-        ...
+_TOML: Final = "is TOML, which is not rewritten; for Codex: codex mcp add NAME -- errcompact mcp -- COMMAND"
+_GROUPS: Final[tuple[Path, ...]] = (("mcpServers",), ("servers",), ("mcp",), ("mcp", "servers"))
+"""Where files hold their servers; the last two are OpenCode's, and the settings of VS Code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,21 +50,23 @@ def wrap_servers(text: str, name: str, *, only: Iterable[str] = (), program: str
 
     Args:
         text: The text of the file.
-        name: Its name, which decides between TOML and JSON.
+        name: Its name.
         only: The servers; all of them if there is none.
         program: How the client starts the proxy.
 
     Raises:
         ConfigurationError: The file cannot be read, holds no server, or not one of those.
     """
-    if not is_ours(program, ["mcp"]):
+    if not is_ours(program, [GROUP]):
         raise ConfigurationError(f"mcp wrap: '{program}' is not called {PROGRAM}, so that unwrap would not know it")
 
-    def wrap(file: ServerFile, path: Path) -> ServerFile:
-        if file.is_wrapped(path):
+    def wrap(file: JsonText, path: Path) -> JsonText:
+        entry = _find_entry(file, path)
+        if is_wrapped(entry):
             return file
-        wrapped = file.wrap(path, program)
-        if not wrapped.is_wrapped(path) or wrapped.unwrap(path).text != file.text:
+        takes_addresses = path[0] != "mcp" or path[1] == "servers"
+        wrapped = file.edit(wrap_server(file.text, entry, program, takes_addresses=takes_addresses))
+        if not is_wrapped(_find_entry(wrapped, path)) or _unwrap(wrapped, path).text != file.text:
             raise CannotWrapError("it is written in a way that could not be restored byte for byte")
         return wrapped
 
@@ -92,26 +79,25 @@ def unwrap_servers(text: str, name: str, *, only: Iterable[str] = ()) -> Changed
 
     Args:
         text: The text of the file.
-        name: Its name, which decides between TOML and JSON.
+        name: Its name.
         only: The servers; all of them if there is none.
 
     Raises:
         ConfigurationError: The file cannot be read, holds no server, or not one of those.
     """
-
-    def unwrap(file: ServerFile, path: Path) -> ServerFile:
-        return file.unwrap(path) if file.is_wrapped(path) else file
-
-    return _change(text, name, only, unwrap)
+    return _change(text, name, only, _unwrap)
 
 
-class _Step(Protocol):
-    def __call__(self, file: ServerFile, path: Path, /) -> ServerFile: ...
+def _unwrap(file: JsonText, path: Path) -> JsonText:
+    entry = _find_entry(file, path)
+    return file.edit(unwrap_server(file.text, entry)) if is_wrapped(entry) else file
 
 
-def _change(text: str, name: str, only: Iterable[str], step: _Step) -> Changed:
-    file: ServerFile = TomlFile(text, name) if name.endswith(".toml") else JsonFile(text, name)
-    paths, chosen = file.list_servers(), list(only)
+def _change(text: str, name: str, only: Iterable[str], step: Callable[[JsonText, Path], JsonText]) -> Changed:
+    if name.endswith(".toml"):
+        raise ConfigurationError(f"{name} {_TOML}")
+    file = JsonText(text, name)
+    paths, chosen = list(_list_servers(file)), list(only)
     if not paths:
         raise ConfigurationError(f"{name} {UNKNOWN}")
     known = {str(path[-1]) for path in paths}
@@ -132,3 +118,22 @@ def _change(text: str, name: str, only: Iterable[str], step: _Step) -> Changed:
             changed.append(server)
         file = after
     return Changed(text=file.text, changed=tuple(changed), left=tuple(left))
+
+
+def _list_servers(file: JsonText) -> Iterator[Path]:
+    projects = file.find(("projects",))
+    of_projects = (("projects", each.key, "mcpServers") for each in (projects.members if projects is not None else ()))
+    for group in (*_GROUPS, *of_projects):
+        node = file.find(group)
+        if node is None or not isinstance(node.value, dict):
+            continue
+        for member in node.members:
+            if members_of(member.node).keys() & {"command", *ADDRESS_KEYS, "serverUrl"}:
+                yield (*group, member.key)
+
+
+def _find_entry(file: JsonText, path: Path) -> Node:
+    entry = file.find(path)
+    if entry is None:
+        raise LookupError(path)
+    return entry
