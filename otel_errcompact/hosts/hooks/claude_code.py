@@ -13,34 +13,25 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.hosts.calls import HostResult
 from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
-from otel_errcompact.hosts.hooks.gate import join, news_of, refuse, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import (
-    as_record,
-    content_of,
-    name_of,
-    output_for,
-    read_call,
-    records_of,
-    text_of,
-)
+from otel_errcompact.hosts.hooks.gate import join, news_of, stop_of, take_prompt
+from otel_errcompact.hosts.hooks.payloads import as_record, content_of, name_of, output_for, records_of, text_of
+from otel_errcompact.hosts.hooks.profile import Profile, Seen, add_context
 from otel_errcompact.hosts.hooks.saved_output import read_saved
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
-    from otel_errcompact.hosts.calls import HostCall, HostRuns
+    from otel_errcompact.hosts.calls import HostRuns
+    from otel_errcompact.hosts.hooks.profile import Event, Kind, Output, Verdict
 
-    Event = Mapping[str, object]
-    Output = dict[str, object]
-
-HOST: Final = "claude-code"
+NAME: Final = "claude-code"
 
 _OF_OTHERS: Final = (
     *("cursor_version", "generation_id", "workspace_roots"),  # Cursor
     *("sessionId", "toolName", "tool_result", "timestamp"),  # Copilot
 )
-"""Fields of other hosts, which read the same settings file and have adapters of their own."""
+"""Fields of other hosts, which read the same settings file and have profiles of their own."""
 
 _OF_SUB_AGENTS: Final = frozenset({"Agent", "Task"})
 _AGENT_ID: Final = lazy_pattern(r"(?:\bagentId\"?: ?\"?|<task-id>)(?P<id>[\w-]{1,200})")
@@ -50,63 +41,58 @@ _REJECTED_UNSEEN: Final = "<tool_use_error>"
 """How the result of a call begins that fails before any hook but the batch's sees it."""
 
 
-def answer(event: Event, runs: HostRuns) -> Output:
-    """Return what Claude Code reads as the output of a hook."""
-    if any(name in event for name in _OF_OTHERS) or not name_of(event, "session_id"):
-        return {}
-    respond = _RESPONSES.get(name_of(event, "hook_event_name"))
-    return respond(event, runs) if respond is not None else {}
-
-
-def _before(event: Event, runs: HostRuns) -> Output:
-    call = _read_call(event, event)
-    reason = refuse(call, runs) if call is not None else ""
-    if not reason:
-        return {}
+def write_refusal(reason: str) -> Output:
+    """Write that a call is not to be executed, and why."""
     return output_for("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason)
 
 
-def _after_success(event: Event, runs: HostRuns) -> Output:
-    call = _read_call(event, event)
+def _name_event(event: Event) -> str:
+    is_of_another = any(name in event for name in _OF_OTHERS) or not name_of(event, "session_id")
+    return "" if is_of_another else name_of(event, "hook_event_name")
+
+
+def _read_failure(event: Event, _: Kind) -> Seen | None:
+    shown = text_of(event, "error")
+    return None if event.get("is_interrupt") else _read_result(shown, failed=True)
+
+
+def _write_news(_: Event, seen: Seen, verdict: Verdict) -> Output:
+    return add_context("PostToolUseFailure", news_of(verdict.answer, seen.read))
+
+
+def _read_result(shown: str, *, failed: bool | None = None) -> Seen:
+    # What is judged, and what the agent reads of it: the digest of a shell prefix would be a class of its own.
+    read, exit_code, file = undecorate(NAME, shown)
+    return Seen(shown, read, HostResult(text=read_saved(file) or read, failed=failed, exit_code=exit_code))
+
+
+def _after_success(host: Profile, event: Event, runs: HostRuns) -> Output:
+    call = host.read_call(event)
     if call is None:
         return {}
     shown = content_of(event.get("tool_response"))
-    answered = runs.conclude(call, HostResult(text=undecorate(HOST, shown).text, failed=False))
-    return _add("PostToolUse", news_of(answered, shown), _stops_below(event, event, runs))
+    answered = runs.conclude(call, HostResult(text=undecorate(NAME, shown).text, failed=False))
+    return add_context("PostToolUse", join(news_of(answered, shown), _stops_below(event, event, runs)))
 
 
-def _after_failure(event: Event, runs: HostRuns) -> Output:
-    call, shown = _read_call(event, event), text_of(event, "error")
-    if call is None or event.get("is_interrupt") or is_refused_by_hook(shown):
-        return {}
-    result, read = _read_result(shown, failed=True)
-    return _add("PostToolUseFailure", news_of(runs.conclude(call, result), read))
-
-
-def _after_batch(event: Event, runs: HostRuns) -> Output:
-    news = [text for called in records_of(event, "tool_calls") for text in _settle(event, called, runs)]
-    run_id = _run_id(event)
+def _after_batch(host: Profile, event: Event, runs: HostRuns) -> Output:
+    news = [text for called in records_of(event, "tool_calls") for text in _settle(host, event, called, runs)]
+    run_id = host.find_run(event)
     runs.begin_turn(run_id)
     stop = stop_of(run_id, runs)
     if stop:
         return {"continue": False, "stopReason": join(*news, f"errcompact: {stop}")}
-    return _add("PostToolBatch", *news)
+    return add_context("PostToolBatch", join(*news))
 
 
-def _settle(event: Event, called: Event, runs: HostRuns) -> Iterator[str]:
-    call, shown = _read_call(event, called), content_of(called.get("tool_response"))
+def _settle(host: Profile, event: Event, called: Event, runs: HostRuns) -> Iterator[str]:
+    call, shown = host.read_call({**event, **called}), content_of(called.get("tool_response"))
     if call is None or is_refused_by_hook(shown):
         return
-    result, read = _read_result(shown)
-    result = replace(result, failed=_say_failed(call.tool, shown, result.exit_code))
-    yield news_of(runs.conclude(call, result), read)
+    seen = _read_result(shown)
+    result = replace(seen.result, failed=_say_failed(call.tool, shown, seen.result.exit_code))
+    yield news_of(runs.conclude(call, result), seen.read)
     yield _stops_below(event, called, runs)
-
-
-def _read_result(shown: str, *, failed: bool | None = None) -> tuple[HostResult, str]:
-    # What is judged, and what the agent reads of it: the digest of a shell prefix would be a class of its own.
-    read, exit_code, file = undecorate(HOST, shown)
-    return HostResult(text=read_saved(file) or read, failed=failed, exit_code=exit_code), read
 
 
 def _say_failed(tool: str, shown: str, exit_code: int | None) -> bool | None:
@@ -138,51 +124,33 @@ def _describe_stops(event: Event, text: str, response: object, runs: HostRuns) -
     )
 
 
-def _on_prompt(event: Event, runs: HostRuns) -> Output:
+def _on_prompt(host: Profile, event: Event, runs: HostRuns) -> Output:
     prompt = text_of(event, "prompt")
-    if not name_of(event, "agent_id"):  # the prompt of a sub-agent is written by a model
-        take_prompt(_run_id(event), prompt, runs)
+    if not name_of(event, host.agent):  # the prompt of a sub-agent is written by a model
+        take_prompt(host.find_run(event), prompt, runs)
     stops = _describe_stops(event, prompt, None, runs) if "<task-id>" in prompt else ""
-    stop = stop_of(_run_id(event), runs)
-    return _add("UserPromptSubmit", stops, stop and f"errcompact: {stop}")
+    stop = stop_of(host.find_run(event), runs)
+    return add_context("UserPromptSubmit", join(stops, stop and f"errcompact: {stop}"))
 
 
-def _on_start(event: Event, runs: HostRuns) -> Output:
-    stop = stop_of(_run_id(event), runs)
-    return _add("SessionStart", stop and f"errcompact: {stop}")
-
-
-def _on_end(event: Event, runs: HostRuns) -> Output:
-    runs.end(_run_id(event))
-    return {}
-
-
-def _on_sub_agent_end(event: Event, runs: HostRuns) -> Output:
-    # An older host does not say which one has ended: then it must not be the session.
-    return _on_end(event, runs) if name_of(event, "agent_id") else {}
-
-
-def _read_call(event: Event, called: Event) -> HostCall | None:
-    call = read_call({**event, **called}, host=HOST, run_id=_run_id(event))
-    return replace(call, says_turns=True) if call is not None and call.call_id else None
-
-
-def _run_id(event: Event) -> str:
-    return "/".join(filter(None, (name_of(event, "session_id"), name_of(event, "agent_id"))))
-
-
-def _add(hook: str, *texts: str) -> Output:
-    added = join(*texts)
-    return output_for(hook, additionalContext=added) if added else {}
-
-
-_RESPONSES: Final[Mapping[str, Callable[[Event, HostRuns], Output]]] = {
-    "PreToolUse": _before,
-    "PostToolUse": _after_success,
-    "PostToolUseFailure": _after_failure,
-    "PostToolBatch": _after_batch,
-    "UserPromptSubmit": _on_prompt,
-    "SessionStart": _on_start,
-    "SessionEnd": _on_end,
-    "SubagentStop": _on_sub_agent_end,
-}
+PROFILE: Final = Profile(
+    name=NAME,
+    events={
+        "PreToolUse": "before",
+        "PostToolUseFailure": "failure",
+        "PostToolBatch": "batch",
+        "UserPromptSubmit": "prompt",
+        "SessionStart": "start",
+        "SubagentStop": "agent_end",
+        "SessionEnd": "end",
+        "PostToolUse": "after",
+    },
+    # The batch brings all that is needed of a success: one process less for each call.
+    not_installed=frozenset({"PostToolUse"}),
+    refuse=write_refusal,
+    read=_read_failure,
+    write=_write_news,
+    name_event=_name_event,
+    says_turns=True,
+    own={"after": _after_success, "batch": _after_batch, "prompt": _on_prompt},
+)

@@ -1,33 +1,25 @@
-"""The hosts, and one guarded way to answer their events."""
+"""One guarded way to answer the events of all hosts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.hooks import claude_code, codex, copilot, cursor, gemini, opencode
+from otel_errcompact.hosts.hooks.profile import answer_event
+from otel_errcompact.hosts.hooks.profiles import PROFILES
 from otel_errcompact.installation.install import current_ledger
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from otel_errcompact.hosts.calls import HostRuns
     from otel_errcompact.runtime.guard import Guard
 
-Adapter = Callable[[Mapping[str, object], "HostRuns"], dict[str, object]]
-
-_ADAPTERS: Final[Mapping[str, Adapter]] = {
-    "claude-code": claude_code.answer,
-    "codex": codex.answer,
-    "copilot": copilot.answer,
-    "cursor": cursor.answer,
-    "gemini": gemini.answer,
-    "opencode": opencode.answer,
-}
-HOSTS: Final = tuple(_ADAPTERS)
+HOSTS: Final = tuple(PROFILES)
 """The names of the hosts, as the command line and the service take them."""
 
 STAGE: Final = "hook"
-"""Where the guard counts faults of an adapter."""
+"""Where the guard counts faults of ours."""
 
 
 def answer(host: str, event: Mapping[str, object], runs: HostRuns, *, guard: Guard | None = None) -> dict[str, object]:
@@ -46,10 +38,10 @@ def answer(host: str, event: Mapping[str, object], runs: HostRuns, *, guard: Gua
     Raises:
         ConfigurationError: There is no such host.
     """
-    adapter = _ADAPTERS.get(host)
-    if adapter is None:
+    profile = PROFILES.get(host)
+    if profile is None:
         raise ConfigurationError(f"there are no hooks for the host {host!r}; the hosts are {', '.join(HOSTS)}")
     guard = current_ledger().guard if guard is None else guard
     with guard.stage(STAGE):
-        return adapter(event, runs)
+        return answer_event(profile, event, runs)
     return {}

@@ -27,7 +27,7 @@ _TASK: Final = "<task-notification>"
 """How a prompt begins that the host itself has written."""
 
 
-def refuse(call: HostCall, runs: HostRuns) -> str:
+def refuse_call(call: HostCall, runs: HostRuns) -> str:
     """Return why a call must not be executed; empty if it may."""
     stop = stop_of(call.run_id, runs)
     if stop:

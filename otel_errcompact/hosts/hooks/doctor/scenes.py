@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.hosts.hooks.profiles import PROFILES
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from otel_errcompact.hosts.hooks.profile import Kind
 
     Fields = Mapping[str, object]
 
@@ -27,22 +30,8 @@ class Event(NamedTuple):
     fields: Fields
 
 
-_BEFORE: Final[Mapping[str, str]] = {
-    "claude-code": "PreToolUse",
-    "codex": "PreToolUse",
-    "copilot": "preToolUse",
-    "cursor": "preToolUse",
-    "gemini": "BeforeTool",
-    "opencode": "before",
-}
-_AFTER: Final[Mapping[str, str]] = {
-    "claude-code": "PostToolUseFailure",
-    "codex": "PostToolUse",
-    "copilot": "postToolUse",
-    "cursor": "postToolUseFailure",
-    "gemini": "AfterTool",
-    "opencode": "after",
-}
+_FAILS_APART: Final = frozenset({"claude-code", "cursor"})
+"""Hosts with an event of its own for a command that failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +44,12 @@ class Scene:
 
     def before(self, number: int) -> Event:
         """Return the event before the failing command."""
-        return Event(_BEFORE[self.host], self._call(number, _BEFORE[self.host]))
+        return self._describe(number, "before")
 
     def after(self, number: int) -> Event:
         """Return the event after it."""
-        return Event(_AFTER[self.host], {**self._call(number, _AFTER[self.host]), **self._result()})
+        name, fields = self._describe(number, "failure" if self.host in _FAILS_APART else "after")
+        return Event(name, {**fields, **self._result()})
 
     def batch(self, *numbers: int) -> Event:
         """Return the event of Claude Code after all calls of a message."""
@@ -70,6 +60,10 @@ class Scene:
             for number in numbers
         ]  # fmt: skip
         return Event("PostToolBatch", {**shared, "tool_calls": calls})
+
+    def _describe(self, number: int, kind: Kind) -> Event:
+        name = next(name for name, found in PROFILES[self.host].events.items() if found == kind)
+        return Event(name, self._call(number, name))
 
     def _call(self, number: int, event: str) -> Fields:
         arguments, call_id = {"command": COMMAND}, f"{self.session}-{number}"

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from otel_errcompact.hosts.hooks.profile import OF_CALLS
+from otel_errcompact.hosts.hooks.profiles import PROFILES
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -29,26 +31,10 @@ CLIENT_SIGN: Final = "otel_errcompact/hosts/client/"
 _OURS: Final = (CLIENT_SIGN, TOKEN_VARIABLE, "otel-errcompact/hooks/errcompact-shell")
 """What stands in every entry of ours, of whatever version, and in none of others: URLs of others may be like ours."""
 
-_TOOL_EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "claude-code": ("PreToolUse", "PostToolUseFailure"),
-    "codex": ("PreToolUse", "PostToolUse"),
-    "copilot": ("preToolUse", "postToolUse", "postToolUseFailure"),
-    "cursor": ("preToolUse", "postToolUse", "postToolUseFailure"),
-    "gemini": ("BeforeTool", "AfterTool"),
-}
-"""Events of calls. Of a success Claude Code's batch brings all that is needed: one process less for each call."""
-
-_OTHER_EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "claude-code": ("PostToolBatch", "UserPromptSubmit", "SessionStart", "SubagentStop", "SessionEnd"),
-    "codex": ("UserPromptSubmit", "SessionStart", "SubagentStop", "SessionEnd"),
-    "copilot": ("sessionStart", "userPromptSubmitted", "sessionEnd"),
-    "cursor": ("beforeSubmitPrompt", "sessionEnd"),
-    "gemini": ("BeforeAgent", "SessionStart", "SessionEnd"),
-}
-"""The start of a session starts the service, which needs seconds: so it answers at the first failure."""
-
 _BY_COMMAND_ALONE: Final = frozenset({"SessionStart", "SessionEnd"})
-"""Events that start the service, or come when there is no time: never by HTTP."""
+"""
+Events that come when there is no time, or start the service, which needs seconds: so it answers at the first failure.
+"""
 
 _MATCHERS: Final[Mapping[str, str]] = {"claude-code": "*", "codex": ".*", "cursor": ".*", "gemini": "*"}
 
@@ -87,8 +73,11 @@ def list_entries(host: str, caller: Caller) -> tuple[Entry, ...]:
         caller: How it calls us.
     """
     made = [] if host not in {"copilot", "cursor"} else [Entry(path=("version",), value=1, is_element=False)]
-    for event in (*_TOOL_EVENTS[host], *_OTHER_EVENTS[host]):
-        matcher = _MATCHERS.get(host, "") if event in _TOOL_EVENTS[host] else ""
+    profile = PROFILES[host]
+    for event, kind in profile.events.items():
+        if event in profile.not_installed:
+            continue
+        matcher = _MATCHERS.get(host, "") if kind in OF_CALLS else ""
         made.append(Entry(path=("hooks", event), value=_make_group(host, event, matcher, caller)))
     if host == "claude-code" and caller.shell_prefix:
         made.append(Entry(path=("env", PREFIX_VARIABLE), value=caller.shell_prefix, is_element=False))
