@@ -300,7 +300,7 @@ def queue() -> Any:
     active = getattr(trace.get_tracer_provider(), "_active_span_processor", None)
     for processor in getattr(active, "_span_processors", ()):
         if isinstance(processor, ResendingSpanProcessor):
-            return processor.span_exporter.queue
+            return processor.queue
     return None
 
 

@@ -126,7 +126,7 @@ def _waiting() -> dict[str, Any] | None:
     active = getattr(trace.get_tracer_provider(), "_active_span_processor", None)
     for processor in getattr(active, "_span_processors", ()):
         if isinstance(processor, ResendingSpanProcessor):
-            outbox = processor.span_exporter.queue  # type: ignore[attr-defined]
+            outbox = processor.queue
             return {"spans": len(outbox), "bytes": outbox.bytes}
     return None
 

@@ -454,7 +454,7 @@ class TestGlobalProviders:
         assert found["meters"] == "_ProxyMeterProvider"
         assert found["tracers"] == "otel_errcompact.otel.providers"
         assert found["processors"] == ["ErrorCompactionSpanProcessor", "ResendingSpanProcessor"]
-        assert found["exporter"][1] == "ResendingSpanExporter"
+        assert found["exporter"][1] == "OTLPSpanExporter"
         assert found["loggers"] == "ProxyLoggerProvider"
         assert "no exporter" not in found["stderr"]
 

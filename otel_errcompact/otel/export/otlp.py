@@ -31,56 +31,40 @@ _HTTP_PORT: Final = 4318
 _logger = logging.getLogger(semconv.SCOPE)
 
 
-def span_exporter(environ: Mapping[str, str] | None = None) -> SpanExporter | None:
+def span_exporter(environ: Mapping[str, str] = os.environ) -> SpanExporter | None:
     """
     Return an OTLP exporter for spans, or None.
 
-    None where the environment asks for none or the extra is missing.
+    None where the environment asks for none or the extra is missing, as for the other signals.
     """
-    return cast("SpanExporter | None", _make_exporter("traces", os.environ if environ is None else environ))
+    return cast("SpanExporter | None", _make_exporter("traces", environ))
 
 
-def metric_exporter(environ: Mapping[str, str] | None = None) -> MetricExporter | None:
-    """
-    Return an OTLP exporter for metrics, or None.
-
-    None where the environment asks for none or the extra is missing.
-    """
-    return cast("MetricExporter | None", _make_exporter("metrics", os.environ if environ is None else environ))
+def metric_exporter(environ: Mapping[str, str] = os.environ) -> MetricExporter | None:
+    """Return an OTLP exporter for metrics, or None."""
+    return cast("MetricExporter | None", _make_exporter("metrics", environ))
 
 
-def log_exporter(environ: Mapping[str, str] | None = None) -> Any:
-    """
-    Return an OTLP exporter for log records, or None.
-
-    None as for spans. Its class has had two names.
-    """
-    return _make_exporter("logs", os.environ if environ is None else environ)
+def log_exporter(environ: Mapping[str, str] = os.environ) -> Any:
+    """Return an OTLP exporter for log records, whose class has had two names, or None."""
+    return _make_exporter("logs", environ)
 
 
-def read_metric_interval_ms(environ: Mapping[str, str] | None = None) -> float:
+def read_metric_interval_ms(environ: Mapping[str, str] = os.environ) -> float:
     """Return how often metrics are exported, in milliseconds."""
-    return _positive(METRIC_INTERVAL, METRIC_INTERVAL_MS, os.environ if environ is None else environ)
+    return _read_positive(METRIC_INTERVAL, METRIC_INTERVAL_MS, environ)
 
 
-def read_span_batches(environ: Mapping[str, str] | None = None) -> BatchPolicy:
-    """Return the limits of span batches, by the SDK's own variables."""
-    return _read_batches("OTEL_BSP", 5_000, os.environ if environ is None else environ)
-
-
-def read_log_batches(environ: Mapping[str, str] | None = None) -> BatchPolicy:
-    """Return the limits of log batches, by the SDK's own variables."""
-    return _read_batches("OTEL_BLRP", 1_000, os.environ if environ is None else environ)
-
-
-def _read_batches(prefix: str, delay_ms: int, environ: Mapping[str, str]) -> BatchPolicy:
+def read_batches(of: Literal["spans", "logs"], environ: Mapping[str, str] = os.environ) -> BatchPolicy:
+    """Return the limits of batches, by the SDK's own variables."""
+    prefix, delay_ms = ("OTEL_BSP", 5_000) if of == "spans" else ("OTEL_BLRP", 1_000)
     return BatchPolicy(
-        delay_s=_positive(f"{prefix}_SCHEDULE_DELAY", delay_ms, environ) / 1_000,
-        batch=_positive(f"{prefix}_MAX_EXPORT_BATCH_SIZE", 512, environ),
+        delay_s=_read_positive(f"{prefix}_SCHEDULE_DELAY", delay_ms, environ) / 1_000,
+        batch=_read_positive(f"{prefix}_MAX_EXPORT_BATCH_SIZE", 512, environ),
     )
 
 
-def _positive(variable: str, default: int, environ: Mapping[str, str]) -> int:
+def _read_positive(variable: str, default: int, environ: Mapping[str, str]) -> int:
     text = environ.get(variable, "").strip()
     if text.isdecimal() and int(text) > 0:
         return int(text)
@@ -111,25 +95,25 @@ def _is_wanted(signal: str, environ: Mapping[str, str]) -> bool:
         return False
     if chosen := environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").strip():
         return "otlp" in {name.strip() for name in chosen.split(",")}
-    return bool(_for_signal("ENDPOINT", signal, environ))
+    return bool(_read_setting("ENDPOINT", signal, environ))
 
 
 def _read_protocol(signal: str, environ: Mapping[str, str]) -> str:
     """Return the protocol of the environment, the endpoint's port, or gRPC."""
-    protocol = _for_signal("PROTOCOL", signal, environ).lower()
-    default = "http/protobuf" if _port(_for_signal("ENDPOINT", signal, environ)) == _HTTP_PORT else "grpc"
+    protocol = _read_setting("PROTOCOL", signal, environ).lower()
+    default = "http/protobuf" if _find_port(_read_setting("ENDPOINT", signal, environ)) == _HTTP_PORT else "grpc"
     if protocol and protocol not in _ENTRY_POINTS:
         allowed = ", ".join(_ENTRY_POINTS)
         _logger.warning("OTLP protocol %r is not known (%s); %s is used for %s", protocol, allowed, default, signal)
     return protocol if protocol in _ENTRY_POINTS else default
 
 
-def _for_signal(setting: str, signal: str, environ: Mapping[str, str]) -> str:
+def _read_setting(setting: str, signal: str, environ: Mapping[str, str]) -> str:
     own = environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_{setting}", "").strip()
     return own or environ.get(f"OTEL_EXPORTER_OTLP_{setting}", "").strip()
 
 
-def _port(endpoint: str) -> int | None:
+def _find_port(endpoint: str) -> int | None:
     try:
         return urlsplit(endpoint).port
     except ValueError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from opentelemetry.context import Context
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import SpanProcessor
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.trace import TraceFlags
 
 from otel_errcompact.otel.export import otlp
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExporter
 
 
 EXPORT_DROPPED: Final = "export_dropped"
@@ -51,7 +52,7 @@ _EMPTY_STR: Final = sys.getsizeof("")
 
 class _Resending(Generic[T]):
     """
-    An exporter that queues.
+    What queues.
     """
 
     queue: ExportQueue[T]
@@ -66,17 +67,15 @@ class _Resending(Generic[T]):
         return self.queue.flush((30_000 if timeout_millis is None else timeout_millis) / 1_000)
 
 
-class ResendingSpanExporter(_Resending["ReadableSpan"], SpanExporter):
+class ResendingSpanProcessor(_Resending["ReadableSpan"], SpanProcessor):
     """
-    Queues spans and sends them in order, through an outage too.
+    Queues spans that end and sends them in order, through an outage too.
 
-    `export` never waits. At most `max_bytes` are in memory; beyond that the oldest spans are dropped, and so are those
-    that a shutdown cannot send within seconds: all are counted. The batch under way takes its encoded form in addition.
-
-    Put a `ResendingSpanProcessor` in front. The SDK's own batch processor works too, but its queue knows no bytes.
+    At most `max_bytes` are in memory; beyond that the oldest spans are dropped, and so are those that a shutdown cannot
+    send within seconds: all are counted. The batch under way takes its encoded form in addition.
 
     Args:
-        inner: Exports the spans.
+        exporter: Exports the spans.
         guard: Counts dropped spans, as `export_dropped`: `ledger.guard`; one of its own if None.
         finalise: Returns the span to send for a span that has waited for a moment.
         max_bytes: Bytes in memory at most, by estimate.
@@ -85,7 +84,7 @@ class ResendingSpanExporter(_Resending["ReadableSpan"], SpanExporter):
 
     def __init__(
         self,
-        inner: SpanExporter,
+        exporter: SpanExporter,
         guard: Guard | None = None,
         *,
         finalise: Callable[[ReadableSpan], ReadableSpan] = lambda span: span,
@@ -94,37 +93,18 @@ class ResendingSpanExporter(_Resending["ReadableSpan"], SpanExporter):
     ) -> None:
         self.guard: Final = guard or Guard()
         """Counts dropped spans."""
+        self.span_exporter: Final = exporter
+        """Exports the spans; the name is that of the SDK's processors."""
         self.queue = ExportQueue(
-            lambda spans: inner.export(spans) is SpanExportResult.SUCCESS,
+            lambda spans: exporter.export(spans) is SpanExportResult.SUCCESS,
             span_bytes,
             finalise=finalise,
-            close=inner.shutdown,
+            close=exporter.shutdown,
             on_lost=partial(self.guard.record_loss, EXPORT_DROPPED),
             max_bytes=max_bytes,
             batches=batches,
         )
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Queue the spans."""
-        for span in spans:
-            self.queue.put(span)
-        return SpanExportResult.SUCCESS
-
-
-class ResendingSpanProcessor(SpanProcessor):
-    """
-    Hands every span that ends to a `ResendingSpanExporter`.
-
-    The one queue in between is bounded in bytes.
-
-    Args:
-        exporter: Sends the spans.
-    """
-
-    def __init__(self, exporter: ResendingSpanExporter) -> None:
-        self.span_exporter: Final = exporter
-        """Sends the spans; the name is that of the SDK's processors."""
-        self._put = exporter.queue.put
+        self._put = self.queue.put
 
     def on_end(self, span: ReadableSpan) -> None:
         """Queue a span."""
@@ -133,15 +113,7 @@ class ResendingSpanProcessor(SpanProcessor):
             try:
                 self._put(span)
             except Exception as error:  # noqa: BLE001 - the guard's own, for less: every span comes by here
-                self.span_exporter.guard.record_failure("export", error)
-
-    def shutdown(self) -> None:
-        """Send all that is queued, or drop it within seconds."""
-        self.span_exporter.shutdown()
-
-    def force_flush(self, timeout_millis: int | None = 30_000) -> bool:
-        """Send all that is queued now; return whether it has arrived."""
-        return self.span_exporter.force_flush(timeout_millis)
+                self.guard.record_failure("export", error)
 
 
 class ResendingLogExporter(_Resending[Any]):
@@ -201,16 +173,15 @@ def span_processor(
     exporter: SpanExporter, class_of: Callable[[int], str | None], guard: Guard
 ) -> ResendingSpanProcessor:
     """Return a processor that exports spans with their failure's class."""
-    resending = ResendingSpanExporter(
-        exporter, guard, finalise=lambda span: add_class(span, class_of), batches=otlp.read_span_batches()
+    return ResendingSpanProcessor(
+        exporter, guard, finalise=lambda span: add_class(span, class_of), batches=otlp.read_batches("spans")
     )
-    return ResendingSpanProcessor(resending)
 
 
 def log_processor(exporter: Any, guard: Guard, max_bytes: int = MAX_LOG_BYTES) -> ResendingLogProcessor:
     """Return a processor that exports log records with the library's exporter."""
     return ResendingLogProcessor(
-        ResendingLogExporter(exporter, guard, max_bytes=max_bytes, batches=otlp.read_log_batches())
+        ResendingLogExporter(exporter, guard, max_bytes=max_bytes, batches=otlp.read_batches("logs"))
     )
 
 

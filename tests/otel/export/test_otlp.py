@@ -89,9 +89,12 @@ def test_log_exporter():
 
 def test_pace(caplog):
     """When batches go is said by the variables of the SDK's own processors; what is no number warns."""
-    assert (otlp.read_span_batches({}), otlp.read_log_batches({})) == (BatchPolicy(5.0, 512), BatchPolicy(1.0, 512))
+    assert (otlp.read_batches("spans", {}), otlp.read_batches("logs", {})) == (
+        BatchPolicy(5.0, 512),
+        BatchPolicy(1.0, 512),
+    )
     environ = {"OTEL_BSP_SCHEDULE_DELAY": "200", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "0", "OTEL_BLRP_SCHEDULE_DELAY": "7"}
-    assert (otlp.read_span_batches(environ), otlp.read_log_batches(environ)) == (
+    assert (otlp.read_batches("spans", environ), otlp.read_batches("logs", environ)) == (
         BatchPolicy(0.2, 512),
         BatchPolicy(0.007, 512),
     )

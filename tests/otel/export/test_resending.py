@@ -22,7 +22,7 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import Link, StatusCode
 
 from otel_errcompact.otel import sdk
@@ -32,7 +32,6 @@ from otel_errcompact.otel.export.queue import MAX_BYTES, BatchPolicy
 from otel_errcompact.otel.export.resending import (
     ResendingLogExporter,
     ResendingLogProcessor,
-    ResendingSpanExporter,
     ResendingSpanProcessor,
     span_bytes,
 )
@@ -163,10 +162,10 @@ class Agent:
 
     def __init__(self, inner: SpanExporter, **options: Any) -> None:
         self.guard = Guard()
-        self.exporter = ResendingSpanExporter(inner, self.guard, **{"batches": PACE, **options})
-        self.exporter.queue._backoff_s = (0.05,)
+        self.processor = ResendingSpanProcessor(inner, self.guard, **{"batches": PACE, **options})
+        self.processor.queue._backoff_s = (0.05,)
         self.provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
-        self.provider.add_span_processor(ResendingSpanProcessor(self.exporter))
+        self.provider.add_span_processor(self.processor)
         self.tracer = self.provider.get_tracer("app")
 
     def work(self, *names: str) -> float:
@@ -200,9 +199,9 @@ def test_nothing_listens_until_it_does():
     port = free_port()
     agent = Agent(http_exporter(port))
     assert agent.work(*names(30)) < PATIENCE_S
-    assert waits_until(lambda: agent.exporter.queue._failures > 0)
+    assert waits_until(lambda: agent.processor.queue._failures > 0)
     with serving(HttpCollector(port)) as server:
-        assert waits_until(lambda: len(agent.exporter.queue) == 0)
+        assert waits_until(lambda: len(agent.processor.queue) == 0)
         assert server.spans == names(30)
     agent.provider.shutdown()
     assert agent.guard.failures == {}
@@ -225,11 +224,11 @@ def test_a_collector_that_refuses_until_it_does_not(collector, status):
     """Whatever it says, everything is kept, and arrives in order, once."""
     collector.status = status
     agent = Agent(http_exporter(collector.server_port))
-    agent.exporter.queue._backoff_s = (0.05, 0.05, 0.05, 0.3)
+    agent.processor.queue._backoff_s = (0.05, 0.05, 0.05, 0.3)
     agent.work(*names(30))
     assert waits_until(lambda: collector.asked >= 2)
     collector.status = 200
-    assert waits_until(lambda: len(agent.exporter.queue) == 0)
+    assert waits_until(lambda: len(agent.processor.queue) == 0)
     assert collector.spans == names(30)
     agent.provider.shutdown()
     assert agent.guard.failures == {}
@@ -247,9 +246,9 @@ def test_one_bad_span_does_not_stand_in_the_way(collector):
             return self.inner.export(spans)
 
     agent = Agent(Picky())
-    agent.exporter.queue._backoff_s = (0.01,)
+    agent.processor.queue._backoff_s = (0.01,)
     agent.work(*names(10), "bad", *names(10))
-    assert waits_until(lambda: len(agent.exporter.queue) == 0)
+    assert waits_until(lambda: len(agent.processor.queue) == 0)
     assert sorted(collector.spans) == sorted(names(10) * 2)
     assert agent.guard.failures == {"export_dropped": 1}
     agent.provider.shutdown()
@@ -299,7 +298,7 @@ def test_grpc_unavailable_until_it_is_not(grpc_collector):
     agent.work(*names(30))
     assert waits_until(lambda: grpc_collector.asked >= 1)
     grpc_collector.away = False
-    assert waits_until(lambda: len(agent.exporter.queue) == 0)
+    assert waits_until(lambda: len(agent.processor.queue) == 0)
     assert grpc_collector.spans == names(30)
     agent.provider.shutdown()
     assert agent.guard.failures == {}
@@ -319,7 +318,7 @@ def test_grpc_takes_more_than_one_message_may_hold(grpc_collector):
     for number in range(12):
         size = 5_000_000 if number == 5 else 1_000_000
         agent.tracer.start_span(f"span {number}", attributes={"text": "x" * size}).end()
-    assert waits_until(lambda: len(agent.exporter.queue) == 0)
+    assert waits_until(lambda: len(agent.processor.queue) == 0)
     assert sorted(grpc_collector.spans) == sorted(f"span {number}" for number in range(12) if number != 5)
     assert agent.guard.failures == {"export_dropped": 1}
     agent.provider.shutdown()
@@ -416,21 +415,10 @@ def test_a_span_that_cannot_be_weighed_is_no_fault_of_the_application(monkeypatc
     """It is counted as a failure of ours."""
     monkeypatch.setattr(Guard, "strict", False)
     agent = Agent(http_exporter(collector.server_port))
-    monkeypatch.setattr(agent.exporter.queue, "_size_of", lambda _: 1 // 0)
+    monkeypatch.setattr(agent.processor.queue, "_size_of", lambda _: 1 // 0)
     agent.work("span")
     assert agent.guard.failures == {"export": 1}
     agent.provider.shutdown()
-
-
-def test_behind_the_processor_of_the_sdk(collector):
-    """An application may keep its batch processor, whose queue knows no bytes; the exporter takes from it at once."""
-    exporter = ResendingSpanExporter(http_exporter(collector.server_port, timeout_s=PATIENCE_S), batches=PACE)
-    provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
-    provider.add_span_processor(BatchSpanProcessor(exporter))
-    for name in names(20):
-        provider.get_tracer("a").start_span(name).end()
-    provider.shutdown()
-    assert collector.spans == names(20)
 
 
 def test_spans_go_out_with_their_class(collector):
@@ -449,24 +437,24 @@ def test_unsampled_spans_stay_where_they_are(collector):
     """As with the SDK's own processors."""
     from opentelemetry.sdk.trace.sampling import Decision, StaticSampler
 
-    exporter = ResendingSpanExporter(http_exporter(collector.server_port))
+    processor = ResendingSpanProcessor(http_exporter(collector.server_port))
     provider = TracerProvider(StaticSampler(Decision.RECORD_ONLY), shutdown_on_exit=False)
-    provider.add_span_processor(ResendingSpanProcessor(exporter))
+    provider.add_span_processor(processor)
     provider.get_tracer("a").start_span("work").end()
-    assert len(exporter.queue) == 0
-    assert exporter.force_flush(None)
+    assert len(processor.queue) == 0
+    assert processor.force_flush(None)
     provider.shutdown()
     assert collector.spans == []
 
 
 def test_without_a_guard_nothing_is_counted():
     """An application may bring its own exporter and no ledger."""
-    exporter = ResendingSpanExporter(Away(), batches=PACE)
+    processor = ResendingSpanProcessor(Away(), batches=PACE)
     provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(ResendingSpanProcessor(exporter))
+    provider.add_span_processor(processor)
     provider.get_tracer("a").start_span("work").end()
     provider.shutdown()
-    assert len(exporter.queue) == 0
+    assert len(processor.queue) == 0
 
 
 class TestLogRecords:
