@@ -38,33 +38,30 @@ class AnnouncedCalls:
         """Remember a call that is going to be executed."""
         if call.call_id:
             with self._lock:
-                _put(self._calls, _describe(call), call)
+                _put_call(self._calls, _describe_call(call), call)
 
     def find(self, call: HostCall) -> HostCall:
         """
-        Return the call as its host has announced it.
+        Return the call as its host has announced it, and forget that.
 
         One that has an id, or was not announced, is returned as it is.
-
-        Args:
-            call: The call as it is reported after its end. It is forgotten, so that the next one finds the next.
         """
-        key = _describe(call)
+        key = _describe_call(call)
         with self._lock:
             if call.call_id:
-                announced = _take(self._calls, key, call.call_id)
+                announced = _take_call(self._calls, key, call.call_id)
                 if announced is not None:
-                    _put(self._reported, key, announced)
+                    _put_call(self._reported, key, announced)
                 return call
             # One that is under way first: what wraps commands may leave out some, and is rarely late.
-            return _take(self._calls, key) or _take(self._reported, key) or call
+            return _take_call(self._calls, key) or _take_call(self._reported, key) or call
 
 
-def _put(table: _Table, key: _Key, call: HostCall) -> None:
+def _put_call(table: _Table, key: _Key, call: HostCall) -> None:
     table.put(key, (*(table.get(key) or ())[1 - MAX_IDENTICAL :], call))
 
 
-def _take(table: _Table, key: _Key, call_id: str = "") -> HostCall | None:
+def _take_call(table: _Table, key: _Key, call_id: str = "") -> HostCall | None:
     calls = table.get(key) or ()
     # The newest: an older one may never have been made, as where another hook has refused it.
     found = next((each for each in reversed(calls) if call_id in {"", each.call_id}), None)
@@ -78,7 +75,7 @@ def _take(table: _Table, key: _Key, call_id: str = "") -> HostCall | None:
     return found
 
 
-def _describe(call: HostCall) -> _Key:
+def _describe_call(call: HostCall) -> _Key:
     session = call.run_id.partition("/")[0]
     given = parse_arguments(call.arguments)
     line = cast("dict[str, object]", given).get("command") if isinstance(given, dict) else None

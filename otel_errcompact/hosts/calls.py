@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import Final, Literal
 
 from otel_errcompact.runtime.records import dataclass
-
-if TYPE_CHECKING:
-    from otel_errcompact.engine.observations import Verdict
 
 WAY_BACK: Final = "errcompact raw '#{key}'"
 """How an agent with a shell gets a whole text again."""
@@ -96,42 +93,3 @@ class Answer:
     def beside(self) -> str:
         """What stands beside a result."""
         return "\n".join(filter(None, (self.guidance, self.notice)))
-
-
-class HostRuns(Protocol):
-    """The runs of all hosts, as their adapters drive them."""
-
-    def refuse(self, call: HostCall) -> str:
-        """Return why a call must not be executed; empty if it may."""
-        ...
-
-    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
-        """
-        Judge and count a result, once for each call id.
-
-        Args:
-            call: The call.
-            result: What it returned.
-            is_read: Whether the agent reads the answer; else what a human has answered is kept for one that it reads.
-        """
-        ...
-
-    def begin_turn(self, run_id: str) -> None:
-        """Begin a turn: further calls are of the model's next message."""
-        ...
-
-    def verdict(self, run_id: str) -> Verdict:
-        """Return whether the run may continue."""
-        ...
-
-    def list_stopped(self, run_id: str) -> tuple[str, ...]:
-        """Return those of a run and its sub-agents that are stopped."""
-        ...
-
-    def resume(self, run_id: str, message: str = "") -> None:
-        """Let a stopped run continue, with a human's message for the agent."""
-        ...
-
-    def end(self, run_id: str) -> None:
-        """End a run, unless a verdict stands: it outlives the host's session."""
-        ...

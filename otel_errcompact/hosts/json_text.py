@@ -26,9 +26,14 @@ Edit = tuple[int, int, str]
 MAX_DEPTH: Final = 100
 
 _BLANK: Final = lazy_pattern(r"(?:\s+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
-_STRING: Final = lazy_pattern(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_SCALAR: Final = lazy_pattern(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _INDENT: Final = lazy_pattern(r"[ \t]*")
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(name)
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,51 +103,32 @@ class JsonText:
         Write a value to a path, in place or added last.
 
         Objects on the way that are missing are made.
-
-        Args:
-            path: Where; an index of an array has to exist.
-            value: What, as `json.dumps` takes it.
-
-        Raises:
-            ConfigurationError: Something on the way is no object.
         """
         node = self.find(path)
         if node is not None:
-            return self.edit([(node.start, node.end, self._render(value, self._line_indent(node.start)))])
+            return self.edit([(node.start, node.end, self._render_value(value, self._line_indent(node.start)))])
         depth = next(depth for depth in range(len(path) - 1, -1, -1) if self.find(path[:depth]) is not None)
         parent = self.find(path[:depth])
         if parent is None or not isinstance(parent.value, dict):
-            raise ConfigurationError(f"{self._name}: {_spell(path[:depth])} is no object")
+            raise ConfigurationError(f"{self._name}: {_spell_path(path[:depth])} is no object")
         for key in reversed(path[depth + 1 :]):
             value = {key: value}
-        return self._add(parent, value, f"{json.dumps(path[depth], ensure_ascii=False)}: ")
+        return self._add_member(parent, value, f"{json.dumps(path[depth], ensure_ascii=False)}: ")
 
     def append(self, path: Path, value: object) -> JsonText:
-        """
-        Add an element to the end of an array, made if missing.
-
-        Args:
-            path: Where the array is.
-            value: What, as `json.dumps` takes it.
-
-        Raises:
-            ConfigurationError: What is there is no array.
-        """
+        """Add an element to the end of an array, made if missing."""
         node = self.find(path)
         if node is None:
             return self.set(path, [value])
         if not isinstance(node.value, list):
-            raise ConfigurationError(f"{self._name}: {_spell(path)} is no array")
-        return self._add(node, value)
+            raise ConfigurationError(f"{self._name}: {_spell_path(path)} is no array")
+        return self._add_member(node, value)
 
     def remove(self, path: Path) -> JsonText:
         """
         Take out what stands at a path, with its comma.
 
         What `set` or `append` has added goes without a trace.
-
-        Args:
-            path: Where; not the root.
         """
         parent = self.find(path[:-1])
         members = parent.members if parent is not None else ()
@@ -163,40 +149,35 @@ class JsonText:
         return self.edit([(parent.start + 1, parent.end - 1, "")])
 
     def edit(self, edits: Iterable[Edit]) -> JsonText:
-        """
-        Replace parts of the text that do not overlap.
+        """Replace parts of the text that do not overlap."""
+        text = self.text
+        for start, end, new in sorted(edits, reverse=True):
+            text = f"{text[:start]}{new}{text[end:]}"
+        return JsonText(text, self._name)
 
-        Args:
-            edits: From where to where, by what.
-
-        Raises:
-            ConfigurationError: What comes out is no JSON.
-        """
-        return JsonText(apply_edits(self.text, edits), self._name)
-
-    def _add(self, parent: Node, value: object, key: str = "") -> JsonText:
+    def _add_member(self, parent: Node, value: object, key: str = "") -> JsonText:
         text, newline = self.text, self._newline
         if not parent.members:
             inside = text[parent.start + 1 : parent.end - 1]
             if parent.end == parent.start:  # a blank text
-                rendered = f"{{{newline}  {key}{self._render(value, '  ')}{newline}}}{newline}"
+                rendered = f"{{{newline}  {key}{self._render_value(value, '  ')}{newline}}}{newline}"
                 return self.edit([(parent.start, parent.end, rendered)])
             outer = self._line_indent(parent.start)
             if inside or not self._spread:
-                rendered = f"{key}{self._render(value, outer)}"
+                rendered = f"{key}{self._render_value(value, outer)}"
             else:
                 inner = outer + self._unit
-                rendered = f"{newline}{inner}{key}{self._render(value, inner)}{newline}{outer}"
+                rendered = f"{newline}{inner}{key}{self._render_value(value, inner)}{newline}{outer}"
             return self.edit([(parent.start + 1, parent.start + 1, rendered)])
         last = parent.members[-1]
         if newline not in text[parent.start : parent.members[0].start]:
-            rendered = f", {key}{self._render(value, self._line_indent(last.start))}"
+            rendered = f", {key}{self._render_value(value, self._line_indent(last.start))}"
         else:
             indent = self._line_indent(parent.members[0].start)
-            rendered = f",{newline}{indent}{key}{self._render(value, indent)}"
+            rendered = f",{newline}{indent}{key}{self._render_value(value, indent)}"
         return self.edit([(last.end, last.end, rendered)])
 
-    def _render(self, value: object, indent: str) -> str:
+    def _render_value(self, value: object, indent: str) -> str:
         unit = self._unit if self._spread else None
         rendered = json.dumps(value, indent=unit, ensure_ascii=False)
         return rendered.replace("\n", self._newline + indent)
@@ -223,14 +204,7 @@ class JsonText:
         return _INDENT.match(self.text, begin, place)[0]  # type: ignore[index]  # it matches nothing as well
 
 
-def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with parts replaced that do not overlap."""
-    for start, end, new in sorted(edits, reverse=True):
-        text = f"{text[:start]}{new}{text[end:]}"
-    return text
-
-
-def _spell(path: Sequence[str | int]) -> str:
+def _spell_path(path: Sequence[str | int]) -> str:
     return " > ".join(map(str, path)) or "the whole"
 
 
@@ -241,83 +215,74 @@ class _Parser:
         self._place = 1 if text.startswith("\ufeff") else 0
 
     def parse(self) -> Node:
-        self._skip()
+        self._skip_blank()
         if self._place == len(self._text):
             return Node(start=self._place, end=self._place, value={})
-        node = self._value(0)
-        self._skip()
+        node = self._read_value(0)
+        self._skip_blank()
         if self._place < len(self._text):
-            raise self._error("the end of the file")
+            raise self._expect("the end of the file")
         return node
 
-    def _value(self, depth: int) -> Node:
+    def _read_value(self, depth: int) -> Node:
         start = self._place
         if depth > MAX_DEPTH:
-            raise self._error(f"no more than {MAX_DEPTH} levels")
-        if self._text.startswith("{", start):
-            members = self._members("}", depth)
-            return Node(
-                start=start,
-                end=self._place,
-                value={str(member.key): member.node.value for member in members},
-                members=members,
-            )
-        if self._text.startswith("[", start):
-            members = self._members("]", depth)
-            return Node(start=start, end=self._place, value=[member.node.value for member in members], members=members)
-        found = _STRING.match(self._text, start) or _SCALAR.match(self._text, start)
-        if found is None:
-            raise self._error("a value")
-        self._place = found.end()
-        return Node(start=start, end=self._place, value=self._decode(found[0], start))
+            raise self._expect(f"no more than {MAX_DEPTH} levels")
+        closing = {"{": "}", "[": "]"}.get(self._text[start : start + 1])
+        if closing is None:
+            value = self._read_scalar("a value")
+            return Node(start=start, end=self._place, value=value)
+        members = self._read_members(closing, depth)
+        values = [member.node.value for member in members]
+        value = values if closing == "]" else dict(zip((member.key for member in members), values, strict=True))
+        return Node(start=start, end=self._place, value=value, members=members)
 
-    def _members(self, closing: str, depth: int) -> tuple[Member, ...]:
+    def _read_members(self, closing: str, depth: int) -> tuple[Member, ...]:
         self._place += 1
         members: list[Member] = []
         while True:
-            self._skip()
-            if self._take(closing):
+            self._skip_blank()
+            if self._take_character(closing):
                 return tuple(members)
             start = self._place
-            key = self._key() if closing == "}" else len(members)
-            members.append(Member(start=start, key=key, node=self._value(depth + 1)))
-            self._skip()
-            if self._take(","):
+            key = self._read_key() if closing == "}" else len(members)
+            members.append(Member(start=start, key=key, node=self._read_value(depth + 1)))
+            self._skip_blank()
+            if self._take_character(","):
                 continue
-            if self._take(closing):
+            if self._take_character(closing):
                 return tuple(members)
-            raise self._error(f"',' or '{closing}'")
+            raise self._expect(f"',' or '{closing}'")
 
-    def _key(self) -> str:
-        found = _STRING.match(self._text, self._place)
-        if found is None:
-            raise self._error("a key in double quotes, or '}'")
-        key = self._decode(found[0], self._place)
-        self._place = found.end()
-        self._skip()
-        if not self._take(":"):
-            raise self._error("':'")
-        self._skip()
+    def _read_key(self) -> str:
+        wanted = "a key in double quotes, or '}'"
+        if not self._text.startswith('"', self._place):
+            raise self._expect(wanted)
+        key = self._read_scalar(wanted)
+        self._skip_blank()
+        if not self._take_character(":"):
+            raise self._expect("':'")
+        self._skip_blank()
         return str(key)
 
-    def _decode(self, token: str, place: int) -> object:
+    def _read_scalar(self, wanted: str) -> object:
         try:
-            return json.loads(token)
-        except ValueError:
-            self._place = place
-            raise self._error("a string without unknown escapes") from None
+            value, self._place = _DECODER.raw_decode(self._text, self._place)
+        except ValueError as error:
+            raise self._expect("a string without unknown escapes" if "escape" in str(error) else wanted) from None
+        return value
 
-    def _take(self, character: str) -> bool:
+    def _take_character(self, character: str) -> bool:
         if not self._text.startswith(character, self._place):
             return False
         self._place += 1
         return True
 
-    def _skip(self) -> None:
+    def _skip_blank(self) -> None:
         found = _BLANK.match(self._text, self._place)
         self._place = found.end() if found is not None else self._place
 
-    def _error(self, expected: str) -> ConfigurationError:
+    def _expect(self, expected: str) -> ConfigurationError:
         line = self._text.count("\n", 0, self._place) + 1
         column = self._place - self._text.rfind("\n", 0, self._place)
         return ConfigurationError(f"{self._name} is no JSON: line {line}, column {column}: {expected} was expected")

@@ -73,7 +73,7 @@ class _Hosted:
         return known or self.run.port.mark_request()
 
     def keep_tick(self, call: HostCall, began: int) -> None:
-        key = _name(call)
+        key = _name_call(call)
         with self.lock:
             others = () if call.call_id else (self.began.get(key) or ())[1 - MAX_IDENTICAL :]
             self.began.put(key, (*others, began))
@@ -82,9 +82,9 @@ class _Hosted:
         # The tick at which the agent asked for it; 0 if unknown.
         with self.lock:
             # The newest: of an older one without an id the host may never have brought a result.
-            *others, began = self.began.pop(_name(call)) or (0,)
+            *others, began = self.began.pop(_name_call(call)) or (0,)
             if others:
-                self.began.put(_name(call), tuple(others))
+                self.began.put(_name_call(call), tuple(others))
             if began or not call.turn:
                 return began
             known = self.turns.get(call.turn)
@@ -107,9 +107,6 @@ class LedgerRuns:
     A run begins at its first call and lasts until `end`, however long no call comes. A sub-agent `session/agent` is a
     run of its own, which stops where its session does.
 
-    Args:
-        settings: What all runs have in common, as for `otel_errcompact.run`.
-
     Raises:
         ConfigurationError: There is no such setting, or it is not what it should be.
     """
@@ -127,15 +124,13 @@ class LedgerRuns:
         """Where failures are counted."""
         return self._settings.get("ledger") or current_ledger()
 
-    # What hosts do.
-
     def refuse(self, call: HostCall) -> str:
         """
         Return why a call must not be executed; empty if it may.
 
         Two hooks that ask about one call id get one answer, and count it once.
         """
-        hosted = self._of(call.run_id, call.agent, stoppable=True)
+        hosted = self._host_run(call.run_id, call.agent, stoppable=True)
         if call.call_id and (known := hosted.refused.get(call.call_id)):
             return known
         began = hosted.begin(call)
@@ -166,7 +161,7 @@ class LedgerRuns:
             is_recorded: Whether telemetry of its host holds the call, so that a failure needs no span of ours.
         """
         call = self._announced.find(call)
-        hosted = self._of(call.run_id, call.agent, stoppable=call.stoppable)
+        hosted = self._host_run(call.run_id, call.agent, stoppable=call.stoppable)
         port = hosted.run.port
         if not hosted.claim(call.call_id):
             return Answer(outcome="counted", guidance=port.take_guidance() if is_read else "")
@@ -178,7 +173,7 @@ class LedgerRuns:
             call.tool,
             arguments=call.arguments,
             call_id=call.call_id,
-            error=(result.text or _describe(result)) if failed else None,
+            error=(result.text or _describe_result(result)) if failed else None,
             error_type=result.type,
             result=None if failed else result.text,
             began=hosted.find_tick(call),
@@ -193,11 +188,11 @@ class LedgerRuns:
             notice = notice if is_read else ""
             return Answer(outcome="ignored" if made.is_ignored else "success", guidance=guidance, notice=notice)
         is_open = result.failed is None and result.exit_code is None
-        return self._answer(made, guidance, is_read=is_read, is_open=is_open)
+        return self._make_answer(made, guidance, is_read=is_read, is_open=is_open)
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""
-        self._of(run_id).run.begin_turn()
+        self._host_run(run_id).run.begin_turn()
 
     def verdict(self, run_id: str) -> Verdict:
         """
@@ -213,30 +208,28 @@ class LedgerRuns:
 
     def list_stopped(self, run_id: str) -> tuple[str, ...]:
         """Return those of a run and its sub-agents that are stopped."""
-        below = (known for known in self.run_ids() if known.startswith(f"{run_id}/"))
+        below = (known for known in self.ledger.store.run_ids() if known.startswith(f"{run_id}/"))
         return tuple(each for each in (run_id, *below) if self.ledger.verdict(each).stopped)
 
     def resume(self, run_id: str, message: str = "") -> None:
         """Let a stopped run continue, and the session that has stopped it."""
         if self.knows(run_id):
-            self._of(run_id).run.resume(message)
+            self._host_run(run_id).run.resume(message)
         while "/" in run_id:
             run_id = run_id.rpartition("/")[0]
             if self.ledger.verdict(run_id).stopped:
-                self._of(run_id).run.resume(message)
+                self._host_run(run_id).run.resume(message)
 
     def end(self, run_id: str) -> None:
         """End a run, unless a verdict stands: it outlives the host's session."""
         if self.knows(run_id) and not self.ledger.verdict(run_id).stopped:
             self.close(run_id)
 
-    # What people ask.
-
     def close(self, run_id: str) -> RunReport:
         """End a run in any case and return its final account."""
         with self._lock:
             hosted = self._hosted.pop(run_id, None)
-        run = hosted.run if hosted is not None else Run(self._open(run_id))
+        run = hosted.run if hosted is not None else Run(self._open_scope(run_id))
         run.port.close()
         return run.report()
 
@@ -248,29 +241,13 @@ class LedgerRuns:
         """Return whether hooks, or others that ask before calls, report a run."""
         return self._hooked.get(run_id) is not None
 
-    def run_ids(self) -> tuple[str, ...]:
-        """Return the ids of all known runs."""
-        return self.ledger.store.run_ids()
-
-    def report(self, run_id: str) -> RunReport:
-        """Return the account of a run so far."""
-        return self.ledger.report(run_id)
-
-    def digest(self, run_id: str) -> str:
-        """Return the recent errors of a run; empty without any."""
-        return self.ledger.digest(run_id)
-
-    def raw(self, run_id: str, key: str) -> str | None:
-        """Return the newest raw error of the class with this key prefix."""
-        return self.ledger.raw(run_id, key)
-
-    def _of(self, run_id: str, agent: str = "", *, stoppable: bool = False) -> _Hosted:
+    def _host_run(self, run_id: str, agent: str = "", *, stoppable: bool = False) -> _Hosted:
         if stoppable:
             self._hooked.put(run_id, True)
         with self._lock:
             hosted = self._hosted.get(run_id)
             if hosted is None:
-                hosted = self._hosted[run_id] = _Hosted(self._open(run_id, agent, stoppable=stoppable))
+                hosted = self._hosted[run_id] = _Hosted(self._open_scope(run_id, agent, stoppable=stoppable))
                 # What is forgotten here stays counted: its state is in the store, which has bounds of its own.
                 if len(self._hosted) > MAX_RUNS:
                     self._hosted.popitem(last=False)
@@ -281,7 +258,7 @@ class LedgerRuns:
                 hosted.run.port.name_agent(agent)
             return hosted
 
-    def _open(self, run_id: str, agent: str = "", *, stoppable: bool = False) -> RunScope:
+    def _open_scope(self, run_id: str, agent: str = "", *, stoppable: bool = False) -> RunScope:
         settings: RunSettings = {**self._settings, "agent": agent or self._settings.get("agent", "")}
         scope = RunScope(run_id, stoppable=stoppable, **settings)
         scope.open()
@@ -293,7 +270,7 @@ class LedgerRuns:
             return ""
         return f"NOT EXECUTED: {explain_stop(verdict.escalation, verdict.reason)}"
 
-    def _answer(self, call: Call, guidance: str, *, is_read: bool, is_open: bool) -> Answer:
+    def _make_answer(self, call: Call, guidance: str, *, is_read: bool, is_open: bool) -> Answer:
         counted = call.failure
         # Of a failure that is only stated nothing is replaced by as much: its host may show a success. Otherwise the
         # text holds, once, what a human has answered.
@@ -315,9 +292,9 @@ class LedgerRuns:
         )
 
 
-def _name(call: HostCall) -> str:
+def _name_call(call: HostCall) -> str:
     return call.call_id or call_fingerprint(call.tool, call.arguments) or call.tool
 
 
-def _describe(result: HostResult) -> str:
+def _describe_result(result: HostResult) -> str:
     return f"exit code {result.exit_code}" if result.exit_code else _NO_TEXT

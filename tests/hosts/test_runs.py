@@ -11,7 +11,7 @@ from otel_errcompact import Continue, Halt, Options, Pause, Thresholds
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.calls import Answer, HostCall, HostResult, HostRuns
+from otel_errcompact.hosts.calls import Answer, HostCall, HostResult
 from otel_errcompact.hosts.runs import MAX_CALLS, MAX_RUNS, LedgerRuns
 
 HALTS = Thresholds(halts=frozenset({"same"}))
@@ -21,7 +21,7 @@ def make(**call: str) -> HostCall:
     return HostCall(**{"run_id": "s", "tool": "Bash", "arguments": "make", **call})
 
 
-def fail(runs: HostRuns, text: str = "no rule to make target", **call: str) -> Answer:
+def fail(runs: LedgerRuns, text: str = "no rule to make target", **call: str) -> Answer:
     return runs.conclude(make(**call), HostResult(text=text, failed=True, exit_code=2))
 
 
@@ -68,7 +68,7 @@ def test_the_detector_decides_what_a_result_is(runs: LedgerRuns, result: HostRes
     """Each host means something else by a failure."""
     answer = runs.conclude(make(arguments='{"command": "make"}'), result)
     assert (answer.outcome, bool(answer.text)) == (outcome, outcome == "failure")
-    assert runs.report("s").occurrences == (outcome == "failure")
+    assert runs.ledger.report("s").occurrences == (outcome == "failure")
 
 
 def test_a_call_id_counts_once_in_its_run(runs: LedgerRuns) -> None:
@@ -76,7 +76,7 @@ def test_a_call_id_counts_once_in_its_run(runs: LedgerRuns) -> None:
     outcomes = [fail(runs, call_id="c1").outcome for _ in range(2)]
     outcomes += [fail(runs, call_id="c2").outcome, fail(runs, call_id="c1", run_id="t").outcome]
     assert outcomes == ["failure", "counted", "failure", "failure"]
-    assert (runs.report("s").occurrences, runs.report("t").occurrences) == (2, 1)
+    assert (runs.ledger.report("s").occurrences, runs.ledger.report("t").occurrences) == (2, 1)
 
 
 def test_calls_without_an_id_count_each_time(runs: LedgerRuns) -> None:
@@ -129,7 +129,7 @@ def test_a_refusal_that_its_host_reports_as_a_failure_is_none(runs: LedgerRuns) 
     assert refused
     assert fail(runs, "the tool was blocked", call_id="c1").outcome == "ignored"
     assert fail(runs, f"PreToolUse:Bash hook error: {refused}").outcome == "ignored"
-    assert runs.report("s").occurrences == 3
+    assert runs.ledger.report("s").occurrences == 3
 
 
 def test_calls_side_by_side_count_as_one_turn(runs: LedgerRuns) -> None:
@@ -187,7 +187,7 @@ def test_parallel_reports_are_exact(runs: LedgerRuns) -> None:
     with ThreadPoolExecutor(8) as pool:
         outcomes = list(pool.map(lambda number: fail(runs, call_id=f"c{number % 200}").outcome, range(400)))
     assert (outcomes.count("failure"), outcomes.count("counted")) == (200, 200)
-    assert runs.report("s").occurrences == 200
+    assert runs.ledger.report("s").occurrences == 200
 
 
 def test_a_stopped_run_is_refused_until_it_is_resumed(halting: LedgerRuns) -> None:
@@ -269,7 +269,7 @@ def test_a_run_that_nothing_stops_ends_with_its_session(runs: LedgerRuns) -> Non
     assert fail(runs).count == 1
     runs.end("never seen")
     runs.resume("never seen")
-    assert runs.run_ids() == ("s",)
+    assert runs.ledger.store.run_ids() == ("s",)
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_digest_that_comes_back_is_counted_already() -> None:
     runs = LedgerRuns(ledger=Ledger())
     inner = fail(runs, "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'sku'")
     outer = fail(runs, f"Exit code 1\n{inner.text}", call_id="c1")
-    assert (inner.outcome, outer.outcome, runs.report("s").occurrences) == ("failure", "counted", 1)
+    assert (inner.outcome, outer.outcome, runs.ledger.report("s").occurrences) == ("failure", "counted", 1)
 
 
 def test_in_mode_observe_the_agent_reads_what_it_would() -> None:
@@ -327,8 +327,8 @@ def test_in_mode_observe_the_agent_reads_what_it_would() -> None:
 def test_people_ask_for_what_is_known(runs: LedgerRuns) -> None:
     """Digest, raw error and account, before and at the end."""
     answer = fail(runs)
-    assert answer.short in runs.digest("s")
-    assert runs.raw("s", answer.short) == "no rule to make target"
+    assert answer.short in runs.ledger.digest("s")
+    assert runs.ledger.raw("s", answer.short) == "no rule to make target"
     assert runs.close("s").occurrences == 1
     assert runs.close("never seen").occurrences == 0
 

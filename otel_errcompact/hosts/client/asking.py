@@ -55,7 +55,9 @@ def find_socket(environ: Mapping[str, str]) -> str:
     return os.fsdecode(path) if is_ours else ""
 
 
-def ask(path: str, target: str, body: bytes = b"", *, method: str = "POST", limit_s: float = LIMIT_S) -> Reply | None:
+def ask_service(
+    path: str, target: str, body: bytes = b"", *, method: str = "POST", limit_s: float = LIMIT_S
+) -> Reply | None:
     """
     Send a request and return its answer; None without one in time.
 
@@ -67,7 +69,7 @@ def ask(path: str, target: str, body: bytes = b"", *, method: str = "POST", limi
         limit_s: Seconds to wait at most, for everything together.
     """
     ends = time.monotonic() + limit_s
-    connection = _connect(path, ends)
+    connection = _connect_socket(path, ends)
     if connection is None:
         return None
     try:
@@ -79,9 +81,9 @@ def ask(path: str, target: str, body: bytes = b"", *, method: str = "POST", limi
         connection.close()
 
 
-def send(path: str, target: str, body: bytes) -> None:
-    """Post a request and wait for nothing; the arguments are as for `ask`."""
-    connection = _connect(path, time.monotonic() + _SENDING_S)
+def send_request(path: str, target: str, body: bytes) -> None:
+    """Post a request and wait for nothing."""
+    connection = _connect_socket(path, time.monotonic() + _SENDING_S)
     if connection is not None:
         try:
             connection.sendall(_write_request("POST", target, body, _UNREAD))
@@ -91,7 +93,7 @@ def send(path: str, target: str, body: bytes) -> None:
             connection.close()
 
 
-def _connect(path: str, ends: float) -> socket | None:
+def _connect_socket(path: str, ends: float) -> socket | None:
     import _socket
 
     if not hasattr(_socket, "AF_UNIX"):

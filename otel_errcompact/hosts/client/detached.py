@@ -23,16 +23,12 @@ def start(path: bytes, variables: dict[bytes, bytes] = {}) -> None:  # noqa: B00
     Start the service unless that was done a moment ago.
 
     It has a session of its own, its own log for output, and no other file of this process.
-
-    Args:
-        path: The path of its socket, in bytes.
-        variables: What its environment has beside that of this process.
     """
     import posix
 
     folder = path.rpartition(b"/")[0]
     _make_folder(folder)
-    if not _claim(path + STARTING) or posix.fork():
+    if not _claim_start(path + STARTING) or posix.fork():
         return
     try:
         posix.setsid()
@@ -54,7 +50,7 @@ def _make_folder(folder: bytes) -> None:
         posix.mkdir(folder, 0o700)
 
 
-def _claim(marker: bytes) -> bool:
+def _claim_start(marker: bytes) -> bool:
     import posix
     import time
 

@@ -22,13 +22,7 @@ READING_S = 1.5
 
 
 def find_socket(environ: dict[bytes, bytes], platform: str = sys.platform) -> bytes:
-    """
-    Return the path of the service's socket, as `config.service_socket` does.
-
-    Args:
-        environ: The environment, in bytes.
-        platform: As `sys.platform` has it.
-    """
+    """Return the path of the service's socket, as `config.service_socket` does."""
     import posix
 
     if named := environ.get(b"OTEL_ERRCOMPACT_SERVICE"):
@@ -66,7 +60,7 @@ def _read_event(limit: "Callable[[], None]") -> bytes:
         chunks.append(chunk)
 
 
-def _ask(connection: "socket", target: str, body: bytes) -> bytes:
+def _ask_service(connection: "socket", target: str, body: bytes) -> bytes:
     head = (
         f"POST {target} HTTP/1.1\r\nHost: errcompact\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
@@ -79,7 +73,7 @@ def _ask(connection: "socket", target: str, body: bytes) -> bytes:
     return answer if said[:12] == b"HTTP/1.1 200" else b""
 
 
-def _start(path: bytes) -> None:
+def _start_service(path: bytes) -> None:
     # Isolated, Python does not look for modules beside a program.
     sys.path.insert(0, __file__.rpartition("/")[0])
     __import__("detached").start(path, {b"OTEL_ERRCOMPACT_SERVICE_PORT": sys.argv[3].encode()} if sys.argv[3:] else {})
@@ -111,10 +105,10 @@ def main() -> None:
         try:
             connection.connect(path)
         except (FileNotFoundError, ConnectionRefusedError):
-            _start(path)
+            _start_service(path)
         else:
             event = f"?event={sys.argv[2]}" if sys.argv[2:] else ""
-            answer = _ask(connection, f"/v1/hooks/{sys.argv[1]}{event}", body)
+            answer = _ask_service(connection, f"/v1/hooks/{sys.argv[1]}{event}", body)
             while answer:
                 answer = answer[posix.write(1, answer) :]
     finally:

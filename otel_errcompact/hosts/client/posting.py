@@ -31,26 +31,12 @@ _DETACHED: Final = Path(__file__).with_name("detached.py")
 def ask(
     method: str, path: str, body: bytes = b"", *, socket_path: Path | None = None, limit_s: float = LIMIT_S
 ) -> Reply | None:
-    """
-    Send one request and return the answer; None without one.
-
-    Args:
-        method: The method of HTTP.
-        path: The path, with its query.
-        body: The body, as JSON.
-        socket_path: The service's socket; `service_socket()` if None.
-        limit_s: Seconds to wait at most, for everything together.
-    """
-    return asking.ask(str(socket_path or service_socket()), path, body, method=method, limit_s=limit_s)
+    """Send one request and return the answer; None without one in time."""
+    return asking.ask_service(str(socket_path or service_socket()), path, body, method=method, limit_s=limit_s)
 
 
 def start(socket_path: Path | None = None) -> None:
-    """
-    Start the service, detached, unless that was done a moment ago.
-
-    Args:
-        socket_path: Its socket; `service_socket()` if None.
-    """
+    """Start the service, detached, unless that was done a moment ago."""
     place = str((socket_path or service_socket()).absolute())
     # A program of its own forks: to fork one with threads is not safe.
     command = [sys.executable, "-I", "-S", str(_DETACHED), place]

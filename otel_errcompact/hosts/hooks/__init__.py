@@ -7,6 +7,6 @@ place of the raw output or beside it, a refusal before an identical call, the en
 
 from __future__ import annotations
 
-from otel_errcompact.hosts.hooks.dispatch import HOSTS, answer
+from otel_errcompact.hosts.hooks.profiles import HOSTS, answer
 
 __all__ = ["HOSTS", "answer"]

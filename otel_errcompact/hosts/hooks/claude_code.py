@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.hosts.calls import HostResult
-from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook, undecorate
-from otel_errcompact.hosts.hooks.gate import join, news_of, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import as_record, content_of, name_of, output_for, records_of, text_of
+from otel_errcompact.hosts.decorations import is_refused_by_hook, undecorate
+from otel_errcompact.hosts.hooks.gate import join_texts, news_of, stop_of, take_prompt
 from otel_errcompact.hosts.hooks.profile import Profile, Seen, add_context
 from otel_errcompact.hosts.hooks.saved_output import read_saved
+from otel_errcompact.hosts.payloads import as_record, as_records, content_of, name_of, output_for, text_of
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from otel_errcompact.hosts.calls import HostRuns
     from otel_errcompact.hosts.hooks.profile import Event, Kind, Output, Verdict
+    from otel_errcompact.hosts.runs import LedgerRuns
 
 NAME: Final = "claude-code"
 
@@ -52,8 +52,7 @@ def _name_event(event: Event) -> str:
 
 
 def _read_failure(event: Event, _: Kind) -> Seen | None:
-    shown = text_of(event, "error")
-    return None if event.get("is_interrupt") else _read_result(shown, failed=True)
+    return None if event.get("is_interrupt") else _read_result(text_of(event, "error"), failed=True)
 
 
 def _write_news(_: Event, seen: Seen, verdict: Verdict) -> Output:
@@ -66,26 +65,26 @@ def _read_result(shown: str, *, failed: bool | None = None) -> Seen:
     return Seen(shown, read, HostResult(text=read_saved(file) or read, failed=failed, exit_code=exit_code))
 
 
-def _after_success(host: Profile, event: Event, runs: HostRuns) -> Output:
+def _after_success(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     call = host.read_call(event)
     if call is None:
         return {}
     shown = content_of(event.get("tool_response"))
     answered = runs.conclude(call, HostResult(text=undecorate(NAME, shown).text, failed=False))
-    return add_context("PostToolUse", join(news_of(answered, shown), _stops_below(event, event, runs)))
+    return add_context("PostToolUse", join_texts(news_of(answered, shown), _stops_below(event, event, runs)))
 
 
-def _after_batch(host: Profile, event: Event, runs: HostRuns) -> Output:
-    news = [text for called in records_of(event, "tool_calls") for text in _settle(host, event, called, runs)]
+def _after_batch(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    news = [text for called in as_records(event.get("tool_calls")) for text in _settle_call(host, event, called, runs)]
     run_id = host.find_run(event)
     runs.begin_turn(run_id)
     stop = stop_of(run_id, runs)
     if stop:
-        return {"continue": False, "stopReason": join(*news, f"errcompact: {stop}")}
-    return add_context("PostToolBatch", join(*news))
+        return {"continue": False, "stopReason": join_texts(*news, f"errcompact: {stop}")}
+    return add_context("PostToolBatch", join_texts(*news))
 
 
-def _settle(host: Profile, event: Event, called: Event, runs: HostRuns) -> Iterator[str]:
+def _settle_call(host: Profile, event: Event, called: Event, runs: LedgerRuns) -> Iterator[str]:
     call, shown = host.read_call({**event, **called}), content_of(called.get("tool_response"))
     if call is None or is_refused_by_hook(shown):
         return
@@ -102,20 +101,20 @@ def _say_failed(tool: str, shown: str, exit_code: int | None) -> bool | None:
     return False if tool == _COMMANDS and exit_code is None else None
 
 
-def _stops_below(event: Event, called: Event, runs: HostRuns) -> str:
+def _stops_below(event: Event, called: Event, runs: LedgerRuns) -> str:
     if name_of(called, "tool_name") not in _OF_SUB_AGENTS:
         return ""
     return _describe_stops(event, content_of(called.get("tool_response")), called.get("tool_response"), runs)
 
 
-def _describe_stops(event: Event, text: str, response: object, runs: HostRuns) -> str:
+def _describe_stops(event: Event, text: str, response: object, runs: LedgerRuns) -> str:
     # A sub-agent that was stopped reports nothing: its reason has to reach the agent that waits for it.
     named = name_of(as_record(response), "agentId")
     found = [named, *(match["id"] for match in _AGENT_ID.finditer(text))]
     agents = list(dict.fromkeys(filter(None, found)))[:_MAX_AGENTS]
     session = name_of(event, "session_id")
     verdicts = {agent: runs.verdict(f"{session}/{agent}") for agent in agents}
-    return join(
+    return join_texts(
         *(
             f"errcompact has stopped the sub-agent {agent}: {explain_stop(verdict.escalation, verdict.reason)}"
             for agent, verdict in verdicts.items()
@@ -124,13 +123,13 @@ def _describe_stops(event: Event, text: str, response: object, runs: HostRuns) -
     )
 
 
-def _on_prompt(host: Profile, event: Event, runs: HostRuns) -> Output:
+def _on_prompt(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     prompt = text_of(event, "prompt")
     if not name_of(event, host.agent):  # the prompt of a sub-agent is written by a model
         take_prompt(host.find_run(event), prompt, runs)
     stops = _describe_stops(event, prompt, None, runs) if "<task-id>" in prompt else ""
     stop = stop_of(host.find_run(event), runs)
-    return add_context("UserPromptSubmit", join(stops, stop and f"errcompact: {stop}"))
+    return add_context("UserPromptSubmit", join_texts(stops, stop and f"errcompact: {stop}"))
 
 
 PROFILE: Final = Profile(

@@ -8,7 +8,8 @@ from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from otel_errcompact.hosts.calls import Answer, HostCall, HostRuns
+    from otel_errcompact.hosts.calls import Answer, HostCall
+    from otel_errcompact.hosts.runs import LedgerRuns
 
 _RESUME: Final = lazy_pattern(r"(?is)\s*/?errcompact[ :-]{1,3}resume\b[ :,.]{0,3}(?P<message>.{0,4000})")
 _BY_ANY_PROMPT: Final = "the user's next prompt lets it continue"
@@ -27,7 +28,7 @@ _TASK: Final = "<task-notification>"
 """How a prompt begins that the host itself has written."""
 
 
-def refuse_call(call: HostCall, runs: HostRuns) -> str:
+def refuse_call(call: HostCall, runs: LedgerRuns) -> str:
     """Return why a call must not be executed; empty if it may."""
     stop = stop_of(call.run_id, runs)
     if stop:
@@ -35,15 +36,11 @@ def refuse_call(call: HostCall, runs: HostRuns) -> str:
     return runs.refuse(call)
 
 
-def stop_of(run_id: str, runs: HostRuns) -> str:
+def stop_of(run_id: str, runs: LedgerRuns) -> str:
     """
     Return why a run is stopped; empty if it may continue.
 
     A sub-agent is stopped with the session that it works for.
-
-    Args:
-        run_id: The session, or `session/agent`.
-        runs: The runs of all hosts.
     """
     session = run_id.partition("/")[0]
     for each in dict.fromkeys((session, run_id)):
@@ -55,16 +52,11 @@ def stop_of(run_id: str, runs: HostRuns) -> str:
     return ""
 
 
-def take_prompt(run_id: str, prompt: str, runs: HostRuns) -> None:
+def take_prompt(run_id: str, prompt: str, runs: LedgerRuns) -> None:
     """
     Let a run and its sub-agents continue that waited for it.
 
     A run that was halted waits for the words `errcompact resume`: programs that resume sessions send prompts too.
-
-    Args:
-        run_id: The session.
-        prompt: What the human has written.
-        runs: The runs of all hosts.
     """
     if prompt.lstrip().startswith(_TASK):
         return
@@ -76,20 +68,14 @@ def take_prompt(run_id: str, prompt: str, runs: HostRuns) -> None:
             runs.resume(each, found["message"].strip() if found is not None else "")
 
 
-def join(*texts: str) -> str:
+def join_texts(*texts: str) -> str:
     """Return texts under one another, without empty ones."""
     return "\n".join(filter(None, texts))
 
 
 def news_of(answer: Answer, shown: str) -> str:
-    """
-    Return what the agent is to read beside a result.
-
-    Args:
-        answer: What came of the call.
-        shown: The raw result, which the host shows whatever we say.
-    """
-    return join(_news_in(answer.text, shown) if answer.outcome == "failure" else "", answer.beside)
+    """Return what the agent is to read beside a result."""
+    return join_texts(_news_in(answer.text, shown) if answer.outcome == "failure" else "", answer.beside)
 
 
 def _news_in(text: str, shown: str) -> str:
@@ -99,7 +85,7 @@ def _news_in(text: str, shown: str) -> str:
     if shown and text.startswith(shown):
         news = text[len(shown) :].strip()
     elif len(shown) < _LONG and _REPEATED.search(text) is None:
-        news = join(*(line for line in text.split("\n") if line.startswith(_BESIDE_FACTS)))
+        news = join_texts(*(line for line in text.split("\n") if line.startswith(_BESIDE_FACTS)))
     else:
         news = text
     return "" if _NAME_OF_CLASS.fullmatch(news) else news

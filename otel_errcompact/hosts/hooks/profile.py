@@ -1,4 +1,4 @@
-"""What a host calls its events and fields, and how it is answered."""
+"""What a host calls events and fields, and how it is answered."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from otel_errcompact.hosts.hooks.decorations import is_refused_by_hook
+from otel_errcompact.hosts.decorations import is_refused_by_hook
 from otel_errcompact.hosts.hooks.gate import refuse_call, stop_of, take_prompt
-from otel_errcompact.hosts.hooks.payloads import CallFields, name_of, output_for, read_call, text_of
+from otel_errcompact.hosts.payloads import CallFields, name_of, output_for, read_call, text_of
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact.hosts.calls import Answer, HostCall, HostResult, HostRuns
+    from otel_errcompact.hosts.calls import Answer, HostCall, HostResult
+    from otel_errcompact.hosts.runs import LedgerRuns
 
     Event = Mapping[str, object]
     Output = dict[str, object]
-    Own = Callable[["Profile", Event, HostRuns], Output]
+    Own = Callable[["Profile", Event, LedgerRuns], Output]
 
 Kind = Literal["before", "after", "failure", "batch", "turn", "prompt", "start", "end", "agent_end"]
 
 OF_CALLS: Final = frozenset({"before", "after", "failure"})
+_NOTHING: Final[Mapping[Kind, Own]] = {}
 
 
 class Seen(NamedTuple):
@@ -87,7 +89,7 @@ class Profile:
     """Whether something can be added to a prompt and to the start of a session."""
 
     says_turns: bool = False
-    own: Mapping[Kind, Own] = field(default_factory=dict)
+    own: Mapping[Kind, Own] = field(default_factory=lambda: _NOTHING)
     """What it is truly different in."""
 
     def find_run(self, event: Event) -> str:
@@ -100,26 +102,26 @@ class Profile:
         return replace(call, says_turns=self.says_turns and bool(call.call_id)) if call is not None else None
 
 
-def answer_event(host: Profile, event: Event, runs: HostRuns) -> Output:
+def answer_event(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     """Return what a host reads as the output of a hook."""
     kind = host.events.get(host.name_event(event))
     if kind is None or not host.find_run(event):
         return {}
-    return (host.own.get(kind) or _ANSWERS.get(kind) or partial(_after, kind=kind))(host, event, runs)
+    return (host.own.get(kind) or _ANSWERS.get(kind) or partial(_after_call, kind=kind))(host, event, runs)
 
 
 def add_context(event: str, text: str) -> Output:
-    """Return an answer that adds a text, in the form that Claude Code has set."""
+    """Return an answer that adds a text, as Claude Code has it."""
     return output_for(event, additionalContext=text) if text else {}
 
 
-def _before(host: Profile, event: Event, runs: HostRuns) -> Output:
+def _before_call(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     call = host.read_call(event)
     reason = refuse_call(call, runs) if call is not None else ""
     return host.refuse(reason) if reason else {}
 
 
-def _after(host: Profile, event: Event, runs: HostRuns, kind: Kind) -> Output:
+def _after_call(host: Profile, event: Event, runs: LedgerRuns, kind: Kind) -> Output:
     call, seen = host.read_call(event), host.read(event, kind)
     if call is None or seen is None or is_refused_by_hook(seen.shown):
         return {}
@@ -127,34 +129,34 @@ def _after(host: Profile, event: Event, runs: HostRuns, kind: Kind) -> Output:
     return host.write(event, seen, Verdict(kind, call, answer, partial(stop_of, call.run_id, runs)))
 
 
-def _on_turn(host: Profile, event: Event, runs: HostRuns) -> Output:
+def _on_turn(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     runs.begin_turn(host.find_run(event))
     return {}
 
 
-def _on_prompt(host: Profile, event: Event, runs: HostRuns) -> Output:
+def _on_prompt(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     if not name_of(event, host.agent):  # the prompt of a sub-agent is written by a model
         take_prompt(host.find_run(event), text_of(event, "prompt"), runs)
     return _on_start(host, event, runs)
 
 
-def _on_start(host: Profile, event: Event, runs: HostRuns) -> Output:
+def _on_start(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     stop = stop_of(host.find_run(event), runs) if host.says_stops else ""
     return add_context(host.name_event(event), stop and f"errcompact: {stop}")
 
 
-def _on_end(host: Profile, event: Event, runs: HostRuns) -> Output:
+def _on_end(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     runs.end(host.find_run(event))
     return {}
 
 
-def _on_agent_end(host: Profile, event: Event, runs: HostRuns) -> Output:
+def _on_agent_end(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     # An older host does not say which one has ended: then it must not be the session.
     return _on_end(host, event, runs) if name_of(event, host.agent) else {}
 
 
 _ANSWERS: Final[Mapping[Kind, Own]] = {
-    "before": _before,
+    "before": _before_call,
     "turn": _on_turn,
     "prompt": _on_prompt,
     "start": _on_start,

@@ -1,32 +1,35 @@
-"""The hosts: a row each, and how each says what a call has returned."""
+"""The hosts, a row each, and how they say what calls return."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.calls import HostResult
+from otel_errcompact.hosts.decorations import find_pointer, undecorate
 from otel_errcompact.hosts.hooks import claude_code
-from otel_errcompact.hosts.hooks.decorations import find_pointer, undecorate
-from otel_errcompact.hosts.hooks.gate import join, news_of
-from otel_errcompact.hosts.hooks.payloads import (
+from otel_errcompact.hosts.hooks.gate import join_texts, news_of
+from otel_errcompact.hosts.hooks.profile import Profile, Seen, add_context, answer_event
+from otel_errcompact.hosts.hooks.saved_output import read_saved
+from otel_errcompact.hosts.payloads import (
     CallFields,
     as_record,
     content_of,
     name_of,
     number_of,
+    open_envelope,
     record_of,
-    records_of,
     text_of,
 )
-from otel_errcompact.hosts.hooks.profile import Profile, Seen, add_context
-from otel_errcompact.hosts.hooks.saved_output import read_saved
+from otel_errcompact.installation.install import current_ledger
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from otel_errcompact.hosts.hooks.profile import Event, Kind, Output, Verdict
+    from otel_errcompact.hosts.runs import LedgerRuns
+    from otel_errcompact.runtime.guard import Guard
 
 
 # --- Codex: its hooks cannot stop a run, so that every further call of a stopped one is refused.
@@ -43,7 +46,7 @@ def _write_codex(_: Event, seen: Seen, verdict: Verdict) -> Output:
     answer = verdict.answer
     if not verdict.replaces:
         return add_context("PostToolUse", answer.beside)
-    reason = join(answer.text, find_pointer(seen.shown), answer.guidance, verdict.find_stop())
+    reason = join_texts(answer.text, find_pointer(seen.shown), answer.guidance, verdict.find_stop())
     return {"decision": "block", "reason": reason}
 
 
@@ -87,14 +90,14 @@ def _read_copilot(event: Event, kind: Kind) -> Seen | None:
 def _write_copilot(event: Event, seen: Seen, verdict: Verdict) -> Output:
     answer = verdict.answer
     if verdict.kind == "failure":
-        added = join(news_of(answer, seen.read), verdict.find_stop())
+        added = join_texts(news_of(answer, seen.read), verdict.find_stop())
         return {"additionalContext": added} if added else {}
     if not verdict.replaces:
         return {"additionalContext": answer.beside} if answer.beside else {}
     partly = f"only the beginning of the output was read; the whole was saved to {seen.file}"
     place = seen.file and (partly if seen.read == seen.result.text else f"whole output: {seen.file}")
     result = record_of(event, *_RESULT)
-    digest = join(answer.text, place, answer.guidance, verdict.find_stop())
+    digest = join_texts(answer.text, place, answer.guidance, verdict.find_stop())
     # Everything else of the result stays what it is: the host drops one that lacks its type.
     changed = {_name_in(result, _TYPE): name_of(result, *_TYPE) or "success", _name_in(result, _TEXT): digest}
     return {"modifiedResult": {**result, **changed}}
@@ -127,17 +130,14 @@ def _write_cursor(_: Event, seen: Seen, verdict: Verdict) -> Output:
     answer, failed = verdict.answer, verdict.kind == "failure"
     stop = verdict.find_stop() if failed or answer.outcome == "failure" else ""
     if verdict.replaces and not failed and verdict.call.tool.lower().startswith("mcp"):
-        replaced = join(answer.text, answer.guidance, stop)
+        replaced = join_texts(answer.text, answer.guidance, stop)
         return {"updated_mcp_tool_output": {"content": [{"type": "text", "text": replaced}], "isError": True}}
-    added = join(news_of(answer, seen.read), stop)
+    added = join_texts(news_of(answer, seen.read), stop)
     return {"additional_context": added[:MAX_CONTEXT]} if added else {}
 
 
 # --- Gemini CLI: the hooks see the whole output, and an exit status other than 0 is a success.
 
-_MCP_ERROR: Final = lazy_pattern(
-    r"MCP tool '[^'\n]{1,200}' reported tool error for function call: [^\n]{0,100000}? with response: (?=\[\{)"
-)
 _SIGNAL: Final = lazy_pattern(r"(?m)^Signal: [0-9A-Z]")
 _NOT_EXECUTED: Final = frozenset({"policy_violation", "execution_denied", "cancelled", "user_cancelled"})
 """Kinds of errors of calls that a hook, a rule or the user has declined."""
@@ -153,27 +153,15 @@ def _read_gemini(event: Event, _: Kind) -> Seen | None:
     text, exit_code, _file = undecorate("gemini", shown)
     # Of a command that ended with 0 no status is told, of one that was ended from outside its signal.
     failed = bool(error) or (None if _SIGNAL.search(shown) else exit_code is not None and exit_code != 0)
-    return Seen(shown, text, HostResult(text=_open_envelope(text), failed=failed, exit_code=exit_code))
-
-
-def _open_envelope(text: str) -> str:
-    # A tool of an MCP server that has failed: its words are in JSON, behind the call with its arguments.
-    found = _MCP_ERROR.match(text)
-    try:
-        opened: object = json.loads(text[found.end() :]) if found is not None else None
-    except (ValueError, RecursionError):
-        return text
-    parts = records_of({"": opened}, "")
-    texts = [content_of(record_of(record_of(part, "functionResponse"), "response")) for part in parts]
-    return join(*texts) or text
+    return Seen(shown, text, HostResult(text=open_envelope(text), failed=failed, exit_code=exit_code))
 
 
 def _write_gemini(_: Event, seen: Seen, verdict: Verdict) -> Output:
     answer, stop = verdict.answer, verdict.find_stop()
     if stop:
-        return {"continue": False, "stopReason": join(answer.text, answer.guidance, f"errcompact: {stop}")}
+        return {"continue": False, "stopReason": join_texts(answer.text, answer.guidance, f"errcompact: {stop}")}
     if verdict.replaces:
-        return {"decision": "deny", "reason": join(answer.text, find_pointer(seen.shown), answer.guidance)}
+        return {"decision": "deny", "reason": join_texts(answer.text, find_pointer(seen.shown), answer.guidance)}
     return add_context("AfterTool", answer.guidance)
 
 
@@ -207,7 +195,7 @@ def _write_opencode(_: Event, seen: Seen, verdict: Verdict) -> Output:
     if verdict.kind == "failure" or not verdict.replaces:
         return {}
     place = seen.file and f"whole output: {seen.file}"
-    return {"output": join(answer.text, place, answer.guidance, verdict.find_stop())}
+    return {"output": join_texts(answer.text, place, answer.guidance, verdict.find_stop())}
 
 
 PROFILES: Final[Mapping[str, Profile]] = {
@@ -313,3 +301,35 @@ PROFILES: Final[Mapping[str, Profile]] = {
     )
 }
 """By the name that the command line and the service take."""
+HOSTS: Final = tuple(PROFILES)
+"""The names of the hosts, as the command line and the service take them."""
+
+STAGE: Final = "hook"
+"""Where the guard counts faults of ours."""
+
+
+def answer(
+    host: str, event: Mapping[str, object], runs: LedgerRuns, *, guard: Guard | None = None
+) -> dict[str, object]:
+    """
+    Return a host's own JSON answer to an event of its hooks.
+
+    Args:
+        host: The host's name, one of `HOSTS`.
+        event: What the host has written; fields that are missing or odd count as empty.
+        runs: The runs of all hosts.
+        guard: Counts faults of ours, which the host never sees; that of the current ledger if None.
+
+    Returns:
+        The answer; empty where there is nothing to say, and then the host does what it does without us.
+
+    Raises:
+        ConfigurationError: There is no such host.
+    """
+    profile = PROFILES.get(host)
+    if profile is None:
+        raise ConfigurationError(f"there are no hooks for the host {host!r}; the hosts are {', '.join(HOSTS)}")
+    guard = current_ledger().guard if guard is None else guard
+    with guard.stage(STAGE):
+        return answer_event(profile, event, runs)
+    return {}

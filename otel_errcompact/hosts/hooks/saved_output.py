@@ -19,12 +19,7 @@ _NAME: Final = lazy_pattern(
 
 
 def read_saved(path: str) -> str:
-    """
-    Return an output that was saved; empty if it is none.
-
-    Args:
-        path: Its path, as the result of the tool has it.
-    """
+    """Return an output that was saved; empty if it is none."""
     if not path or _NAME.fullmatch(path) is None:
         return ""
     try:

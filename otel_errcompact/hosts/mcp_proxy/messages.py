@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Final, cast
+from typing import Final
+
+from otel_errcompact.hosts.payloads import as_list, as_records, record_of, text_of
 
 Message = dict[str, object]
 
@@ -14,14 +16,32 @@ _PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 """Stands in requests of the protocol without sessions, whose results name their type."""
 
 
+class LineBuffer:
+    """Puts chunks together to lines, each with its line end."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def add(self, chunk: bytes) -> list[bytes]:
+        """Return completed lines; an empty chunk is the end."""
+        if not chunk:
+            rest, self._parts = b"".join(self._parts), []
+            return [rest + b"\n"] if rest.strip() else []
+        if b"\n" not in chunk:
+            self._parts.append(chunk)
+            return []
+        *lines, rest = b"".join((*self._parts, chunk)).split(b"\n")
+        self._parts = [rest] if rest else []
+        return [line + b"\n" for line in lines]
+
+
 def parse_line(line: bytes) -> list[Message]:
     """Return the messages of a line; more than one is a batch."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):
         return []
-    elements = cast("list[object]", value) if isinstance(value, list) else [value]
-    return [cast("Message", element) for element in elements if isinstance(element, dict)]
+    return as_records(as_list(value) or [value])
 
 
 def write_line(messages: list[Message], *, batch: bool = False) -> bytes:
@@ -42,8 +62,7 @@ def key_of(identifier: object) -> str:
 
 def method_of(message: Message) -> str:
     """Return the method of a request or notification; empty for an answer."""
-    method = message.get("method")
-    return method if isinstance(method, str) else ""
+    return text_of(message, "method")
 
 
 def is_request(message: Message) -> bool:
@@ -58,19 +77,12 @@ def is_answer(message: Message) -> bool:
 
 def params_of(message: Message) -> Message:
     """Return the parameters of a request; empty without any."""
-    params = message.get("params")
-    return cast("Message", params) if isinstance(params, dict) else {}
-
-
-def mapping_of(message: Message, name: str) -> Message:
-    """Return a member that is an object; empty if it is none."""
-    value = message.get(name)
-    return cast("Message", value) if isinstance(value, dict) else {}
+    return record_of(message, "params")
 
 
 def make_answer(request: Message, result: Message) -> Message:
     """Return the answer to a request, in the form of its protocol."""
-    typed: Message = {"resultType": "complete"} if _PROTOCOL_VERSION in mapping_of(params_of(request), "_meta") else {}
+    typed: Message = {"resultType": "complete"} if _PROTOCOL_VERSION in record_of(params_of(request), "_meta") else {}
     return {"jsonrpc": "2.0", "id": request["id"], "result": {**result, **typed}}
 
 

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.hosts.mcp_proxy.lines import LineBuffer
+from otel_errcompact.hosts.mcp_proxy.messages import LineBuffer
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -29,10 +29,6 @@ class ServerProcess:
     A server in a process group of its own.
 
     What it writes to standard error goes to ours.
-
-    Args:
-        process: The process.
-        name: What messages call it: its program, without arguments, which may hold secrets.
     """
 
     def __init__(self, process: Process, name: str) -> None:
@@ -49,12 +45,7 @@ class ServerProcess:
                 yield line
 
     async def write(self, line: bytes) -> None:
-        """
-        Send it a line.
-
-        Raises:
-            OSError: It reads no more.
-        """
+        """Send it a line."""
         source = self._process.stdin
         if source is None or source.is_closing():
             raise BrokenPipeError("its input is closed")
@@ -67,19 +58,14 @@ class ServerProcess:
             self._process.stdin.close()
 
     async def stop(self, *, at_once: bool = False) -> None:
-        """
-        End it and all that it has started.
-
-        Args:
-            at_once: Without waiting for it to end by itself when its input closes.
-        """
+        """End it and all that it has started."""
         await self.finish()
         if not at_once:
-            await self._wait()
-        if self._signal(signal.SIGTERM):
-            await self._wait()
-            self._signal(_KILL)
-            await self._wait()
+            await self._wait_for_end()
+        if self._send_signal(signal.SIGTERM):
+            await self._wait_for_end()
+            self._send_signal(_KILL)
+            await self._wait_for_end()
         await _wait_until(lambda: self._process.returncode is not None)  # the loop learns of the end a moment later
 
     def describe(self) -> str:
@@ -90,16 +76,16 @@ class ServerProcess:
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
         return f"the MCP server '{self._name}' ended ({how})"
 
-    async def _wait(self) -> None:
+    async def _wait_for_end(self) -> None:
         # `wait` of asyncio waits for the pipes as well, which a process that outlives the server may hold open.
         await _wait_until(lambda: not self._is_alive())
 
     def _is_alive(self) -> bool:
         if not _HAS_GROUPS:
             return self._process.returncode is None
-        return self._signal(0)
+        return self._send_signal(0)
 
-    def _signal(self, number: int) -> bool:
+    def _send_signal(self, number: int) -> bool:
         # Whether anything was left to get it.
         if not _HAS_GROUPS:
             if self._process.returncode is not None:
@@ -121,15 +107,7 @@ async def _wait_until(is_so: Callable[[], bool]) -> None:
 
 
 async def start_process(command: Sequence[str]) -> ServerProcess:
-    """
-    Start a server with our environment and working directory.
-
-    Args:
-        command: The program and its arguments.
-
-    Raises:
-        OSError: There is no such program, or it cannot be started.
-    """
+    """Start a server with our environment and working directory."""
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=_HAS_GROUPS
     )

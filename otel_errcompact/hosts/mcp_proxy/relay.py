@@ -15,18 +15,20 @@ from otel_errcompact.hosts.mcp_proxy.messages import (
     is_request,
     key_of,
     make_error,
-    mapping_of,
     method_of,
     params_of,
     parse_line,
     write_line,
 )
 from otel_errcompact.hosts.mcp_proxy.tool_calls import ToolCall, ToolCalls
+from otel_errcompact.hosts.payloads import record_of, text_of
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from otel_errcompact.hosts.mcp_proxy.standard_streams import StandardStreams
 
 _logger: Final = logging.getLogger("otel_errcompact")
 
@@ -42,18 +44,6 @@ LASTING: Final = {"logging/setLevel": "", "resources/subscribe": "uri"}
 """Requests whose effect lasts as long as the server, with the parameter that they are about."""
 
 UNDONE_BY: Final = {"resources/unsubscribe": "resources/subscribe"}
-
-
-class Client(Protocol):
-    """The side that asks."""
-
-    def read(self) -> AsyncIterator[bytes]:
-        """Yield its lines until it closes."""
-        ...
-
-    async def write(self, line: bytes) -> None:
-        """Send it a line."""
-        ...
 
 
 class Server(Protocol):
@@ -117,15 +107,10 @@ class Relay:
     Passes lines between a client and a server that may end.
 
     It is started again at the next request.
-
-    Args:
-        client: The side that asks.
-        start: Starts the server again; raises `OSError` if it cannot.
-        calls: What is done about calls of tools; other messages pass before it is ready.
     """
 
     def __init__(
-        self, client: Client, start: Callable[[], Awaitable[Server]], calls: asyncio.Future[ToolCalls]
+        self, client: StandardStreams, start: Callable[[], Awaitable[Server]], calls: asyncio.Future[ToolCalls]
     ) -> None:
         self._client = client
         self._start = start
@@ -141,13 +126,7 @@ class Relay:
         self._guard = Guard()
 
     async def run(self, server: Server, stop: asyncio.Event) -> None:
-        """
-        Relay until the client closes, or until it is asked to stop.
-
-        Args:
-            server: The server, which is ended in any case.
-            stop: Set where everything has to end at once.
-        """
+        """Relay until the client closes, or at once when `stop` is set."""
         self._take_up(server)
         asked = asyncio.ensure_future(stop.wait())
         reading = asyncio.ensure_future(self._read_client())
@@ -155,7 +134,7 @@ class Relay:
             await asyncio.wait({asked, reading}, return_when=asyncio.FIRST_COMPLETED)
             if not stop.is_set():
                 await reading
-                await self._finish(asked)
+                await self._finish_pending(asked)
         finally:
             self._stopping = True
             reading.cancel()
@@ -166,7 +145,7 @@ class Relay:
                 await asyncio.wait({self._pump}, timeout=1)
                 self._pump.cancel()
 
-    async def _finish(self, asked: asyncio.Task[Literal[True]]) -> None:
+    async def _finish_pending(self, asked: asyncio.Task[Literal[True]]) -> None:
         if self._server is None or self._pump is None:
             return
         await self._server.finish()
@@ -181,9 +160,9 @@ class Relay:
             messages = parse_line(line)
             passed = [message for message in messages if await self._take_from_client(message)]
             if len(passed) == len(messages):
-                await self._send(line, messages)
+                await self._send_line(line, messages)
             elif passed:
-                await self._send(write_line(passed, batch=True), passed)
+                await self._send_line(write_line(passed, batch=True), passed)
 
     async def _take_from_client(self, message: Message) -> bool:
         # Whether the server is to get it.
@@ -194,8 +173,7 @@ class Relay:
             return True
         call: ToolCall | None = None
         if method == "initialize":
-            name = mapping_of(params_of(message), "clientInfo").get("name")
-            self._client_name = name if isinstance(name, str) else ""
+            self._client_name = text_of(record_of(params_of(message), "clientInfo"), "name")
         elif method == "tools/call":
             calls, begun = await self._calls(), None
             with self._guard.stage("mcp_begin"):
@@ -211,7 +189,7 @@ class Relay:
         self._pending[key_of(message["id"])] = pending
         return True
 
-    async def _send(self, line: bytes, messages: list[Message]) -> None:
+    async def _send_line(self, line: bytes, messages: list[Message]) -> None:
         for message in messages:
             self._lasting.note(message)
         if self._server is None:
@@ -249,18 +227,18 @@ class Relay:
         lasting = self._lasting
         if lasting.handshake is None:
             return
-        await self._ask(server, lasting.handshake)
+        await self._ask_server(server, lasting.handshake)
         if lasting.is_initialized:
             note: Message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-            with suppress(OSError):  # as in `_ask`
+            with suppress(OSError):  # as in `_ask_server`
                 await server.write(write_line([note]))
         for request in lasting.requests.values():
-            await self._ask(server, request)
+            await self._ask_server(server, request)
         if self._server is not server:
             await self._wait_for_end()
             raise ConnectionError(f"{server.describe()} when it had shaken hands")
 
-    async def _ask(self, server: Server, request: Message) -> None:
+    async def _ask_server(self, server: Server, request: Message) -> None:
         identifier = f"errcompact-{uuid.uuid4().hex}"
         answered = self._own[key_of(identifier)] = asyncio.get_running_loop().create_future()
         with suppress(OSError):  # the end of the server, which is near, says more

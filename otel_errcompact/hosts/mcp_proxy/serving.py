@@ -9,7 +9,7 @@ import signal
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import ConfigurationError
@@ -29,20 +29,9 @@ _BY_SIGNAL: Final = 128
 _NAME: Final = "errcompact-mcp"
 
 
-class Connect(Protocol):
-    """Connects to a server on the net."""
-
-    async def __call__(self, url: str, *, transport: str, headers: Mapping[str, str]) -> Server:
-        """Return the server, as `connect` of `integrations.links.mcp` does."""
-        ...
-
-
 def serve_command(command: Sequence[str]) -> int:
     """
     Stand between standard streams and a server that is a program.
-
-    Args:
-        command: The program and its arguments.
 
     Returns:
         The exit status: 0, or 128 and the number of the signal that ended it.
@@ -54,7 +43,7 @@ def serve_command(command: Sequence[str]) -> int:
         raise ConfigurationError(
             f"mcp: no program '{command[0]}' is found; give the server's command as its own client would start it"
         )
-    return asyncio.run(_serve(partial(start_process, command), command[0]))
+    return asyncio.run(_serve_client(partial(start_process, command), command[0]))
 
 
 def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | None = None) -> int:
@@ -80,22 +69,17 @@ def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | Non
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigurationError(f"mcp: '{url}' is no address; it begins with http:// or https:// and names a host")
     # By its name, since its types are checked where its package is.
-    connect: Connect = import_module("otel_errcompact.integrations.links.mcp").connect
-    return asyncio.run(_serve(partial(connect, url, transport=transport, headers=headers or {}), parts.hostname))
+    connect: Callable[..., Awaitable[Server]] = import_module("otel_errcompact.integrations.links.mcp").connect
+    return asyncio.run(_serve_client(partial(connect, url, transport=transport, headers=headers or {}), parts.hostname))
 
 
 def read_headers(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """
-    Return the headers that variables hold, `ERRCOMPACT_HEADER_NAME=VALUE`.
-
-    Args:
-        environ: The environment; that of the process if None.
-    """
+    """Return the headers that variables hold, `ERRCOMPACT_HEADER_NAME=VALUE`."""
     environ = os.environ if environ is None else environ
     return {name.removeprefix(HEADER): value for name, value in environ.items() if name.startswith(HEADER)}
 
 
-async def _serve(start: Callable[[], Awaitable[Server]], name: str) -> int:
+async def _serve_client(start: Callable[[], Awaitable[Server]], name: str) -> int:
     stop, caught = asyncio.Event(), list[int]()
     _watch_signals(stop, caught)
     try:

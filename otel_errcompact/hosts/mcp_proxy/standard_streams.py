@@ -9,7 +9,7 @@ import queue
 import threading
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.hosts.mcp_proxy.lines import LineBuffer
+from otel_errcompact.hosts.mcp_proxy.messages import LineBuffer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,11 +27,6 @@ class StandardStreams:
 
     Files and terminals do as well as pipes, on every system. The threads for it are left behind at the end: one that
     waits for input cannot be ended.
-
-    Args:
-        gone: Set when the client reads no more.
-        source: The descriptor of standard input.
-        sink: The descriptor of standard output.
     """
 
     def __init__(self, gone: asyncio.Event, *, source: int = 0, sink: int = 1) -> None:
@@ -83,11 +78,11 @@ class StandardStreams:
                 except OSError:
                     is_gone = True
             try:
-                self._loop.call_soon_threadsafe(self._settle, written, is_gone)
+                self._loop.call_soon_threadsafe(self._settle_write, written, is_gone)
             except RuntimeError:
                 return  # the loop has ended
 
-    def _settle(self, written: asyncio.Future[None], is_gone: bool) -> None:
+    def _settle_write(self, written: asyncio.Future[None], is_gone: bool) -> None:
         if is_gone:
             self._gone.set()
         if not written.done():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.hosts.mcp_proxy.messages import Message, make_answer, make_tool_error, mapping_of, params_of
+from otel_errcompact.hosts.mcp_proxy.messages import Message, make_answer, make_tool_error, params_of
+from otel_errcompact.hosts.payloads import as_records, record_of, text_of
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -39,13 +40,7 @@ class ToolCall:
 
 
 class ToolCalls:
-    """
-    The tool calls of one client: one run.
-
-    Args:
-        runs: Where the run is.
-        archive: Keeps raw texts for the agent to look up; None where it cannot open files.
-    """
+    """The tool calls of one client: one run."""
 
     def __init__(self, runs: RunRegistry, archive: Archive | None = None) -> None:
         self.run_id: Final = f"mcp-{uuid.uuid4().hex}"
@@ -55,58 +50,38 @@ class ToolCalls:
         self._archive = archive
 
     async def begin(self, request: Message) -> ToolCall | Message:
-        """
-        Return a call to be executed, or the answer that refuses it.
-
-        Args:
-            request: A `tools/call`.
-        """
+        """Return a call to be executed, or the answer that refuses it."""
         params, port = params_of(request), self._run.port
         call = ToolCall(
             request=request,
             tool=str(params.get("name", "")),
-            arguments=mapping_of(params, "arguments"),
+            arguments=record_of(params, "arguments"),
             began=port.mark_request(),
         )
         refusal = await port.arefuse(call.tool, arguments=call.arguments, began=call.began)
         return make_answer(request, make_tool_error(refusal)) if refusal else call
 
     async def conclude(self, call: ToolCall, answer: Message) -> Message | None:
-        """
-        Count an answer, and return what stands in its place.
-
-        Args:
-            call: The call.
-            answer: What its server says, as the client would read it.
-
-        Returns:
-            None where the answer stays as it is.
-        """
-        error, result = mapping_of(answer, "error"), mapping_of(answer, "result")
+        """Count an answer, and return what stands in its place, if anything."""
+        error, result = record_of(answer, "error"), record_of(answer, "result")
         if error:
             text = error.get("message")
             code = error.get("code")
             if (isinstance(code, int) and code in FOR_PROGRAMS) or not isinstance(text, str):
                 return None
-            digest = await self._digest(call, text)
+            digest = await self._digest_text(call, text)
             return None if digest is None else {**answer, "error": {**error, "message": digest}}
         if result.get("resultType", "complete") != "complete" or "task" in result:
             return None  # it asks for more, or will be answered later
         if result.get("isError") is not True:
-            self._record(call)
+            self._record_call(call)
             return None
-        digest = await self._digest(call, _read_text(result))
+        digest = await self._digest_text(call, _read_text(result))
         return None if digest is None else {**answer, "result": _replace_text(result, digest)}
 
     async def fail(self, call: ToolCall, text: str) -> Message:
-        """
-        Return the answer to a call that no server will answer.
-
-        Args:
-            call: The call.
-            text: Why.
-        """
-        digest = await self._digest(call, text)
+        """Return the answer to a call that no server will answer."""
+        digest = await self._digest_text(call, text)
         return make_answer(call.request, make_tool_error(text if digest is None else digest))
 
     def end(self) -> None:
@@ -117,19 +92,19 @@ class ToolCalls:
     def _run(self) -> Run:
         return self._runs.of(self.run_id, agent=self.client)
 
-    def _record(self, call: ToolCall, error: str | None = None) -> Call:
+    def _record_call(self, call: ToolCall, error: str | None = None) -> Call:
         return self._run.port.record_call(call.tool, arguments=call.arguments, error=error, began=call.began)
 
-    async def _digest(self, call: ToolCall, raw: str) -> str | None:
-        recorded = self._record(call, raw)
+    async def _digest_text(self, call: ToolCall, raw: str) -> str | None:
+        recorded = self._record_call(call, raw)
         if not recorded.compacted:
             return None
         await self._run.port.aask_handler()
         text = recorded.text
-        return f"{text}\n{reference}" if (reference := self._keep(raw, text)) else text
+        return f"{text}\n{reference}" if (reference := self._keep_text(raw, text)) else text
 
-    def _keep(self, raw: str, digest: str) -> str:
-        if self._archive is None or _holds(digest, raw):
+    def _keep_text(self, raw: str, digest: str) -> str:
+        if self._archive is None or _holds_lines(digest, raw):
             return ""
         try:
             return f"Raw output ({len(raw):,} characters): {self._archive.keep(raw)}"
@@ -138,7 +113,7 @@ class ToolCalls:
             return ""
 
 
-def _holds(digest: str, raw: str) -> bool:
+def _holds_lines(digest: str, raw: str) -> bool:
     if len(raw) > _LONGER * len(digest):
         return False
     return all(line.strip() in digest for line in raw.splitlines())
@@ -146,7 +121,7 @@ def _holds(digest: str, raw: str) -> bool:
 
 def _read_text(result: Message) -> str:
     # With what is structured, unless the text says it.
-    texts = [text for block in _blocks(result) if (text := _text_of(block))]
+    texts = [text for block in as_records(result.get("content")) if (text := _text_of_block(block))]
     structured = result.get("structuredContent")
     if structured is not None and not any(_says(text, structured) for text in texts):
         texts.append(json.dumps(structured, ensure_ascii=False))
@@ -162,17 +137,10 @@ def _says(text: str, structured: object) -> bool:
 
 def _replace_text(result: Message, digest: str) -> Message:
     # Without what is structured: a client may show it in place of the digest.
-    others: list[object] = [block for block in _blocks(result) if not _text_of(block)]
+    others: list[object] = [block for block in as_records(result.get("content")) if not _text_of_block(block)]
     kept = {name: value for name, value in result.items() if name != "structuredContent"}
     return {**kept, "content": [{"type": "text", "text": digest}, *others], "isError": True}
 
 
-def _blocks(result: Message) -> list[Message]:
-    content = result.get("content")
-    elements = cast("list[object]", content) if isinstance(content, list) else []
-    return [cast("Message", element) for element in elements if isinstance(element, dict)]
-
-
-def _text_of(block: Message) -> str:
-    text = block.get("text") or mapping_of(block, "resource").get("text")
-    return text if isinstance(text, str) else ""
+def _text_of_block(block: Message) -> str:
+    return text_of(block, "text") or text_of(record_of(block, "resource"), "text")

@@ -11,19 +11,13 @@ import sys
 
 from otel_errcompact.config import ServiceOptions
 from otel_errcompact.exceptions import ErrcompactError
-from otel_errcompact.hosts.service.log import set_up_log
 from otel_errcompact.hosts.service.places import find_places
-from otel_errcompact.hosts.service.serving import ServiceSettings, serve
+from otel_errcompact.hosts.service.serving import ServiceSettings, serve, set_up_log
 from otel_errcompact.otel import semconv
 
 
 def main() -> None:
-    """
-    Serve as the variables say.
-
-    Raises:
-        SystemExit: With the exit status.
-    """
+    """Serve as the variables say."""
     options = ServiceOptions.from_environ()
     set_up_log(options.log_level)
     log = logging.getLogger(semconv.SCOPE)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fastapi.telemetry import TelemetryConfig
 
     from otel_errcompact.engine.observations import Verdict
-    from otel_errcompact.hosts.calls import Answer, HostRuns
+    from otel_errcompact.hosts.calls import Answer
     from otel_errcompact.hosts.runs import LedgerRuns
 
 VERSION: Final = "1.0"
@@ -79,13 +79,7 @@ HostPath = Annotated[str, Path(description="The host's name, such as `claude-cod
 
 
 def create_app(runs: LedgerRuns, health: Mapping[str, object]) -> FastAPI:
-    """
-    Return the application.
-
-    Args:
-        runs: Where calls are counted.
-        health: What `GET /v1/health` answers.
-    """
+    """Return the application; `health` is what `GET /v1/health` answers."""
     app = FastAPI(
         title="otel-errcompact",
         version=VERSION,
@@ -97,9 +91,9 @@ def create_app(runs: LedgerRuns, health: Mapping[str, object]) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
         telemetry=_NO_TELEMETRY,
     )
-    app.add_exception_handler(RequestValidationError, _explain)
-    app.add_exception_handler(StarletteHTTPException, _refuse)
-    app.add_exception_handler(Exception, _fail)
+    app.add_exception_handler(RequestValidationError, _explain_problem)
+    app.add_exception_handler(StarletteHTTPException, _refuse_request)
+    app.add_exception_handler(Exception, _answer_fault)
     _add_calls(app, runs)
     _add_runs(app, runs)
     _add_hosts(app, runs, health)
@@ -110,32 +104,32 @@ def create_app(runs: LedgerRuns, health: Mapping[str, object]) -> FastAPI:
 def _add_calls(app: FastAPI, runs: LedgerRuns) -> None:
     @app.post("/v1/failures", response_model=CallAnswer, summary="Count a call that has failed", tags=["calls"])
     def post_failure(body: FailureBody) -> Response:
-        return _conclude(runs, body, HostResult(text=body.text, failed=True, exit_code=body.exit_status))
+        return _conclude_call(runs, body, HostResult(text=body.text, failed=True, exit_code=body.exit_status))
 
     @app.post("/v1/successes", response_model=CallAnswer, summary="Count a call that has succeeded", tags=["calls"])
     def post_success(body: SuccessBody, prefer: Prefer = "") -> Response:
         result = HostResult(text=body.text, failed=False)
         if prefer.strip() != UNREAD:
-            return _conclude(runs, body, result)
+            return _conclude_call(runs, body, result)
         runs.conclude(_read_call(body), result, is_read=False)
         return Response(status_code=204)
 
     @app.post("/v1/results", response_model=CallAnswer, summary="Judge and count what came back", tags=["calls"])
     def post_result(body: ResultBody) -> Response:
-        return _conclude(runs, body, HostResult(text=body.text, failed=body.failed, exit_code=body.exit_status))
+        return _conclude_call(runs, body, HostResult(text=body.text, failed=body.failed, exit_code=body.exit_status))
 
     @app.post("/v1/refusals", response_model=RefusalAnswer, summary="Ask before a call is executed", tags=["calls"])
     def post_refusal(body: CallBody) -> Response:
         reason = runs.refuse(_read_call(body))
-        return _answer({"refused": bool(reason), "reason": reason})
+        return _write_answer({"refused": bool(reason), "reason": reason})
 
 
 def _add_runs(app: FastAPI, runs: LedgerRuns) -> None:
     # What has a word behind the id stands first: an id may hold slashes.
     @app.get("/v1/runs", response_model=RunList, summary="List the runs", tags=["runs"])
     def get_runs() -> Response:
-        reports = map(runs.report, runs.run_ids())
-        return _answer(
+        reports = map(runs.ledger.report, runs.ledger.store.run_ids())
+        return _write_answer(
             {
                 "runs": [
                     {
@@ -151,16 +145,16 @@ def _add_runs(app: FastAPI, runs: LedgerRuns) -> None:
 
     @app.get("/v1/runs/{run:path}/digest", response_model=DigestAnswer, summary="Read recent errors", tags=["runs"])
     def get_digest(run: RunPath) -> Response:
-        return _answer({"digest": runs.digest(_find_id(runs, run))})
+        return _write_answer({"digest": runs.ledger.digest(_find_id(runs, run))})
 
     @app.get("/v1/runs/{run:path}/raw/{key}", response_model=RawAnswer, summary="Read a raw error", tags=["runs"])
     def get_raw(run: RunPath, key: KeyPath) -> Response:
-        raw = runs.raw(_find_id(runs, run), unquote(key))
+        raw = runs.ledger.raw(_find_id(runs, run), unquote(key))
         if raw is None:
             raise HTTPException(
                 404, f"the run has no raw error of a class {unquote(key)!r}; its report names its classes"
             )
-        return _answer({"raw": raw})
+        return _write_answer({"raw": raw})
 
     @app.get("/v1/runs/{run:path}", response_model=RunAnswer, summary="Read the account of a run", tags=["runs"])
     def get_run(run: RunPath) -> Response:
@@ -182,22 +176,22 @@ def _add_runs(app: FastAPI, runs: LedgerRuns) -> None:
         run_id = _find_id(runs, run)
         verdict = _describe_verdict(runs.verdict(run_id))
         report = runs.close(run_id)
-        return _answer({"run": run_id, "verdict": verdict, "report": report.model_dump(mode="json")})
+        return _write_answer({"run": run_id, "verdict": verdict, "report": report.model_dump(mode="json")})
 
 
-def _add_hosts(app: FastAPI, runs: HostRuns, health: Mapping[str, object]) -> None:
+def _add_hosts(app: FastAPI, runs: LedgerRuns, health: Mapping[str, object]) -> None:
     @app.post("/v1/hooks/{host}", response_model=dict[str, Any], summary="Answer a host's hook", tags=["hosts"])
     def post_hook(host: HostPath, event: Annotated[dict[str, Any], Body()], request: Request) -> Response:
         name = request.query_params.get("event")
         given = {"hook_event_name": name, **event} if name else event
-        return _answer(_answer_hook(unquote(host), given, runs))
+        return _write_answer(_answer_hook(unquote(host), given, runs))
 
     @app.get("/v1/health", response_model=Health, summary="Say who answers", tags=["hosts"])
     def get_health() -> Response:
-        return _answer(health)
+        return _write_answer(health)
 
 
-def _answer_hook(host: str, event: Mapping[str, object], runs: HostRuns) -> Mapping[str, object]:
+def _answer_hook(host: str, event: Mapping[str, object], runs: LedgerRuns) -> Mapping[str, object]:
     try:
         answer: Callable[..., Mapping[str, object]] = import_module("otel_errcompact.hosts.hooks").answer
     except (ImportError, AttributeError) as error:
@@ -225,9 +219,9 @@ def _read_call(body: CallBody) -> HostCall:
     )
 
 
-def _conclude(runs: LedgerRuns, body: CallBody, result: HostResult) -> Response:
+def _conclude_call(runs: LedgerRuns, body: CallBody, result: HostResult) -> Response:
     answer = runs.conclude(_read_call(body), result)
-    return _answer(_describe_call(answer, runs.verdict(body.run)))
+    return _write_answer(_describe_call(answer, runs.verdict(body.run)))
 
 
 def _describe_call(answer: Answer, verdict: Verdict) -> dict[str, object]:
@@ -252,8 +246,8 @@ def _describe_verdict(verdict: Verdict) -> dict[str, object]:
 
 
 def _describe_run(runs: LedgerRuns, run_id: str) -> Response:
-    report = runs.report(run_id).model_dump(mode="json")
-    return _answer({"run": run_id, "verdict": _describe_verdict(runs.verdict(run_id)), "report": report})
+    report = runs.ledger.report(run_id).model_dump(mode="json")
+    return _write_answer({"run": run_id, "verdict": _describe_verdict(runs.verdict(run_id)), "report": report})
 
 
 def _find_id(runs: LedgerRuns, run: str) -> str:
@@ -263,21 +257,21 @@ def _find_id(runs: LedgerRuns, run: str) -> str:
     return run_id
 
 
-def _answer(content: Mapping[str, object], status: int = 200) -> Response:
+def _write_answer(content: Mapping[str, object], status: int = 200) -> Response:
     # Halves of characters in an output stay escaped, as JSON can hold them.
     return Response(json.dumps(content).encode("ascii"), status_code=status, media_type="application/json")
 
 
-async def _explain(_: Request, error: Exception) -> Response:
+async def _explain_problem(_: Request, error: Exception) -> Response:
     errors: Sequence[Mapping[str, Any]] = error.errors() if isinstance(error, RequestValidationError) else ()
     # A misspelt field is the reason why another one is missing.
     found = min(errors, key=lambda each: each["type"] != "extra_forbidden")
     place = ".".join(map(str, found["loc"][:2]))  # behind it stands which of several types was tried
     reason = f": {found['ctx']['error']}" if found["type"] == "json_invalid" else ""
-    return _answer({"error": f"{place}: {found['msg']}{reason}; {_DESCRIBED}"}, 422)
+    return _write_answer({"error": f"{place}: {found['msg']}{reason}; {_DESCRIBED}"}, 422)
 
 
-async def _refuse(_: Request, error: Exception) -> Response:
+async def _refuse_request(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, StarletteHTTPException) else 500
     problem = str(error.detail) if isinstance(error, StarletteHTTPException) else ""
     if status == 400:  # noqa: PLR2004 - FastAPI could not read the body
@@ -286,11 +280,13 @@ async def _refuse(_: Request, error: Exception) -> Response:
         problem = "there is no such path; GET /v1/openapi.json lists those that there are"
     elif status == 405:  # noqa: PLR2004
         problem = "this path has other methods; GET /v1/openapi.json lists them"
-    return _answer({"error": problem}, status)
+    return _write_answer({"error": problem}, status)
 
 
-async def _fail(_: Request, error: Exception) -> Response:
-    return _answer({"error": f"a fault of the service itself, which its log describes: {type(error).__name__}"}, 500)
+async def _answer_fault(_: Request, error: Exception) -> Response:
+    return _write_answer(
+        {"error": f"a fault of the service itself, which its log describes: {type(error).__name__}"}, 500
+    )
 
 
 def _add_token(app: FastAPI) -> None:

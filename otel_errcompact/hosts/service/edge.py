@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hmac
 import json
+import time
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
     from pathlib import Path
-
-    from otel_errcompact.hosts.service.activity import Activity
 
     Message = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Message]]
@@ -31,16 +31,40 @@ _TOO_LARGE: Final = (
 _UNAUTHORIZED: Final = "this port needs the header 'Authorization: Bearer TOKEN'; the token is in the file {}"
 
 
-class Edge:
-    """
-    Stands before the application.
+class Activity:
+    """Measures for how long no request has come."""
 
-    Args:
-        app: The application.
-        activity: Notes that there was a request.
-        token: What requests to the port must bring; those to the socket have passed its folder.
-        token_file: Where it is.
-    """
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._newest = clock()
+        self._open = 0
+
+    def begin(self) -> None:
+        """Note the begin of a request."""
+        with self._lock:
+            self._open += 1
+
+    def note(self) -> None:
+        """Note a request that is over at once."""
+        self.begin()
+        self.end()
+
+    def end(self) -> None:
+        """Note its end."""
+        with self._lock:
+            self._open -= 1
+            self._newest = self._clock()
+
+    @property
+    def idle_seconds(self) -> float:
+        """Seconds since the last request has ended; 0 while one is open."""
+        with self._lock:
+            return 0.0 if self._open else self._clock() - self._newest
+
+
+class Edge:
+    """Stands before the application."""
 
     def __init__(self, app: App, activity: Activity, token: str, token_file: Path) -> None:
         self._app = app
@@ -60,16 +84,16 @@ class Edge:
         self._activity.begin()
         try:
             if not _is_local(scope) and not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
-                await _answer(send, 401, self._unauthorized)
+                await _send_answer(send, 401, self._unauthorized)
                 return
-            body = await _read(headers, receive)
+            body = await _read_body(headers, receive)
             if body is None:
-                await _answer(send, 413, _TOO_LARGE)
+                await _send_answer(send, 413, _TOO_LARGE)
                 return
             # The path as it was sent: an escaped slash belongs to the id of a run. All bodies are JSON.
             headers[b"content-type"] = b"application/json"
             passed = {**scope, "path": path, "headers": list(headers.items())}
-            await self._app(passed, _replay(body, receive), send)
+            await self._app(passed, _replay_body(body, receive), send)
         finally:
             self._activity.end()
 
@@ -80,7 +104,7 @@ def _is_local(scope: Message) -> bool:
     return server is None or server[1] is None
 
 
-async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
+async def _read_body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
     length = headers.get(b"content-length", b"0")
     announced = int(length) if length.isdigit() else 0
     if announced > MAX_BODY and b"expect" in headers:
@@ -97,7 +121,7 @@ async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
     return b"".join(chunks) if size <= MAX_BODY else None
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -106,7 +130,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-async def _answer(send: Send, status: int, problem: str) -> None:
+async def _send_answer(send: Send, status: int, problem: str) -> None:
     body = json.dumps({"error": problem}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if status == 413:  # noqa: PLR2004 - content too large

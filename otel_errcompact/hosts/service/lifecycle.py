@@ -16,6 +16,7 @@ from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.hosts.client.posting import ask
 from otel_errcompact.hosts.service.edge import HEALTH
 from otel_errcompact.hosts.service.processes import end_process
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ START_S: Final = 20.0
 """Seconds in which another one that starts, or ends, has done so."""
 
 _LOOK_S: Final = 0.05
+_VERSION: Final = lazy_pattern(r"\d+(?:\.\d+)*")
 
 
 class ServiceError(ErrcompactError, RuntimeError):
@@ -53,13 +55,7 @@ class Running:
 
 
 def find_running(socket: Path, limit_s: float = ANSWER_S) -> Running | None:
-    """
-    Return the service that answers on a socket; None without one.
-
-    Args:
-        socket: The path of the socket.
-        limit_s: Seconds to wait at most.
-    """
+    """Return the service that answers on a socket; None without one."""
     reply = ask("GET", HEALTH, socket_path=socket, limit_s=limit_s)
     health = reply.read() if reply is not None else {}
     pid, process, port = health.get("pid"), health.get("process"), health.get("port")
@@ -75,19 +71,9 @@ def find_running(socket: Path, limit_s: float = ANSWER_S) -> Running | None:
 
 def is_older(version: str, than: str) -> bool:
     """Return whether a version is older; not if either is no number."""
-    first, second = _numbers(version), _numbers(than)
-    return bool(first and second) and first < second
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    parts = version.split("+", maxsplit=1)[0].split(".")
-    found: list[int] = []
-    for part in parts:
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        found.append(int(digits))
-    return tuple(found)
+    found = [_VERSION.match(each) for each in (version, than)]
+    first, second = (tuple(map(int, match[0].split("."))) if match is not None else () for match in found)
+    return () != first < second
 
 
 def stop_running(running: Running, socket: Path) -> None:
@@ -173,12 +159,7 @@ def _read_pid(path: Path) -> str:
 
 
 def remove_socket(path: Path) -> None:
-    """
-    Remove a socket that nothing answers on.
-
-    Raises:
-        ServiceError: What is there is no socket.
-    """
+    """Remove a socket that nothing answers on."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

@@ -61,14 +61,7 @@ class Places:
 def find_places(
     socket: Path | None = None, token: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Places:
-    """
-    Return where the service has its files.
-
-    Args:
-        socket: Its socket; `service_socket()` if None.
-        token: The file with the token; beside the socket if None.
-        environ: The environment; that of the process if None.
-    """
+    """Return where the service has its files."""
     found = (socket or service_socket(environ)).absolute()
     # The runtime folder is emptied when its user logs out. Who names a place has all in it.
     data = service_folder(environ) if socket is None else None
@@ -93,10 +86,10 @@ def prepare_folder(places: Places) -> None:
             "name a shorter one with --socket or OTEL_ERRCOMPACT_SERVICE"
         )
     for folder in dict.fromkeys((places.folder, places.data)):
-        _prepare(folder)
+        _prepare_folder(folder)
 
 
-def _prepare(folder: Path) -> None:
+def _prepare_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()

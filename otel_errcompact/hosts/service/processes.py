@@ -24,15 +24,7 @@ _START_TIME: Final = 19
 
 
 def start_mark(pid: int) -> str:
-    """
-    Return what tells a process from earlier ones of its id.
-
-    Args:
-        pid: The id of the process.
-
-    Returns:
-        Its start time, in words of the system; empty if there is no such process.
-    """
+    """Return when a process began, in the system's words; empty without one."""
     if sys.platform == "linux":
         try:
             text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
@@ -46,17 +38,7 @@ def start_mark(pid: int) -> str:
 
 
 def end_process(pid: int, mark: str, *, term_s: float = TERM_S) -> bool:
-    """
-    End a process, if it still is the one that is meant.
-
-    Args:
-        pid: Its id.
-        mark: What `start_mark` has returned for it.
-        term_s: Seconds after which it is killed.
-
-    Returns:
-        Whether it has ended.
-    """
+    """End the process that is meant; return whether it has ended."""
     for wanted, seconds in ((signal.SIGTERM, term_s), (signal.SIGKILL, TERM_S)):
         if not mark or start_mark(pid) != mark:
             return bool(mark)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
@@ -17,7 +18,7 @@ from otel_errcompact.config import Options
 from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.hosts.calls import WAY_BACK
 from otel_errcompact.hosts.runs import LedgerRuns
-from otel_errcompact.hosts.service.activity import Activity
+from otel_errcompact.hosts.service.edge import Activity, Edge
 from otel_errcompact.hosts.service.lifecycle import find_running, stop_running, take_over
 from otel_errcompact.hosts.service.places import SERVICE_PACKAGES, prepare_folder
 from otel_errcompact.hosts.service.processes import start_mark
@@ -41,6 +42,8 @@ _logger: Final = logging.getLogger(semconv.SCOPE)
 
 NAME: Final = "errcompact-service"
 """What the service is called in telemetry, unless `OTEL_SERVICE_NAME` gives it another name."""
+
+LEVELS: Final = ("debug", "info", "warning", "error")
 
 _LOOK_S: Final = 1.0
 _LOOKS: Final = 4
@@ -74,15 +77,17 @@ class ServiceSettings:
     """Whether a service that answers is replaced, whatever its release."""
 
 
+def set_up_log(level: str) -> None:
+    """Log to standard error, with times; nothing else does any more."""
+    form = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=level.upper(), format=form, stream=sys.stderr, force=True)
+
+
 def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     """
     Serve until a signal or the idle time.
 
     Return at once where another service answers.
-
-    Args:
-        settings: How it listens and ends.
-        say: Called with each line for the person who has started it.
 
     Raises:
         ConfigurationError: A place or the port cannot be used.
@@ -114,7 +119,7 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):  # the server takes them over, and raises them again at its end
         signal.signal(number, watch.note_signal)
     try:
-        asyncio.run(_run(server, listeners, settings.idle_seconds, activity, watch))
+        asyncio.run(_run_server(server, listeners, settings.idle_seconds, activity, watch))
     finally:
         if telemetry is not None:
             telemetry.close()
@@ -126,12 +131,7 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
 
 
 def stop(places: Places, say: Callable[[str], None]) -> bool:
-    """
-    End the service that answers; return whether there was one.
-
-    Raises:
-        ServiceError: It runs where this user cannot end it.
-    """
+    """End the service that answers; return whether there was one."""
     running = find_running(places.socket)
     if running is None:
         say(f"no service answers at {places.socket}")
@@ -142,12 +142,7 @@ def stop(places: Places, say: Callable[[str], None]) -> bool:
 
 
 def describe() -> dict[str, Any]:
-    """
-    Return the OpenAPI document of the interface.
-
-    Raises:
-        MissingExtraError: The extra `serve` is not installed.
-    """
+    """Return the OpenAPI document of the interface."""
     require_extra()
     from otel_errcompact.hosts.service.api import create_app
 
@@ -155,12 +150,7 @@ def describe() -> dict[str, Any]:
 
 
 def require_extra() -> None:
-    """
-    Check that what the service needs is installed.
-
-    Raises:
-        MissingExtraError: It is not.
-    """
+    """Check that what the service needs is installed."""
     try:
         for name in SERVICE_PACKAGES:
             import_module(name)
@@ -176,7 +166,6 @@ def _receive_telemetry(runs: LedgerRuns, activity: Activity) -> TelemetryServer:
 
 def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, Activity]:
     from otel_errcompact.hosts.service.api import create_app
-    from otel_errcompact.hosts.service.edge import Edge
 
     installation = install(options=_read_options(settings), service_name=NAME)
     runs = LedgerRuns(ledger=installation.ledger)
@@ -219,7 +208,7 @@ class _Watch:
         self.is_signalled = False
         self._socket = socket
         self._runs = runs
-        self._found = _identify(socket)
+        self._found = _identify_file(socket)
 
     def note_signal(self, _: int, __: object) -> None:
         self.is_signalled = True
@@ -227,14 +216,16 @@ class _Watch:
     def may_end(self) -> bool:
         # In memory alone, the end would forget that a run was stopped.
         runs = self._runs
-        return runs.ledger.store.is_shared or not any(runs.verdict(run_id).stopped for run_id in runs.run_ids())
+        return runs.ledger.store.is_shared or not any(
+            runs.verdict(run_id).stopped for run_id in runs.ledger.store.run_ids()
+        )
 
     def is_cut_off(self) -> bool:
         # Its folder was removed, as a test or a logout does.
-        return _identify(self._socket) != self._found
+        return _identify_file(self._socket) != self._found
 
 
-def _identify(path: Path) -> tuple[int, int] | None:
+def _identify_file(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
     except OSError:
@@ -242,7 +233,7 @@ def _identify(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-async def _run(
+async def _run_server(
     server: Server,
     listeners: list[socket.socket],
     idle_seconds: float,

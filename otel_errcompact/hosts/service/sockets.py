@@ -22,12 +22,7 @@ _BACKLOG: Final = 512
 
 
 def bind_path(path: Path) -> socket.socket:
-    """
-    Return a listening socket that only its user can reach.
-
-    Args:
-        path: Where; nothing is there yet.
-    """
+    """Return a listening socket that only its user can reach."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
@@ -39,15 +34,7 @@ def bind_path(path: Path) -> socket.socket:
 
 
 def bind_port(port: int) -> socket.socket:
-    """
-    Return a listening socket on the loopback address.
-
-    Args:
-        port: The port; 0 for any free one.
-
-    Raises:
-        ConfigurationError: The port is taken, or not this user's to take.
-    """
+    """Return a listening socket on the loopback address."""
     # Only of a socket that names its protocol does asyncio send small answers at once, 40 ms earlier.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -72,7 +59,7 @@ def read_token(path: Path) -> str:
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
-        return _read(path)
+        return _check_token(path)
     except OSError as error:
         raise ConfigurationError(f"the token cannot be written: {error}; name its file with --token-file") from error
     token = secrets.token_urlsafe(_TOKEN_BYTES)
@@ -81,7 +68,7 @@ def read_token(path: Path) -> str:
     return token
 
 
-def _read(path: Path) -> str:
+def _check_token(path: Path) -> str:
     found = path.stat()
     if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
         raise ConfigurationError(f"other users can read the token in {path}: remove the file, and a new one is made")

@@ -32,14 +32,7 @@ BODY_S: Final = 30.0
 
 
 def telemetry_app(receiver: Receiver, *, token: str = "", on_request: Callable[[], object] = lambda: None) -> Starlette:
-    """
-    Return the application, to run alone or to mount in another one.
-
-    Args:
-        receiver: Takes the requests.
-        token: What senders bring in `Authorization: Bearer`; nothing is asked for if empty.
-        on_request: Called at each request, for what ends when it is idle.
-    """
+    """Return the application; without a token nothing is asked for."""
     admitted = asyncio.Semaphore(AT_ONCE)
 
     async def take(request: HttpRequest) -> Response:
@@ -67,12 +60,12 @@ def telemetry_app(receiver: Receiver, *, token: str = "", on_request: Callable[[
 
 async def _read_in_time(request: HttpRequest, limit: int) -> bytes:
     try:
-        return await asyncio.wait_for(_read(request, limit), BODY_S)
+        return await asyncio.wait_for(_read_body(request, limit), BODY_S)
     except TimeoutError as error:
         raise RequestError(TIMED_OUT, f"the body has not come within {BODY_S:g} seconds; send it at once") from error
 
 
-async def _read(request: HttpRequest, limit: int) -> bytes:
+async def _read_body(request: HttpRequest, limit: int) -> bytes:
     length = request.headers.get("content-length", "0")
     size = int(length) if length.isdecimal() else 0
     body = bytearray()

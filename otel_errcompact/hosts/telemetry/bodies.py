@@ -46,13 +46,7 @@ _IDS: Final = frozenset({"traceId", "trace_id", "spanId", "span_id", "parentSpan
 
 
 class RequestError(ErrcompactError):
-    """
-    A request that cannot be taken.
-
-    Args:
-        status: The status of HTTP.
-        problem: What is wrong and what to do, in one sentence.
-    """
+    """A request that cannot be taken."""
 
     def __init__(self, status: int, problem: str) -> None:
         super().__init__(problem)
@@ -69,12 +63,7 @@ class Reply(NamedTuple):
 
 
 def check_token(header: str, token: str) -> None:
-    """
-    Check that a header brings the token; nothing if it is empty.
-
-    Raises:
-        RequestError: It does not.
-    """
+    """Check that a header brings the token; nothing if it is empty."""
     if token and not hmac.compare_digest(header.encode(), f"Bearer {token}".encode()):
         raise RequestError(
             UNAUTHORIZED,
@@ -83,12 +72,7 @@ def check_token(header: str, token: str) -> None:
 
 
 def read_content_type(header: str) -> str:
-    """
-    Return `PROTOBUF` or `JSON`.
-
-    Raises:
-        RequestError: It is neither.
-    """
+    """Return `PROTOBUF` or `JSON`."""
     kind = header.partition(";")[0].strip().lower()
     if kind in {PROTOBUF, JSON}:
         return kind
@@ -96,17 +80,7 @@ def read_content_type(header: str) -> str:
 
 
 def unpack(body: bytes, encoding: str, limit: int = MAX_BYTES) -> bytes:
-    """
-    Return a body as it was before it was packed.
-
-    Args:
-        body: The body as it came.
-        encoding: Its content encoding; empty for none.
-        limit: Bytes at most; no more is unpacked.
-
-    Raises:
-        RequestError: It is no such packed body, or longer.
-    """
+    """Return a body as it was before it was packed."""
     encoding = encoding.strip().lower()
     if len(body) > limit:
         raise RequestError(TOO_LARGE, f"the body is longer than {limit} bytes; send smaller batches")
@@ -135,16 +109,7 @@ def unpack(body: bytes, encoding: str, limit: int = MAX_BYTES) -> bytes:
 
 
 def encode(signal: str, body: bytes) -> bytes:
-    """
-    Return a request in JSON as protobuf.
-
-    Args:
-        signal: `traces` or `logs`.
-        body: The body, unpacked.
-
-    Raises:
-        RequestError: The body is no such request, or has more than `MAX_PARTS`.
-    """
+    """Return a request in JSON as protobuf."""
     if sum(map(body.count, (b"{", b"[", b","))) > MAX_PARTS:
         raise RequestError(TOO_LARGE, f"the body has more than {MAX_PARTS} parts; send smaller batches")
     try:

@@ -24,14 +24,7 @@ _TICKS_S: Final = 1_000_000
 
 
 class ReportedRuns(LedgerRuns):
-    """
-    Runs that end when nothing is reported of them any more.
-
-    Args:
-        ledger: Where failures become numbers; the installed one if None.
-        idle_s: Seconds without a call after which a run has ended.
-        clock: Seconds, monotonic.
-    """
+    """Runs that end when nothing is reported of them any more."""
 
     def __init__(
         self, ledger: Ledger | None = None, *, idle_s: float = IDLE_S, clock: Callable[[], float] = time.monotonic

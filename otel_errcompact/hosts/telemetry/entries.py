@@ -107,31 +107,26 @@ _DIGITS: Final = 12
 
 def read_entries(signal: str, request: bytes, on_skipped: Callable[[], object]) -> tuple[Entry, ...]:
     """
-    Return the entries of a request.
-
-    Args:
-        signal: `traces` or `logs`.
-        request: The request in protobuf.
-        on_skipped: Called for each entry that is longer than `MAX_ENTRY_BYTES`, which is left out.
+    Return the entries of a request, without those too long.
 
     Raises:
         RequestError: It is no such request, or has more than `MAX_ENTRIES` or `MAX_VALUES`.
     """
     try:
-        return tuple(_read(signal, request, on_skipped))
+        return tuple(_read_groups(signal, request, on_skipped))
     except (DecodeError, ValueError) as error:
         raise RequestError(BAD_REQUEST, f"the body is no request with {signal} in protobuf: {error}") from error
 
 
-def _read(signal: str, request: bytes, on_skipped: Callable[[], object]) -> Iterator[Entry]:
+def _read_groups(signal: str, request: bytes, on_skipped: Callable[[], object]) -> Iterator[Entry]:
     fields = _count_down(MAX_ENTRIES, "spans or log records")
     values = _count_down(MAX_VALUES, "values")
-    for group in _split(request, fields)[_GROUPS]:
-        parts = _split(group, fields)
-        resource = _read_attributes(Resource.FromString(_join(parts[_ABOUT])).attributes, values)
+    for group in _split_message(request, fields)[_GROUPS]:
+        parts = _split_message(group, fields)
+        resource = _read_attributes(Resource.FromString(_join_pieces(parts[_ABOUT])).attributes, values)
         for part in parts[_PARTS]:
-            found = _split(part, fields)
-            scope = InstrumentationScope.FromString(_join(found[_ABOUT])).name
+            found = _split_message(part, fields)
+            scope = InstrumentationScope.FromString(_join_pieces(found[_ABOUT])).name
             for raw in found[_ENTRIES]:
                 if len(raw) > MAX_ENTRY_BYTES:
                     on_skipped()
@@ -146,7 +141,7 @@ def _count_down(limit: int, what: str) -> Iterator[None]:
     raise RequestError(TOO_LARGE, f"the request has more than {limit} {what}; send smaller batches")
 
 
-def _join(pieces: list[bytes]) -> bytes:
+def _join_pieces(pieces: list[bytes]) -> bytes:
     # A message that comes in several pieces is all of them.
     message = b"".join(pieces)
     if len(message) > MAX_ENTRY_BYTES:
@@ -154,7 +149,7 @@ def _join(pieces: list[bytes]) -> bytes:
     return message
 
 
-def _split(message: bytes, left: Iterator[None]) -> Mapping[int, list[bytes]]:
+def _split_message(message: bytes, left: Iterator[None]) -> Mapping[int, list[bytes]]:
     # The messages inside one, by the numbers of their fields: none of them is read for it.
     found: defaultdict[int, list[bytes]] = defaultdict(list)
     at = 0
@@ -190,7 +185,7 @@ def _read_number(message: bytes, at: int) -> tuple[int, int]:
 
 
 def _read_span(span: Any, scope: str, values: Iterator[None]) -> EndedSpan:
-    trace_id, span_id, parent_id = _number(span.trace_id), _number(span.span_id), _number(span.parent_span_id)
+    trace_id, span_id, parent_id = _read_id(span.trace_id), _read_id(span.span_id), _read_id(span.parent_span_id)
     sampled = TraceFlags(TraceFlags.SAMPLED)
     return EndedSpan(
         span.name,
@@ -223,7 +218,7 @@ def _read_record(raw: bytes, resource: Mapping[str, object], scope: str, values:
     return Entry(raw=raw, resource=resource, span=span, is_log=True, event=name, body=record.body.string_value)
 
 
-def _number(identifier: bytes) -> int:
+def _read_id(identifier: bytes) -> int:
     return int.from_bytes(identifier, "big")
 
 

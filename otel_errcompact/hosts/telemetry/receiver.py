@@ -51,14 +51,7 @@ class Request(NamedTuple):
 
 
 class Receiver:
-    """
-    Takes OTLP requests in any thread.
-
-    Args:
-        runs: Judges and counts the calls.
-        guard: Keeps faults of one entry away from all others.
-        max_bytes: Bytes of a request at most, as it comes and unpacked.
-    """
+    """Takes OTLP requests in any thread."""
 
     def __init__(self, runs: LedgerRuns, *, guard: Guard | None = None, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes: Final = max_bytes
@@ -83,10 +76,10 @@ class Receiver:
         if request.signal != "metrics":  # of which nothing is read
             plain = bodies.unpack(request.body, request.encoding, self.max_bytes)
             encoded = plain if content_type == PROTOBUF else bodies.encode(request.signal, plain)
-            self._count(read_entries(request.signal, encoded, partial(self.guard.record_loss, STAGE, 1)))
+            self._count_entries(read_entries(request.signal, encoded, partial(self.guard.record_loss, STAGE, 1)))
         return Reply(200, content_type, b"{}" if content_type == JSON else b"")
 
-    def _count(self, entries: Sequence[Entry]) -> None:
+    def _count_entries(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             # A trace's conversation is often on its model calls alone.
             if entry.span.trace_id and (named := entry.span.conversation):
@@ -102,7 +95,7 @@ class Receiver:
         run_id = report.call.run_id or _find_process(entry) or report.call.agent
         if report.call.agent in WITHOUT_IDS and self._runs.is_hooked(run_id):
             return  # the hook counts
-        if not self._claim(_name(run_id, report, entry)):
+        if not self._claim_names(_name_call(run_id, report, entry)):
             return
         span = entry.span
         place = SpanRef(trace_id=span.trace_id, span_id=span.span_id) if span.trace_id and span.span_id else None
@@ -115,7 +108,7 @@ class Receiver:
         finally:
             otel_context.detach(token)
 
-    def _claim(self, names: Sequence[str]) -> bool:
+    def _claim_names(self, names: Sequence[str]) -> bool:
         # Whether a call is new; it is known from now on.
         with self._claiming:
             if any(self._names.get(name) for name in names):
@@ -140,7 +133,7 @@ def _find_process(entry: Entry) -> str:
     return next((found for name in names if (found := read_text(entry.resource, name))), "")
 
 
-def _name(run_id: str, report: Report, entry: Entry) -> tuple[str, ...]:
+def _name_call(run_id: str, report: Report, entry: Entry) -> tuple[str, ...]:
     call_id = report.call.call_id
     names = [f"{run_id}\n{call_id}" if call_id else "", *report.aliases]
     if not entry.is_log:

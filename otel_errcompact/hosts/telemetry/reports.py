@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import operation_of
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
 MAX_PENDING: Final = 4_096
 """Halves of calls that wait for the other one, and traces whose conversation is known."""
-
-MAX_PARSED: Final = 1_000_000
-"""Characters of an attribute that are read as JSON."""
 
 UNTYPED: Final = "ToolError"
 """The type of a failure of which telemetry says neither text nor type."""
@@ -80,11 +76,6 @@ def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None =
     Return the report of a failure whose text telemetry lacks.
 
     In its place stands the head of the command, or the tool: so failures of one command are one class.
-
-    Args:
-        call: The call.
-        error_type: What the emitter says of the type.
-        exit_code: The exit status, where it is all there is.
     """
     head = (operation_of(call.tool, call.arguments).name or call.tool)[:_HEAD].replace("`", "'")
     status = f", exit code {exit_code}" if exit_code else ""
@@ -112,24 +103,3 @@ def name_span(entry: Entry) -> str:
     """Return a name for the call of an entry's span, if any."""
     span = entry.span
     return f"{span.trace_id:032x}/{span.span_id:016x}" if span.trace_id and span.span_id else ""
-
-
-def parse(text: str) -> dict[str, object]:
-    """Return a JSON object; an empty one for all else."""
-    if not text.startswith("{") or len(text) > MAX_PARSED:
-        return {}
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
-
-
-def text_of(value: object) -> str:
-    """Return a value that is a text, else an empty one."""
-    return value if isinstance(value, str) else ""
-
-
-def object_of(value: object) -> dict[str, object]:
-    """Return a value that is an object, else an empty one."""
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}

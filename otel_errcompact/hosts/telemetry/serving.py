@@ -71,7 +71,7 @@ class TelemetryServer:
         self.receiver: Final = Receiver(runs, guard=current_ledger().guard)
         """Takes the requests."""
         self._host = host
-        self._socket = _bind(host, port)
+        self._socket = _bind_port(host, port)
         self.port: Final = int(self._socket.getsockname()[1])
         """The port it listens on."""
         app = telemetry_app(self.receiver, token=token, on_request=on_request)
@@ -92,15 +92,7 @@ class TelemetryServer:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """
-    Receive telemetry until a signal, as the command line says.
-
-    Args:
-        arguments: The command line; that of the process if None.
-
-    Raises:
-        ConfigurationError: A port cannot be listened on, or a token is missing.
-    """
+    """Receive telemetry until a signal, as the command line says."""
     parser = argparse.ArgumentParser(
         prog="python -m otel_errcompact.hosts.telemetry",
         description="Receive the telemetry of agents by OTLP, and count the failed calls in it. Nothing is passed on: "
@@ -154,7 +146,7 @@ def _read_token(path: Path | None) -> str | None:
     return token
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def _bind_port(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

@@ -18,14 +18,7 @@ MAX_SECONDS: Final = 30 * 24 * 3600.0
 
 
 def read_seconds(environ: Mapping[str, str], variable: str, default: float) -> float:
-    """
-    Read a number of seconds; what is none counts as not given.
-
-    Args:
-        environ: The environment.
-        variable: The variable's name.
-        default: The seconds if it is not given.
-    """
+    """Read a number of seconds; what is none is the default."""
     try:
         seconds = float(environ.get(variable, ""))
     except ValueError:
@@ -34,16 +27,7 @@ def read_seconds(environ: Mapping[str, str], variable: str, default: float) -> f
 
 
 class Command:
-    """
-    A command, and how it is reported.
-
-    Args:
-        words: The program and its arguments.
-        environ: Its environment.
-        run: The run's id; empty to find it out.
-        tool: The tool's name.
-        line: The command line as the agent has written it; empty to put it together.
-    """
+    """A command, and how it is reported."""
 
     __slots__ = ("_line", "_run", "directory", "environ", "tool", "words")
 
@@ -60,9 +44,9 @@ class Command:
     def describe(self) -> dict[str, str]:
         """Return it as the service has it."""
         from otel_errcompact.hosts.wrapping.identity import find_run
-        from otel_errcompact.hosts.wrapping.quoting import find_script, join, write_json
+        from otel_errcompact.hosts.wrapping.quoting import find_script, join_words, write_json
 
-        line = self._line or find_script(self.words) or join(self.words)
+        line = self._line or find_script(self.words) or join_words(self.words)
         return {
             "run": self._run or find_run(self.environ),
             "tool": self.tool,

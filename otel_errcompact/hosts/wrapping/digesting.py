@@ -18,14 +18,8 @@ if TYPE_CHECKING:
     from otel_errcompact.hosts.calls import HostCall, HostResult
 
 
-def conclude(call: HostCall, result: HostResult) -> Answer:
-    """
-    Judge what a command has printed, as the service does.
-
-    Args:
-        call: The command.
-        result: Its output and exit status.
-    """
+def conclude_command(call: HostCall, result: HostResult) -> Answer:
+    """Judge what a command has printed, as the service does."""
     # A command's standard error is not ours.
     logging.disable()
     warnings.simplefilter("ignore")

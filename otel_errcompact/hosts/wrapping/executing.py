@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from otel_errcompact.hosts.client.asking import find_socket, send
+from otel_errcompact.hosts.client.asking import find_socket, send_request
 from otel_errcompact.hosts.wrapping.command import REPORTED, Command, read_seconds
 from otel_errcompact.hosts.wrapping.lingering import leave_reader
-from otel_errcompact.hosts.wrapping.processes import become, leave, read_environ, say_lost
+from otel_errcompact.hosts.wrapping.processes import become_command, leave_as, read_environ, say_lost
 from otel_errcompact.hosts.wrapping.raw_files import make_raw_file
 from otel_errcompact.hosts.wrapping.running import HOLD_S, Execution
 from otel_errcompact.hosts.wrapping.signals import signal
@@ -22,7 +22,7 @@ SUCCESSES: Final = "/v1/successes"
 _OFF: Final = frozenset({"0", "false", "no", "off"})
 
 
-def execute(command: Command, *, hold_s: float | None = None, is_started_by_host: bool = False) -> NoReturn:
+def execute_command(command: Command, *, hold_s: float | None = None, is_started_by_host: bool = False) -> NoReturn:
     """
     Run a command and end as it does.
 
@@ -33,7 +33,7 @@ def execute(command: Command, *, hold_s: float | None = None, is_started_by_host
     """
     streams = list_streams(is_started_by_host=is_started_by_host)
     if not streams or command.environ.get(ENABLED_VARIABLE, "").strip().lower() in _OFF:
-        become(command.words, command.environ)
+        become_command(command.words, command.environ)
     execution = Execution(
         streams,
         lambda: make_raw_file(command.environ, command.directory),
@@ -52,7 +52,7 @@ def execute(command: Command, *, hold_s: float | None = None, is_started_by_host
     if status in {0, -signal.SIGPIPE} and (lost := next(filter(None, (stream.failure for stream in streams)), None)):
         status = say_lost(lost)
     leave_reader(streams)
-    leave(status)
+    leave_as(status)
 
 
 def _report_success(command: Command) -> None:
@@ -60,17 +60,9 @@ def _report_success(command: Command) -> None:
     if path := find_socket(command.environ):
         from otel_errcompact.hosts.wrapping.quoting import write_json
 
-        send(path, SUCCESSES, write_json({**command.describe(), **REPORTED}).encode())
+        send_request(path, SUCCESSES, write_json({**command.describe(), **REPORTED}).encode())
 
 
-def run(words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None) -> NoReturn:
-    """
-    Run what stands behind `errcompact exec`.
-
-    Args:
-        words: The program and its arguments.
-        run_id: The run's id; empty to find it out.
-        tool: The tool's name.
-        hold_s: For how many seconds its output is held back at most; as the environment has it if None.
-    """
-    execute(Command(words, read_environ(), run=run_id, tool=tool), hold_s=hold_s)
+def run_command(words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None) -> NoReturn:
+    """Run what stands behind `errcompact exec`."""
+    execute_command(Command(words, read_environ(), run=run_id, tool=tool), hold_s=hold_s)

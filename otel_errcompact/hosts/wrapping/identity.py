@@ -25,16 +25,13 @@ def find_run(environ: Mapping[str, str]) -> str:
 
     It is the host's session, where a variable names it; else the nearest ancestor that is no shell: its process id and
     when it was started.
-
-    Args:
-        environ: The environment.
     """
     for variable in SESSION_VARIABLES:
         if session := environ.get(variable, ""):
             return session
     process = os.getppid()
     for _ in range(_MAX_ANCESTORS):
-        name, parent, began = _read(process)
+        name, parent, began = _read_process(process)
         if not began:
             break
         if name not in _PASSING or parent <= 1:
@@ -43,7 +40,7 @@ def find_run(environ: Mapping[str, str]) -> str:
     return f"process-{os.getppid()}"
 
 
-def _read(process: int) -> tuple[str, int, str]:
+def _read_process(process: int) -> tuple[str, int, str]:
     # The name, the parent and the start time of a process, on Linux.
     try:
         with open(f"/proc/{process}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - pathlib costs more

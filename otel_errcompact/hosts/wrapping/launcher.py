@@ -32,19 +32,10 @@ esac
 
 def write_launcher(folder: Path) -> Path:
     """
-    Write the program to a folder, where an older one is replaced.
+    Write the program to a folder, in place of an older one.
 
     It starts the interpreter without its packages, and runs the host's commands as they are once this library is no
     longer installed.
-
-    Args:
-        folder: The folder; it is made if it is not there.
-
-    Returns:
-        The program's path.
-
-    Raises:
-        OSError: If it cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / NAME
@@ -56,12 +47,7 @@ def write_launcher(folder: Path) -> Path:
 
 
 def make_launcher(python: str = sys.executable) -> str:
-    """
-    Return the program's text.
-
-    Args:
-        python: The interpreter.
-    """
+    """Return the program's text."""
     packages = Path(__file__).resolve().parents[3]
     return _SCRIPT.format(
         mark=MARK,

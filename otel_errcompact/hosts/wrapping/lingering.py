@@ -25,9 +25,6 @@ def leave_reader(streams: tuple[Stream, ...]) -> None:
 
     Without it, the first line that such a process prints would end it: nobody would read its pipe. The child ends when
     the last of them does.
-
-    Args:
-        streams: The captured streams.
     """
     if not any(open_readers(streams)):
         return
@@ -37,12 +34,12 @@ def leave_reader(streams: tuple[Stream, ...]) -> None:
         return
     if child == 0:
         try:
-            _pass_on(streams)
+            _pass_on_output(streams)
         finally:
             os._exit(0)
 
 
-def _pass_on(streams: tuple[Stream, ...]) -> None:
+def _pass_on_output(streams: tuple[Stream, ...]) -> None:
     for name in _OUTLIVED:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     _close_others(streams)
@@ -67,11 +64,11 @@ def _close_others(streams: tuple[Stream, ...]) -> None:
     used = {number for stream in open_readers(streams) for number in (stream.reader, stream.number)}
     for number in range(_MAX_DESCRIPTORS):
         if number not in used:
-            _close(number)
+            _close_descriptor(number)
     os.chdir("/")
 
 
-def _close(number: int) -> None:
+def _close_descriptor(number: int) -> None:
     try:
         os.close(number)
     except OSError:

@@ -29,9 +29,6 @@ class Output:
     The output of a command, with the order of its streams.
 
     Of one that is longer than `HEAD_BYTES + TAIL_BYTES` the middle is left out.
-
-    Args:
-        make_file: Makes the file that takes what memory does not.
     """
 
     __slots__ = ("_file", "_is_kept", "_make_file", "_memory", "_order", "total")
@@ -55,17 +52,8 @@ class Output:
         return self._is_kept and self.total <= HEAD_BYTES + TAIL_BYTES
 
     def add(self, stream: int, data: bytes) -> bool:
-        """
-        Add what a stream has brought.
-
-        Args:
-            stream: Its index.
-            data: The bytes.
-
-        Returns:
-            Whether they are kept; not if no file takes them.
-        """
-        if not self._is_kept or not self._store(data):
+        """Add what a stream has brought; return whether it is kept."""
+        if not self._is_kept or not self._store_bytes(data):
             self._is_kept = False
             return False
         self.total += len(data)
@@ -82,42 +70,29 @@ class Output:
         for stream, length in self._order:
             end = position + length
             while position < end:
-                data = self._read(position, min(_CHUNK_BYTES, end - position))
+                data = self._read_bytes(position, min(_CHUNK_BYTES, end - position))
                 if not data:
                     return
                 yield stream, data
                 position += len(data)
 
     def read_ends(self, limit: int) -> tuple[bytes, bytes, int]:
-        """
-        Return the beginning, the end, and how many bytes lie between.
-
-        Args:
-            limit: How many bytes to return together at most.
-        """
+        """Return beginning and end within a limit, and how much lies between."""
         if self.total <= limit:
-            return self._read(0, self.total), b"", 0
+            return self._read_bytes(0, self.total), b"", 0
         half = limit // 2
-        return self._read(0, half), self._read(self.total - half, half), self.total - 2 * half
+        return self._read_bytes(0, half), self._read_bytes(self.total - half, half), self.total - 2 * half
 
     def keep(self, short: str = "") -> str:
-        """
-        Keep the output in its file.
-
-        Args:
-            short: The name of its failure's class, to find it by.
-
-        Returns:
-            The file's path; empty if no file takes it.
-        """
+        """Keep the output in a file; return its path, if any."""
         if not self._is_kept:
             return ""
         try:
             if self._file is None:
                 self._file = self._make_file()
-                self._write(0, bytes(self._memory))
+                self._write_bytes(0, bytes(self._memory))
             if not self.is_whole:
-                self._straighten()
+                self._straighten_ring()
             self._file.close()
             if short:
                 self._file.name_class(short)
@@ -134,7 +109,7 @@ class Output:
             self._file = None
         self._is_kept = False
 
-    def _store(self, data: bytes) -> bool:
+    def _store_bytes(self, data: bytes) -> bool:
         end = self.total + len(data)
         if self._file is None and end <= MEMORY_BYTES:
             self._memory += data
@@ -142,25 +117,25 @@ class Output:
         try:
             if self._file is None:
                 self._file = self._make_file()
-                self._write(0, bytes(self._memory))
-            self._write(self.total, data)
+                self._write_bytes(0, bytes(self._memory))
+            self._write_bytes(self.total, data)
         except OSError:
             return False
         return True
 
-    def _write(self, position: int, data: bytes) -> None:
+    def _write_bytes(self, position: int, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            place, room = _place_of(position)
+            place, room = _find_place(position)
             written = os.pwrite(self._descriptor, rest[:room], place)
             position, rest = position + written, rest[written:]
 
-    def _read(self, position: int, length: int) -> bytes:
+    def _read_bytes(self, position: int, length: int) -> bytes:
         if self._file is None:
             return bytes(self._memory[position : position + length])
         parts: list[bytes] = []
         while length > 0:
-            place, room = _place_of(position)
+            place, room = _find_place(position)
             data = os.pread(self._descriptor, min(length, room), place)
             if not data:
                 break
@@ -168,9 +143,9 @@ class Output:
             position, length = position + len(data), length - len(data)
         return b"".join(parts)
 
-    def _straighten(self) -> None:
+    def _straighten_ring(self) -> None:
         # The end was written in a ring; from now on it stands in order.
-        tail = self._read(self.total - TAIL_BYTES, TAIL_BYTES)
+        tail = self._read_bytes(self.total - TAIL_BYTES, TAIL_BYTES)
         note = f"\n[errcompact: {self.total - HEAD_BYTES - TAIL_BYTES:,} bytes left out]\n".encode()
         for place, data in ((HEAD_BYTES, note), (HEAD_BYTES + len(note), tail)):
             rest = memoryview(data)
@@ -183,7 +158,7 @@ class Output:
         return -1 if self._file is None else self._file.descriptor
 
 
-def _place_of(position: int) -> tuple[int, int]:
+def _find_place(position: int) -> tuple[int, int]:
     # Where a byte stands in the file, and how many can follow it there.
     if position < HEAD_BYTES:
         return position, HEAD_BYTES - position

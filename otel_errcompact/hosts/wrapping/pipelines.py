@@ -22,15 +22,11 @@ def leads_to_line(number: int, *, shells_alone: bool) -> bool:
 
     Its next command does in `errcompact exec -- make-rows | load`, where a digest would be loaded, and its shell in
     `x=$(errcompact exec -- make-rows)`. Only Linux says so; elsewhere the host is taken for the reader.
-
-    Args:
-        number: The stream's descriptor.
-        shells_alone: Whether other commands may be given a digest.
     """
     try:
         own = os.fstat(number)
         return stat.S_ISFIFO(own.st_mode) and any(
-            _reads(process, own) for process in _list_neighbours(shells_alone=shells_alone)
+            _reads_pipe(process, own) for process in _list_neighbours(shells_alone=shells_alone)
         )
     except OSError:
         return False
@@ -41,9 +37,6 @@ def leads_to_host(own: os.stat_result) -> bool:
     Return whether our shells print to a file and nowhere else.
 
     That is not so in `errcompact exec -- make-rows > rows 2>&1`, nor with braces before the redirection.
-
-    Args:
-        own: The file.
     """
     try:
         inherited = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 - pathlib costs more
@@ -96,7 +89,7 @@ def _is_shell(process: int) -> bool:
         return False
 
 
-def _reads(process: int, pipe: os.stat_result) -> bool:
+def _reads_pipe(process: int, pipe: os.stat_result) -> bool:
     try:
         return any(os.path.samestat(found, pipe) for _, found in _list_open(process, stat.S_IRUSR))
     except OSError:

@@ -54,21 +54,8 @@ def read_environ() -> dict[str, str]:
     return environ
 
 
-def start(command: Sequence[str], streams: Sequence[Stream], environ: Mapping[str, str]) -> int:
-    """
-    Start a command whose streams lead to our pipes.
-
-    Args:
-        command: The program, searched for as shells do, and its arguments.
-        streams: The open streams.
-        environ: The command's environment.
-
-    Returns:
-        Its process id.
-
-    Raises:
-        OSError: If it cannot be started.
-    """
+def start_command(command: Sequence[str], streams: Sequence[Stream], environ: Mapping[str, str]) -> int:
+    """Start a command whose streams lead to our pipes; return its id."""
     actions = [(os.POSIX_SPAWN_DUP2, stream.writer, number) for stream in streams for number in stream.stands_for]
     mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
@@ -90,50 +77,27 @@ def start(command: Sequence[str], streams: Sequence[Stream], environ: Mapping[st
         return spawn(_as_script(command, error))
 
 
-def become(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
-    """
-    Run a command in the place of this process.
-
-    Args:
-        command: The program, searched for as shells do, and its arguments.
-        environ: The command's environment.
-    """
+def become_command(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+    """Run a command in the place of this process."""
     for number in _list_restored():
         signal.signal(number, signal.SIG_DFL)
     try:
         try:
-            _execute(command, environ)
+            _execute_program(command, environ)
         except OSError as error:
             os.execve(_SHELL, _as_script(command, error), environ)  # noqa: S606 - the command itself
     except OSError as error:
-        leave(say_unstartable(command, error))
+        leave_as(say_unstartable(command, error))
 
 
 def say_lost(error: OSError) -> int:
-    """
-    Say on standard error that what the command has printed is lost.
-
-    Args:
-        error: What the system says.
-
-    Returns:
-        The exit status, as of programs that write to a full disk themselves.
-    """
+    """Say that what was printed is lost; return the exit status."""
     write_whole(ERROR, f"errcompact exec: write error: {os.strerror(error.errno or 0)}\n".encode())
     return LOST
 
 
 def say_unstartable(command: Sequence[str], error: OSError) -> int:
-    """
-    Say on standard error why a command cannot be started.
-
-    Args:
-        command: The command.
-        error: What the system says.
-
-    Returns:
-        The exit status, as shells have it.
-    """
+    """Say why a command cannot be started; return the status of shells."""
     is_missing = error.errno in {errno.ENOENT, errno.ENOTDIR}
     reason = "command not found" if is_missing and "/" not in command[0] else os.strerror(error.errno or 0)
     message = f"errcompact exec: {command[0]}: {reason}\n"
@@ -141,29 +105,15 @@ def say_unstartable(command: Sequence[str], error: OSError) -> int:
     return NOT_FOUND if is_missing else NOT_EXECUTABLE
 
 
-def leave(status: int) -> NoReturn:
-    """
-    End as the command has ended.
-
-    Args:
-        status: Its exit status; of one that a signal has ended the signal's negative number.
-    """
+def leave_as(status: int) -> NoReturn:
+    """End as the command has ended; a negative status is a signal."""
     if status < 0:
         _die_by(-status)
     os._exit(status if status >= 0 else _SIGNALS_AS_STATUS - status)
 
 
 def send_signal(process: int, number: int) -> bool:
-    """
-    Send a signal to a process.
-
-    Args:
-        process: Its id.
-        number: The signal.
-
-    Returns:
-        Whether it was still there.
-    """
+    """Send a signal; return whether the process was still there."""
     try:
         os.kill(process, number)
     except OSError:
@@ -176,7 +126,7 @@ def shell_status(status: int) -> int:
     return status if status >= 0 else _SIGNALS_AS_STATUS - status
 
 
-def _execute(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+def _execute_program(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     # `os.execvpe` goes on to a program of the same name where the first is a script that names no interpreter.
     problem: OSError = FileNotFoundError(errno.ENOENT, _NO_NAME)
     for path in _list_places(command[0]):
@@ -210,7 +160,7 @@ def _as_script(command: Sequence[str], error: OSError) -> list[str]:
 
 def _die_by(number: int) -> None:
     try:
-        if number in _numbers(_DUMPING):
+        if number in _list_numbers(_DUMPING):
             # The command has left its core; ours shows nothing.
             import resource
 
@@ -224,8 +174,8 @@ def _die_by(number: int) -> None:
 
 
 def _list_restored() -> list[int]:
-    return _numbers(_IGNORED_BY_PYTHON)
+    return _list_numbers(_IGNORED_BY_PYTHON)
 
 
-def _numbers(names: Sequence[str]) -> list[int]:
+def _list_numbers(names: Sequence[str]) -> list[int]:
     return [int(getattr(signal, name)) for name in names if hasattr(signal, name)]

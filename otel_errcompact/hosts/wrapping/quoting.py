@@ -16,13 +16,8 @@ _NO_INPUT: Final = ("\\< /dev/null", "< /dev/null", "</dev/null")
 _ENDS_WORD: Final = frozenset(" \t\n;&|<>()")
 
 
-def join(words: Sequence[str]) -> str:
-    """
-    Return a command line that a shell splits into these words.
-
-    Args:
-        words: The words.
-    """
+def join_words(words: Sequence[str]) -> str:
+    """Return a command line that a shell splits into these words."""
     return " ".join(
         word if word and _PLAIN.issuperset(word) else "'" + word.replace("'", "'\\''") + "'" for word in words
     )
@@ -30,15 +25,9 @@ def join(words: Sequence[str]) -> str:
 
 def find_script(words: Sequence[str]) -> str:
     """
-    Return the script of `sh -c SCRIPT`.
+    Return the script of `sh -c SCRIPT`; empty for other commands.
 
     It says more than its quoted form.
-
-    Args:
-        words: A command.
-
-    Returns:
-        The script; empty for other commands.
     """
     if len(words) < _WORDS_OF_SCRIPT or words[0].rpartition("/")[2] not in _SHELLS:
         return ""
@@ -47,13 +36,7 @@ def find_script(words: Sequence[str]) -> str:
 
 
 def read_word(line: str, start: int) -> str:
-    """
-    Return one word of a shell's line without its quotes.
-
-    Args:
-        line: The line.
-        start: Where the word begins.
-    """
+    """Return one word of a shell's line without its quotes."""
     parts: list[str] = []
     position, length = start, len(line)
     while position < length and line[position] not in _ENDS_WORD:
@@ -76,12 +59,7 @@ def read_word(line: str, start: int) -> str:
 
 
 def strip_line(line: str) -> str:
-    """
-    Return a command without the redirection that its host adds to it.
-
-    Args:
-        line: The command.
-    """
+    """Return a command without the redirection that its host adds to it."""
     line = line.rstrip()
     for ending in _NO_INPUT:
         line = line.removesuffix(ending)
@@ -93,9 +71,6 @@ def write_json(values: Mapping[str, str | bool]) -> str:
     Return a JSON object of texts and truth values.
 
     `json` would cost more than a short command.
-
-    Args:
-        values: What it holds, by name.
     """
     return "{" + ", ".join(f"{_write_text(name)}: {_write_value(value)}" for name, value in values.items()) + "}"
 

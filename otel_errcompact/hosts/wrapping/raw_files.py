@@ -52,16 +52,7 @@ class RawFile:
 
 
 def make_raw_file(environ: Mapping[str, str], directory: str = "") -> RawFile:
-    """
-    Make a file in the first folder that takes one.
-
-    Args:
-        environ: Names the folders.
-        directory: The command's working directory, in which nothing of ours may appear.
-
-    Raises:
-        OSError: If no folder takes a file.
-    """
+    """Make a file in the first folder outside of the working directory."""
     problem: OSError | None = None
     for folder in list_folders(environ):
         if _lies_in(folder, directory):
@@ -75,14 +66,7 @@ def make_raw_file(environ: Mapping[str, str], directory: str = "") -> RawFile:
 
 
 def remove_oldest(newest: str, *, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES) -> None:
-    """
-    Remove the oldest outputs beside a file, down to the bounds.
-
-    Args:
-        newest: The file that stays, whatever its size.
-        max_files: How many files may stay.
-        max_bytes: How many bytes they may have together.
-    """
+    """Remove the oldest outputs beside a file, down to the bounds."""
     folder, _, own = newest.rpartition("/")
     found: list[tuple[float, int, str]] = []
     try:
@@ -108,12 +92,7 @@ def _unlink(path: str) -> None:
 
 
 def list_folders(environ: Mapping[str, str]) -> Iterator[str]:
-    """
-    Yield the folders that outputs may be in, the first choice first.
-
-    Args:
-        environ: Names them.
-    """
+    """Yield the folders that outputs may be in, the first choice first."""
     if named := environ.get(FOLDER_VARIABLE, ""):
         yield os.path.abspath(named)  # noqa: PTH100 - as above
     if state := find_state_home(environ):
@@ -122,15 +101,7 @@ def list_folders(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def find_state_home(environ: Mapping[str, str]) -> str:
-    """
-    Return where this platform has programs keep what outlives a restart.
-
-    Args:
-        environ: The environment.
-
-    Returns:
-        An absolute path; empty for a user without a home.
-    """
+    """Return where programs keep what outlives a restart; empty without a home."""
     home = os.path.expanduser("~")  # noqa: PTH111 - as above
     if sys.platform == "darwin":
         return f"{home}/Library/Application Support" if home.startswith("/") else ""

@@ -56,10 +56,6 @@ def report_end(execution: Execution, command: Command) -> None:
     Print what an agent reads of a command that failed.
 
     Whatever goes wrong here, the output is printed whole.
-
-    Args:
-        execution: The command after its end.
-        command: What it was.
     """
     execution.find_pipelines()
     guidance = said = ""
@@ -68,7 +64,7 @@ def report_end(execution: Execution, command: Command) -> None:
         judged = _judge_output(execution, command)
         if judged is not None:
             guidance = judged.guidance
-            said = _write(judged, execution.output, replaces=replaces)
+            said = _write_text(judged, execution.output, replaces=replaces)
         if said and replaces:
             execution.replace()
     except Exception:  # noqa: BLE001 - nothing of ours may take the output away
@@ -90,14 +86,14 @@ def _judge_output(execution: Execution, command: Command) -> _Judged | None:
     head, tail, left_out = execution.output.read_ends(MAX_SENT)
     if b"\0" in head[:_BINARY_BYTES] or POINTER.encode() in (tail or head)[-_LAST_BYTES:]:
         return None
-    return _judge(_decode(head, tail, left_out), execution, command)
+    return _judge_text(_decode_output(head, tail, left_out), execution, command)
 
 
-def _write(judged: _Judged, output: Output, *, replaces: bool) -> str:
+def _write_text(judged: _Judged, output: Output, *, replaces: bool) -> str:
     if not judged.is_failure or not judged.text:
         return ""
     head, tail, left_out = output.read_ends(MAX_SENT)
-    repeats_all = not left_out and _decode(head, tail, left_out).strip() in judged.text
+    repeats_all = not left_out and _decode_output(head, tail, left_out).strip() in judged.text
     if not _says_more(judged, output.total, replaces=replaces, repeats_all=repeats_all):
         return ""
     before = "" if replaces else _break_line(output)
@@ -105,7 +101,7 @@ def _write(judged: _Judged, output: Output, *, replaces: bool) -> str:
     # Of bytes that are no UTF-8 a digest has only marks.
     if repeats_all and head.strip() in judged.text.encode(errors="surrogateescape"):
         return f"{before}{text}\n"
-    pointer = _keep(output, judged.short)
+    pointer = _keep_output(output, judged.short)
     return f"{before}{text}\n{pointer}\n" if pointer else ""
 
 
@@ -125,7 +121,7 @@ def _says_more(judged: _Judged, total: int, *, replaces: bool, repeats_all: bool
     return total > _SHORT_BYTES
 
 
-def _keep(output: Output, short: str) -> str:
+def _keep_output(output: Output, short: str) -> str:
     is_whole, total = output.is_whole, output.total
     path = output.keep(short)
     if not path:
@@ -135,13 +131,13 @@ def _keep(output: Output, short: str) -> str:
     return f"{POINTER}{total:,} bytes{cut}: {path}]"
 
 
-def _judge(raw: str, execution: Execution, command: Command) -> _Judged:
+def _judge_text(raw: str, execution: Execution, command: Command) -> _Judged:
     status = shell_status(execution.status or 0)
     path = asking.find_socket(command.environ)
     if path:
         body = dumps({**command.describe(), **REPORTED, "text": raw, "exit_status": status}).encode()
         limit_s = read_seconds(command.environ, ANSWER_VARIABLE, LIMIT_S) + READING_S * len(body) / MAX_SENT
-        reply = asking.ask(path, RESULTS, body, limit_s=limit_s)
+        reply = asking.ask_service(path, RESULTS, body, limit_s=limit_s)
         answer = reply.read() if reply is not None and reply.status == _FINE else {}
         if isinstance(answer.get("outcome"), str):
             return _read_answer(answer)
@@ -169,11 +165,11 @@ def _member(answer: Mapping[str, object], name: str, inner: str) -> object:
 def _judge_here(raw: str, status: int, command: Command) -> _Judged:
     _find_packages()
     from otel_errcompact.hosts.calls import HostCall, HostResult
-    from otel_errcompact.hosts.wrapping.digesting import conclude
+    from otel_errcompact.hosts.wrapping.digesting import conclude_command
 
     known = command.describe()
     call = HostCall(run_id=known["run"], tool=known["tool"], arguments=known["arguments"], directory=known["directory"])
-    answer = conclude(call, HostResult(text=raw, exit_code=status))
+    answer = conclude_command(call, HostResult(text=raw, exit_code=status))
     return _Judged(
         is_failure=answer.outcome == "failure",
         text=answer.text,
@@ -191,7 +187,7 @@ def _find_packages() -> None:
         site.main()
 
 
-def _decode(head: bytes, tail: bytes, left_out: int) -> str:
+def _decode_output(head: bytes, tail: bytes, left_out: int) -> str:
     if not left_out:
         return head.decode(errors="replace")
     between = f"\n[{left_out:,} bytes left out]\n"

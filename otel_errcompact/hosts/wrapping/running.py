@@ -9,7 +9,7 @@ import time
 
 from otel_errcompact.hosts.wrapping.output import Output
 from otel_errcompact.hosts.wrapping.pipelines import leads_to_line
-from otel_errcompact.hosts.wrapping.processes import say_unstartable, send_signal, start
+from otel_errcompact.hosts.wrapping.processes import say_unstartable, send_signal, start_command
 from otel_errcompact.hosts.wrapping.signals import signal
 from otel_errcompact.hosts.wrapping.streams import open_readers
 
@@ -41,14 +41,7 @@ _OF_TERMINAL: Final = ("SIGINT", "SIGQUIT")
 
 
 class Execution:
-    """
-    One command, from its start to its end.
-
-    Args:
-        streams: The streams to capture.
-        make_file: Makes the file that takes what memory does not.
-        hold_s: For how many seconds its output is held back at most.
-    """
+    """One command, from its start to its end."""
 
     __slots__ = (
         "_child",
@@ -93,45 +86,31 @@ class Execution:
         return self.is_held or (len(self.streams) == 1 and self.streams[0].can_take_back(self.output.total))
 
     def replace(self) -> None:
-        """
-        Forget what is held, and take back what is in a file.
-
-        Raises:
-            OSError: If the file cannot be cut.
-        """
+        """Forget what is held, and take back what is in a file."""
         if not self.is_held:
             self.streams[0].take_back(self.output.total)
         self.is_held = False
 
     def run(self, command: Sequence[str], environ: Mapping[str, str]) -> int:
-        """
-        Run a command to its end.
-
-        Args:
-            command: The program and its arguments.
-            environ: Its environment.
-
-        Returns:
-            Its exit status; of one that a signal has ended the signal's negative number.
-        """
+        """Run a command to its end; return its exit status."""
         for stream in self.streams:
             stream.open()
-        self._watch()
+        self._watch_signals()
         try:
-            self._child = start(command, self.streams, environ)
+            self._child = start_command(command, self.streams, environ)
         except OSError as error:
             self._close_writers()
             self.status = say_unstartable(command, error)
             # Nobody writes to the pipes, so nobody is left behind to read them.
             for stream in self.streams:
                 stream.close_reader()
-            self._unwatch()
+            self._unwatch_signals()
             return self.status
         self._close_writers()
         for number in self._pending:
-            self._pass_on(number)
-        status = self._follow()
-        self._unwatch()
+            self._pass_on_signal(number)
+        status = self._follow_command()
+        self._unwatch_signals()
         return status
 
     def release(self) -> None:
@@ -144,13 +123,7 @@ class Execution:
                 self.write(self.streams[index], data)
 
     def write(self, stream: Stream, data: bytes) -> None:
-        """
-        Print to one of our streams, as long as it is read.
-
-        Args:
-            stream: The stream.
-            data: The bytes.
-        """
+        """Print to one of our streams, as long as it is read."""
         self._is_writing = True
         try:
             stream.write(data)
@@ -159,7 +132,7 @@ class Execution:
         finally:
             self._is_writing = False
         if stream.is_gone:
-            self._abandon(stream)
+            self._abandon_stream(stream)
 
     def find_pipelines(self) -> None:
         """Leave streams that another command of the line reads, or its shell."""
@@ -174,7 +147,7 @@ class Execution:
                     if source == index:
                         self.write(stream, data)
 
-    def _watch(self) -> None:
+    def _watch_signals(self) -> None:
         self._wake, wake_writer = os.pipe()
         os.set_blocking(self._wake, False)
         os.set_blocking(wake_writer, False)
@@ -183,25 +156,25 @@ class Execution:
         for name in _PASSED_ON:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, self._take)
+                signal.signal(number, self._take_signal)
                 self._taken.append(number)
         self._poller.register(self._wake, select.POLLIN)
         for stream in self.streams:
             self._poller.register(stream.reader, select.POLLIN)
             self._poller.register(stream.number, 0)
 
-    def _unwatch(self) -> None:
+    def _unwatch_signals(self) -> None:
         signal.set_wakeup_fd(-1)
         for number in self._taken:
             signal.signal(number, signal.SIG_DFL)
 
-    def _take(self, number: int, _: object) -> None:
+    def _take_signal(self, number: int, _: object) -> None:
         if not self._child:
             self._pending.append(number)
         elif self.status is None:
-            self._pass_on(number)
+            self._pass_on_signal(number)
 
-    def _pass_on(self, number: int) -> None:
+    def _pass_on_signal(self, number: int) -> None:
         # What a terminal sends has gone to the whole group, and so to the command too.
         if number in {getattr(signal, name) for name in _OF_TERMINAL} and _is_before_terminal():
             return
@@ -214,7 +187,7 @@ class Execution:
         if not self._is_writing:
             return
         if self.status is None:
-            self._reap()
+            self._reap_command()
         if self.status is not None:
             raise TimeoutError(errno.EPIPE, "the host does not read what the command has left")
 
@@ -222,30 +195,30 @@ class Execution:
         for stream in self.streams:
             stream.close_writer()
 
-    def _follow(self) -> int:
+    def _follow_command(self) -> int:
         deadline = 0.0
         while True:
             now = time.monotonic()
             if self.status is None:
-                self._reap()
+                self._reap_command()
                 deadline = now + GRACE_S
             if self.status is not None and (now >= deadline or not any(open_readers(self.streams))):
                 break
             if self.is_held and now >= self._ends_holding:
                 self.release()
-            self._wait(deadline - now if self.status is not None else self._ends_holding - now)
+            self._wait_for_output(deadline - now if self.status is not None else self._ends_holding - now)
         # What it has printed itself is in the pipes by now.
         for _ in range(_LAST_READS):
-            if not self._wait(0):
+            if not self._wait_for_output(0):
                 break
         return self.status
 
-    def _reap(self) -> None:
+    def _reap_command(self) -> None:
         found, status = os.waitpid(self._child, os.WNOHANG)
         if found:
             self.status = os.waitstatus_to_exitcode(status)
 
-    def _wait(self, seconds: float) -> bool:
+    def _wait_for_output(self, seconds: float) -> bool:
         # Wait for a signal or output; tell whether there was some output.
         limit = int(min(seconds, _MAX_WAIT_S) * 1000) + 1 if seconds > 0 else 0
         waits = self.status is not None or self.is_held or seconds == 0
@@ -256,12 +229,12 @@ class Execution:
                 continue
             for index, stream in enumerate(self.streams):
                 if descriptor == stream.reader:
-                    came = self._read(index, stream) or came
+                    came = self._read_stream(index, stream) or came
                 elif descriptor == stream.number and stream.reader >= 0 and events & _UNREAD:
-                    self._abandon(stream)
+                    self._abandon_stream(stream)
         return came
 
-    def _read(self, index: int, stream: Stream) -> bool:
+    def _read_stream(self, index: int, stream: Stream) -> bool:
         data = os.read(stream.reader, _READ_BYTES)
         if not data:
             self._poller.unregister(stream.reader)
@@ -280,7 +253,7 @@ class Execution:
             self.write(stream, data)
         return True
 
-    def _abandon(self, stream: Stream) -> None:
+    def _abandon_stream(self, stream: Stream) -> None:
         # Nobody reads it any more: neither do we, so that the command notices.
         stream.is_gone = True
         if stream.reader >= 0:

@@ -11,8 +11,8 @@ import os
 import sys
 
 from otel_errcompact.hosts.wrapping.command import Command
-from otel_errcompact.hosts.wrapping.executing import execute
-from otel_errcompact.hosts.wrapping.processes import become, read_environ
+from otel_errcompact.hosts.wrapping.executing import execute_command
+from otel_errcompact.hosts.wrapping.processes import become_command, read_environ
 from otel_errcompact.hosts.wrapping.quoting import read_word, strip_line
 
 TYPE_CHECKING = False
@@ -33,31 +33,21 @@ def main() -> NoReturn:
     """Run the script that the host hands over."""
     arguments, environ = sys.argv[1:], read_environ()
     if len(arguments) != 1:
-        become(arguments or ["true"], environ)
+        become_command(arguments or ["true"], environ)
     script = arguments[0]
     words = find_shell(script, environ)
     if not is_tool_call(script):
-        become(words, environ)
-    execute(Command(words, environ, tool=TOOL, line=find_line(script)), is_started_by_host=True)
+        become_command(words, environ)
+    execute_command(Command(words, environ, tool=TOOL, line=find_line(script)), is_started_by_host=True)
 
 
 def is_tool_call(script: str) -> bool:
-    """
-    Return whether a script is the agent's; others are hooks and servers.
-
-    Args:
-        script: What the host hands over.
-    """
+    """Return whether a script is the agent's; others are hooks and servers."""
     return _EVALUATES in script and _KEEPS_DIRECTORY in script[script.index(_EVALUATES) :]
 
 
 def find_line(script: str) -> str:
-    """
-    Return the command as the agent has written it.
-
-    Args:
-        script: What the host hands over.
-    """
+    """Return the command as the agent has written it."""
     marked = script.find("&& " + _EVALUATES)
     start = script.index(_EVALUATES, max(marked, 0)) + len(_EVALUATES)
     return strip_line(read_word(script, start))
@@ -68,10 +58,6 @@ def find_shell(script: str, environ: Mapping[str, str]) -> Sequence[str]:
     Return the words that run a script.
 
     They name the next prefix, or the host's shell.
-
-    Args:
-        script: What the host hands over.
-        environ: The environment.
     """
     following = environ.get(NEXT_VARIABLE, "").strip()
     if following and following != environ.get("CLAUDE_CODE_SHELL_PREFIX", ""):
@@ -80,11 +66,11 @@ def find_shell(script: str, environ: Mapping[str, str]) -> Sequence[str]:
         return [program, *f"-{options}".split(), script] if dash and program else [following, script]
     for shell in _SHELLS:
         if f"/snapshot-{shell}-" in script:
-            return [_locate(shell, environ), "-c", script]
-    return [_locate("bash", environ), "-c", script]
+            return [_locate_shell(shell, environ), "-c", script]
+    return [_locate_shell("bash", environ), "-c", script]
 
 
-def _locate(shell: str, environ: Mapping[str, str]) -> str:
+def _locate_shell(shell: str, environ: Mapping[str, str]) -> str:
     for variable in ("CLAUDE_CODE_SHELL", "SHELL"):
         path = environ.get(variable, "")
         if path.rpartition("/")[2] == shell and os.access(path, os.X_OK):

@@ -51,12 +51,7 @@ class Stream:
         return len(self.stands_for) > 1
 
     def open(self) -> None:
-        """
-        Make the pipe that the command writes to.
-
-        Raises:
-            OSError: If there are no descriptors left.
-        """
+        """Make the pipe that the command writes to."""
         self.reader, self.writer = os.pipe()
 
     def close_writer(self) -> None:
@@ -81,27 +76,14 @@ class Stream:
         return self._begins >= 0
 
     def can_take_back(self, written: int) -> bool:
-        """
-        Return whether what we have printed can be taken back.
-
-        Args:
-            written: How much that is; where the file has more, another process has written too.
-        """
+        """Return whether nothing but our output was added."""
         try:
             return self._begins >= 0 and os.fstat(self.number).st_size == self._begins + written
         except OSError:
             return False
 
     def take_back(self, written: int) -> None:
-        """
-        Take back what we have printed.
-
-        Args:
-            written: How much that is.
-
-        Raises:
-            OSError: If the file cannot be cut.
-        """
+        """Take back what we have printed."""
         if not self.can_take_back(written):
             raise OSError("another process has written to it")
         os.ftruncate(self.number, self._begins)
@@ -161,16 +143,7 @@ def _is_thrown_away(found: os.stat_result) -> bool:
 
 
 def write_whole(number: int, data: bytes) -> OSError | None:
-    """
-    Write all bytes, also where the descriptor does not block.
-
-    Args:
-        number: The descriptor.
-        data: The bytes.
-
-    Returns:
-        Why they were not taken: nobody reads them, or the disk is full; None if they were.
-    """
+    """Write all bytes; return the failure, if any."""
     rest = memoryview(data)
     while rest:
         try:

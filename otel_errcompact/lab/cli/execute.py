@@ -64,6 +64,6 @@ def execute(
     Counts continue from one command to the next where the local service runs ('errcompact serve'); without it, each
     digest stands for itself.
     """
-    from otel_errcompact.hosts.wrapping.executing import run as run_command
+    from otel_errcompact.hosts.wrapping.executing import run_command
 
     run_command(command, run_id=run, tool=tool, hold_s=hold)

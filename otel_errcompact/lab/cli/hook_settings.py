@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks import HOSTS
 from otel_errcompact.hosts.hooks.settings.entries import PREFIX_VARIABLE, TOKEN_VARIABLE, Caller
-from otel_errcompact.hosts.hooks.settings.places import is_found, settings_file
+from otel_errcompact.hosts.hooks.settings.places import is_found, prefix_path, settings_file
 from otel_errcompact.hosts.hooks.settings.plans import (
-    install,
+    apply_install,
+    apply_uninstall,
     installed_entries,
     installed_release,
     plan_install,
     plan_uninstall,
-    uninstall,
 )
-from otel_errcompact.hosts.hooks.settings.shell_prefix import prefix_path
 from otel_errcompact.hosts.service.places import SERVICE_PACKAGES
 from otel_errcompact.lab.cli.output import FINE, INCOMPLETE, agree, printable, say, write_json
 
@@ -62,13 +61,13 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
         for entry in plan.left:
             say(f"{plan.path}: {'.'.join(entry.path)} has a value of its own, which is left alone; {_WITHOUT}")
         if not plan.changes:
-            install(plan, environ)
+            apply_install(plan, environ)
             _write(f"{host}: nothing to do, the hooks are in {printable(str(plan.path))}")
             continue
         if not _agree(plan, "Write it?", yes=yes):
             status = INCOMPLETE
             continue
-        install(plan, environ)
+        apply_install(plan, environ)
         _write(f"{host}: installed. {NEXT[host]}")
         if of_host is not None:
             _write(f"{host}: start the service with a port, and Claude Code with its token in {TOKEN_VARIABLE}.")
@@ -106,7 +105,7 @@ def uninstall_hooks(hosts: Sequence[str], project: Path | None, *, yes: bool) ->
         if not _agree(plan, "Undo it?", yes=yes):
             status = INCOMPLETE
             continue
-        uninstall(plan, environ)
+        apply_uninstall(plan, environ)
         _write(f"{host}: uninstalled. Sessions that run now keep what they have read: end them.")
     return status
 

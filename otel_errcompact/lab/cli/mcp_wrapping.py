@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.hooks.settings.files import read, write
+from otel_errcompact.hosts.hooks.settings.files import read_file, write_file
 from otel_errcompact.hosts.mcp_proxy.configs.files import unwrap_servers, wrap_servers
 from otel_errcompact.lab.cli.output import FINE, INCOMPLETE, agree, printable, say
 
@@ -55,14 +55,14 @@ def _change(file: Path, before: str, changed: Changed, *, yes: bool) -> int:
         _write(line)
     if not agree("Write it?", yes=yes):
         return INCOMPLETE
-    write(file, changed.text.encode("utf-8"), expected=before.encode("utf-8"))
+    write_file(file, changed.text.encode("utf-8"), expected=before.encode("utf-8"))
     _write(f"{file}: {', '.join(changed.changed)} changed; start the client again")
     return FINE
 
 
 def _read(file: Path) -> str:
     try:
-        return (read(file) or b"").decode("utf-8")
+        return (read_file(file) or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{file}: is no UTF-8, which settings are written in") from error
 

@@ -111,7 +111,6 @@ def serve(  # noqa: PLR0913 - the options of a command
     from otel_errcompact.config import ServiceOptions
     from otel_errcompact.exceptions import ConfigurationError
     from otel_errcompact.hosts.service import serving
-    from otel_errcompact.hosts.service.log import LEVELS, set_up_log
     from otel_errcompact.hosts.service.places import find_places
     from otel_errcompact.lab.cli.output import FINE, INCOMPLETE, say, write_json
 
@@ -122,9 +121,9 @@ def serve(  # noqa: PLR0913 - the options of a command
         raise typer.Exit(FINE if serving.stop(find_places(socket), say) else INCOMPLETE)
     given = ServiceOptions.from_environ()
     level = log_level or given.log_level
-    if level not in LEVELS:
-        raise ConfigurationError(f"--log-level is {level!r}; give it one of {', '.join(LEVELS)}")
-    set_up_log(level)
+    if level not in serving.LEVELS:
+        raise ConfigurationError(f"--log-level is {level!r}; give it one of {', '.join(serving.LEVELS)}")
+    serving.set_up_log(level)
     settings = serving.ServiceSettings(
         places=find_places(socket, token_file or given.token),
         port=given.port if port is None else port,

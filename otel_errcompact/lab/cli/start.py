@@ -49,9 +49,9 @@ def _run_directly(arguments: Sequence[str]) -> None:
     hold = _read_seconds(given.get("--hold"))
     if not words or hold is False or not all(given.values()):
         return
-    from otel_errcompact.hosts.wrapping.executing import run
+    from otel_errcompact.hosts.wrapping.executing import run_command
 
-    run(words, run_id=given.get("--run", ""), tool=given.get("--tool", ""), hold_s=hold)
+    run_command(words, run_id=given.get("--run", ""), tool=given.get("--tool", ""), hold_s=hold)
 
 
 def _read_seconds(text: str | None) -> float | bool | None:

@@ -141,7 +141,7 @@ def test_a_call_id_counts_once(host: str, runs: LedgerRuns) -> None:
     answer(host, failed, runs)
     assert answer(host, failed, runs) == {}
     assert "x2" not in str(answer(host, failed, runs))
-    assert [runs.report(run).occurrences for run in runs.run_ids()] == [1]
+    assert [runs.ledger.report(run).occurrences for run in runs.ledger.store.run_ids()] == [1]
 
 
 def test_parallel_calls_of_claude_code_are_one_turn(runs: LedgerRuns) -> None:
@@ -199,7 +199,7 @@ def test_the_reason_of_an_end_says_what_was_reached(host: str, ledger: Ledger) -
     for number in range(1, 7):
         if answer(host, before(host, FAILING, number), runs) == {}:
             answer(host, after(host, FAILING, number), runs)
-        runs.begin_turn(runs.run_ids()[0])
+        runs.begin_turn(runs.ledger.store.run_ids()[0])
     event = after(host, FINE, 7)
     said = answer(host, batch(event, text="3 orders, all paid") if host == "claude-code" else event, runs)
     assert said["continue"] is False
@@ -348,7 +348,7 @@ def test_a_run_that_begins_with_a_turn_has_its_agent(runs: LedgerRuns) -> None:
     session = before("opencode", FAILING, 1)["sessionID"]
     answer("opencode", {"event": "turn", "sessionID": session}, runs)
     fail("opencode", runs, 1)
-    assert runs.report(session).agent == "opencode"
+    assert runs.ledger.report(session).agent == "opencode"
 
 
 def test_what_a_human_has_answered_is_not_lost_in_an_error_that_was_thrown(runs: LedgerRuns) -> None:
@@ -408,7 +408,7 @@ DENIED = [
 def test_what_was_not_executed_has_not_failed(host: str, event: Any, runs: LedgerRuns) -> None:
     """Refusals of ours that come back, of other hooks, of rules and of the user are no failures."""
     assert answer(host, event(), runs) == {}
-    assert [runs.report(run).occurrences for run in runs.run_ids()] in ([], [0])
+    assert [runs.ledger.report(run).occurrences for run in runs.ledger.store.run_ids()] in ([], [0])
 
 
 def test_claude_codes_file_is_read_by_others_who_have_adapters(runs: LedgerRuns) -> None:
@@ -416,7 +416,7 @@ def test_claude_codes_file_is_read_by_others_who_have_adapters(runs: LedgerRuns)
     failed = after("claude-code", FAILING, 1)
     for other in ({"cursor_version": "2026.09.18"}, {"tool_result": {"result_type": "success"}}, {"timestamp": "2026"}):
         assert answer("claude-code", {**failed, **other}, runs) == {}
-    assert runs.run_ids() == ()
+    assert runs.ledger.store.run_ids() == ()
 
 
 def test_one_failure_is_one_class_in_every_host() -> None:
@@ -425,7 +425,7 @@ def test_one_failure_is_one_class_in_every_host() -> None:
     for host in RECORDED_HOSTS:
         runs = LedgerRuns(ledger=Ledger())
         fail(host, runs, 1)
-        keys[host] = [each.key[:4] for run in runs.run_ids() for each in runs.report(run).classes]
+        keys[host] = [each.key[:4] for run in runs.ledger.store.run_ids() for each in runs.ledger.report(run).classes]
     assert keys == {host: ["7265"] for host in RECORDED_HOSTS}
 
 
@@ -444,8 +444,8 @@ def test_a_recorded_session_counts_each_failure_once(host: str, runs: LedgerRuns
     for event in recorded(host):
         if event.get("hook_event_name") not in {"SessionEnd", "SubagentStop"} and "reason" not in event:
             answer(host, event, runs)
-    found = sorted(runs.run_ids(), key=len)
-    assert [runs.report(run).occurrences for run in found] == SESSIONS[host]
+    found = sorted(runs.ledger.store.run_ids(), key=len)
+    assert [runs.ledger.report(run).occurrences for run in found] == SESSIONS[host]
     assert found[1:] == [run for run in found[1:] if run.startswith(f"{found[0]}/")]
 
 
@@ -473,4 +473,4 @@ def test_a_command_that_its_wrapper_has_reported_counts_once(runs: LedgerRuns, *
     refused = refusal_of("claude-code", answer("claude-code", place(before("claude-code", FAILING, 3)), runs))
     assert refused.startswith(REFUSED)
     run_id = f"{session}/a6096a332bafa8579" if in_sub_agent else session
-    assert {run: runs.report(run).occurrences for run in runs.run_ids()} == {run_id: 2}
+    assert {run: runs.ledger.report(run).occurrences for run in runs.ledger.store.run_ids()} == {run_id: 2}

@@ -66,7 +66,7 @@ def test_without_session_or_tool_nothing_counts(host: str, runs: LedgerRuns) -> 
     for name in needed:
         assert answer(host, {**event, name: None}, runs) == {}
         assert answer(host, {key: value for key, value in event.items() if key != name}, runs) == {}
-    assert runs.run_ids() == ()
+    assert runs.ledger.store.run_ids() == ()
 
 
 def test_a_fault_of_ours_is_counted_and_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_a_digest_that_the_agent_has_read_already_is_not_said_again(tmp_path: Pa
     digest = LedgerRuns(ledger=Ledger()).conclude(call, HostResult(text=path.read_text(), exit_code=1)).text
     error = f"Exit code 1\n{digest}\n[errcompact: whole output, 9,642 bytes: {path}]"
     assert answer("claude-code", {**event, "error": error}, runs) == {}
-    assert [runs.report(run).occurrences for run in runs.run_ids()] == [1]
+    assert [runs.ledger.report(run).occurrences for run in runs.ledger.store.run_ids()] == [1]
 
 
 def test_of_a_huge_file_the_end_is_read(tmp_path: Path) -> None:

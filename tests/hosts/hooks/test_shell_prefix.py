@@ -49,7 +49,8 @@ class Session:
         return self.runs.conclude(call, HostResult(text=f"reading orders\n{TRACEBACK}", exit_code=1))
 
     def counts(self) -> dict[str, int]:
-        return {run: self.runs.report(run).occurrences for run in self.runs.run_ids()}
+        ledger = self.runs.ledger
+        return {run: ledger.report(run).occurrences for run in ledger.store.run_ids()}
 
 
 @LINES

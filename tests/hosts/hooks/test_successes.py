@@ -112,7 +112,7 @@ def test_a_success_is_left_as_it_is(ledger: Ledger, kind: str, format: str) -> N
         runs = LedgerRuns(ledger=ledger)
         if said := answer(SUCCESSES[kind][0], success(kind, text), runs):
             changed[name] = said
-        for run in runs.run_ids():
+        for run in runs.ledger.store.run_ids():
             runs.close(run)
     assert changed == {}
 
@@ -128,7 +128,7 @@ def test_a_batch_of_successes_is_left_as_it_is(ledger: Ledger, command: str, for
         event["tool_input"]["command"] = command
         if said := [each for each in (event, batch(event, text=text)) if answer("claude-code", each, runs)]:
             changed[name] = said
-        for run in runs.run_ids():
+        for run in runs.ledger.store.run_ids():
             runs.close(run)
     assert changed == {}
 
@@ -147,7 +147,7 @@ def test_what_a_human_has_answered_stands_beside_a_success(runs: LedgerRuns, kin
     host, _ = SUCCESSES[kind]
     answer(host, before(host, FAILING, 2), runs)
     answer(host, after(host, FAILING, 2), runs)
-    (run,) = runs.run_ids()
+    (run,) = runs.ledger.store.run_ids()
     runs.resume(run, PENDING)
     said = _spoken_beside(host, answer(host, success(kind, answer_with("Error: no such file")), runs))
     assert said in {"", f"OPERATOR: {PENDING}"}

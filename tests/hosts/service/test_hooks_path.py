@@ -13,7 +13,6 @@ import pytest
 
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.hosts.calls import HostRuns
 from otel_errcompact.hosts.runs import LedgerRuns
 from otel_errcompact.hosts.service.api import create_app
 from tests.hosts.service.services import PATIENCE_S
@@ -23,10 +22,10 @@ class Adapters:
     """Stands where the adapters are: notes what it gets, and answers or raises what it is given."""
 
     def __init__(self, answer: dict[str, object] | Exception) -> None:
-        self.got: list[tuple[str, Mapping[str, object], HostRuns]] = []
+        self.got: list[tuple[str, Mapping[str, object], LedgerRuns]] = []
         self._answer = answer
 
-    def answer(self, host: str, event: Mapping[str, object], runs: HostRuns) -> dict[str, object]:
+    def answer(self, host: str, event: Mapping[str, object], runs: LedgerRuns) -> dict[str, object]:
         self.got.append((host, event, runs))
         if isinstance(self._answer, Exception):
             raise self._answer
@@ -94,7 +93,7 @@ async def test_an_event_is_an_object(monkeypatch: pytest.MonkeyPatch, runs: Ledg
     adapters = Adapters({})
     status, answer = await post(monkeypatch, adapters, "/v1/hooks/codex", runs, [1])
     assert (status, adapters.got) == (422, [])
-    assert answer["error"].startswith("the body is a list; send one JSON object")
+    assert answer["error"].startswith("body: Input should be a valid dictionary")
 
 
 async def test_a_fault_of_the_service_itself_is_one_sentence(runs: LedgerRuns, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +102,7 @@ async def test_a_fault_of_the_service_itself_is_one_sentence(runs: LedgerRuns, m
     def fail(_: object) -> str:
         raise ValueError("x")
 
-    monkeypatch.setattr(runs, "digest", fail)
+    monkeypatch.setattr(runs.ledger, "digest", fail)
     runs.begin_turn("r")
     transport = httpx.ASGITransport(create_app(runs, {}), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://errcompact", timeout=PATIENCE_S) as client:

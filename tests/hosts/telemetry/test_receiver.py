@@ -70,7 +70,7 @@ def test_a_call_that_a_hook_has_reported_does_not_count_again() -> None:
     runs = LedgerRuns(ledger=Ledger())
     runs.conclude(HostCall(run_id="c", tool="query", call_id="call_1"), HostResult(text="gone", failed=True))
     Receiver(runs).receive(Request("traces", spans(failed(1), failed(2)).SerializeToString()))
-    assert runs.report("c").occurrences == 2
+    assert runs.ledger.report("c").occurrences == 2
 
 
 def test_telemetry_takes_no_answer_of_a_human() -> None:
@@ -83,7 +83,7 @@ def test_telemetry_takes_no_answer_of_a_human() -> None:
         claude = {"event.name": "tool_result", "session.id": "s1", "tool_name": "Read", "tool_use_id": call_id}
         told = logs(record({**claude, "success": "false", "error": "gone"}), scope="com.anthropic.claude_code.events")
         receiver.receive(Request("logs", told.SerializeToString()))
-    assert runs.report("s1").occurrences == 2
+    assert runs.ledger.report("s1").occurrences == 2
     answer = runs.conclude(HostCall(run_id="s1", tool="Read", call_id="t3"), HostResult(text="fine", failed=False))
     assert answer.guidance == "OPERATOR: use the other file"
 
@@ -100,7 +100,7 @@ def test_where_hooks_give_no_ids_they_count_and_the_telemetry_does_not() -> None
     claude |= {"success": "false", "error": "gone"}
     named = logs(record(claude), scope="com.anthropic.claude_code.events")
     Receiver(runs).receive(Request("logs", named.SerializeToString()))
-    assert [runs.report(run_id).occurrences for run_id in ("g1", "g2")] == [2, 2]
+    assert [runs.ledger.report(run_id).occurrences for run_id in ("g1", "g2")] == [2, 2]
 
 
 def test_what_a_hook_has_reported_is_its_own_also_when_the_session_has_ended() -> None:
@@ -110,7 +110,7 @@ def test_what_a_hook_has_reported_is_its_own_also_when_the_session_has_ended() -
     runs.end("g1")
     told = {"event.name": "gemini_cli.tool_call", "function_name": "read_file", "success": False, "error": "gone"}
     Receiver(runs).receive(Request("logs", logs(record({**told, "session.id": "g1"})).SerializeToString()))
-    assert runs.run_ids() == ()
+    assert runs.ledger.store.run_ids() == ()
 
 
 def test_what_its_sender_counts_counts_no_second_time(bench: Bench) -> None:

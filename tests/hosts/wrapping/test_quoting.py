@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.hosts.wrapping.quoting import find_script, join, read_word, write_json
+from otel_errcompact.hosts.wrapping.quoting import find_script, join_words, read_word, write_json
 
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 
@@ -17,13 +17,13 @@ WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 @given(st.lists(WORDS, min_size=1))
 def test_words_come_back_as_they_were(words: list[str]) -> None:
     """A shell splits the line into the words."""
-    assert shlex.split(join(words)) == words
+    assert shlex.split(join_words(words)) == words
 
 
 @given(WORDS)
 def test_a_quoted_word_is_read(word: str) -> None:
     """Whichever way it is quoted, and whatever follows."""
-    assert read_word(f"{join([word])} behind", 0) == word
+    assert read_word(f"{join_words([word])} behind", 0) == word
     assert read_word(f"eval {shlex.quote(word)}<x", 5) == word
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from otel_errcompact.engine.observations import Verdict
-from otel_errcompact.hosts.calls import Answer
-from otel_errcompact.hosts.hooks.dispatch import answer
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.escalator.actions import Halt
+from otel_errcompact.escalator.thresholds import Thresholds
+from otel_errcompact.hosts.calls import HostCall, HostResult
 from otel_errcompact.hosts.hooks.doctor.scenes import OUTPUT, Scene
 from otel_errcompact.hosts.hooks.doctor.sending import SendingError
+from otel_errcompact.hosts.hooks.profiles import answer
+from otel_errcompact.hosts.runs import LedgerRuns
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact.hosts.calls import HostCall, HostResult
     from otel_errcompact.hosts.hooks.doctor.sending import Way
 
 Held = Literal["yes", "no", "cannot"]
@@ -58,31 +60,31 @@ def diagnose(
     """
     scene = Scene(host=host, session=new_session())
     send(scene.before(1))
-    first = _fail(scene, 1, send)
+    first = _fail_once(scene, 1, send)
     send(scene.before(2))
-    second = _fail(scene, 2, send)
+    second = _fail_once(scene, 2, send)
     third = send(scene.before(3))
     seen = _texts_of(second)
     found = {
-        "see": _judge(
+        "see": _judge_answer(
             "again (x2" in seen,
             "a command that failed twice was counted twice",
             "a command failed twice, and was not counted twice",
             second,
         ),
-        "replace": _judge(
+        "replace": _judge_answer(
             _is_replaced(first),
             "the agent reads a digest in place of the output of a command that failed",
             "the agent reads the raw output of a command that failed",
             first,
         ),
-        "add": _judge(
+        "add": _judge_answer(
             "2 in a row" in seen,
             "the agent reads how often the command has failed",
             "the agent does not read how often the command has failed",
             second,
         ),
-        "refuse": _judge(
+        "refuse": _judge_answer(
             "NOT EXECUTED" in _texts_of(third),
             "a command that had failed twice was not executed a third time",
             "a command that had failed twice is executed a third time",
@@ -96,7 +98,7 @@ def diagnose(
     if wrap is not None:
         del impossible["replace"]
         found["replace"] = _check_wrapper(wrap, new_session(), send)
-    return tuple(_finding(name, *found[name], impossible.get(name)) for name in CAPABILITIES)
+    return tuple(_make_finding(name, *found[name], impossible.get(name)) for name in CAPABILITIES)
 
 
 def _check_wrapper(wrap: Callable[[str], str], session: str, send: Way) -> tuple[Held, str]:
@@ -107,20 +109,23 @@ def _check_wrapper(wrap: Callable[[str], str], session: str, send: Way) -> tuple
         return "no", "behind the shell prefix no command runs"
     if "KeyError" in printed and OUTPUT not in printed:
         return "yes", "the agent reads a digest in place of the output of a command that failed, by the shell prefix"
-    return "no", f"behind the shell prefix the agent reads the raw output of a command that failed: {_show(printed)}"
+    return (
+        "no",
+        f"behind the shell prefix the agent reads the raw output of a command that failed: {_show_answer(printed)}",
+    )
 
 
-def _finding(capability: str, held: Held, evidence: str, reason: str | None) -> Finding:
+def _make_finding(capability: str, held: Held, evidence: str, reason: str | None) -> Finding:
     if reason is not None:
         return Finding(capability=capability, held="cannot", evidence=reason)
     return Finding(capability=capability, held=held, evidence=evidence)
 
 
-def _judge(held: bool, yes: str, no: str, said: object) -> tuple[Held, str]:
-    return ("yes", yes) if held else ("no", f"{no}: the hook answered {_show(said)}")
+def _judge_answer(held: bool, yes: str, no: str, said: object) -> tuple[Held, str]:
+    return ("yes", yes) if held else ("no", f"{no}: the hook answered {_show_answer(said)}")
 
 
-def _fail(scene: Scene, number: int, send: Way) -> Mapping[str, object]:
+def _fail_once(scene: Scene, number: int, send: Way) -> Mapping[str, object]:
     said = send(scene.after(number))
     if scene.host == "claude-code":
         send(scene.batch(number))
@@ -135,7 +140,7 @@ def _check_turn(scene: Scene, send: Way) -> tuple[Held, str]:
     if scene.host == "claude-code":
         send(scene.batch(1, 2))
     seen = _texts_of(second)
-    return _judge(
+    return _judge_answer(
         "again (x2" in seen and "in a row" not in seen,
         "two parallel calls that failed counted as one failed turn",
         "two parallel calls that failed counted as two failed turns",
@@ -149,7 +154,7 @@ def _check_ids(scene: Scene, send: Way) -> tuple[Held, str]:
     again = send(scene.after(1))
     send(scene.before(2))
     second = send(scene.after(2))
-    return _judge(
+    return _judge_answer(
         not again and "again (x2" in _texts_of(second),
         "a call that was reported twice counted once",
         "a call that was reported twice did not count once",
@@ -158,17 +163,17 @@ def _check_ids(scene: Scene, send: Way) -> tuple[Held, str]:
 
 
 def _check_stop(host: str, send: Way, *, answers: bool) -> tuple[Held, str]:
-    scene, runs = Scene(host=host, session="doctor"), _Halted()
+    scene = Scene(host=host, session="doctor")
     event = {"claude-code": scene.batch(1), "gemini": scene.after(1)}.get(host, scene.before(1))
-    said = answer(host, event.fields, runs)
+    said = answer(host, event.fields, _halt_run(scene.session))
     if not answers:
         return "no", "a halted run would continue: the hooks answer nothing at all"
     if not send.has(event.name):
         return "no", f"a halted run would continue: no hook is installed for the event {event.name}"
     if host in {"claude-code", "gemini"}:
         is_ended = said.get("continue") is False and _REASON in str(said.get("stopReason"))
-        return _judge(is_ended, "a halted run ends, with the reason", "a halted run would continue", said)
-    return _judge(
+        return _judge_answer(is_ended, "a halted run ends, with the reason", "a halted run would continue", said)
+    return _judge_answer(
         _REASON in _texts_of(said),
         "every call of a halted run is refused, with the reason",
         "the calls of a halted run would be executed",
@@ -176,30 +181,10 @@ def _check_stop(host: str, send: Way, *, answers: bool) -> tuple[Held, str]:
     )
 
 
-class _Halted:
-    def refuse(self, call: HostCall) -> str:
-        del call
-        return ""
-
-    def conclude(self, call: HostCall, result: HostResult, *, is_read: bool = True) -> Answer:
-        del call, result, is_read
-        return Answer(outcome="success")
-
-    def begin_turn(self, run_id: str) -> None:
-        del run_id
-
-    def verdict(self, run_id: str) -> Verdict:
-        del run_id
-        return Verdict(standing="halt", reason=_REASON)
-
-    def list_stopped(self, run_id: str) -> tuple[str, ...]:
-        return (run_id,)
-
-    def resume(self, run_id: str, message: str = "") -> None:
-        del run_id, message
-
-    def end(self, run_id: str) -> None:
-        del run_id
+def _halt_run(session: str) -> LedgerRuns:
+    runs = LedgerRuns(ledger=Ledger(), on_escalation=lambda _: Halt(_REASON), thresholds=Thresholds(same=1))
+    runs.conclude(HostCall(run_id=session, tool="doctor"), HostResult(text=OUTPUT, failed=True))
+    return runs
 
 
 def _is_replaced(said: Mapping[str, object]) -> bool:
@@ -216,6 +201,6 @@ def _texts_of(value: object) -> str:
     return "\n".join(map(_texts_of, cast("list[object]", value))) if isinstance(value, list) else ""
 
 
-def _show(said: object) -> str:
+def _show_answer(said: object) -> str:
     text = json.dumps(said, ensure_ascii=False)
     return "nothing" if text == "{}" else text if len(text) <= 160 else f"{text[:160]}..."  # noqa: PLR2004 - a line

@@ -44,28 +44,30 @@ class Scene:
 
     def before(self, number: int) -> Event:
         """Return the event before the failing command."""
-        return self._describe(number, "before")
+        return self._write_event(number, "before")
 
     def after(self, number: int) -> Event:
         """Return the event after it."""
-        name, fields = self._describe(number, "failure" if self.host in _FAILS_APART else "after")
+        name, fields = self._write_event(number, "failure" if self.host in _FAILS_APART else "after")
         return Event(name, {**fields, **self._result()})
 
     def batch(self, *numbers: int) -> Event:
         """Return the event of Claude Code after all calls of a message."""
-        shared = {name: value for name, value in self._call(0, "PostToolBatch").items() if not name.startswith("tool_")}
+        shared = {
+            name: value for name, value in self._write_call(0, "PostToolBatch").items() if not name.startswith("tool_")
+        }
         calls = [
-            {**{name: value for name, value in self._call(number, "").items() if name.startswith("tool_")},
+            {**{name: value for name, value in self._write_call(number, "").items() if name.startswith("tool_")},
              "tool_response": f"Exit code 1\n{OUTPUT}"}
             for number in numbers
         ]  # fmt: skip
         return Event("PostToolBatch", {**shared, "tool_calls": calls})
 
-    def _describe(self, number: int, kind: Kind) -> Event:
+    def _write_event(self, number: int, kind: Kind) -> Event:
         name = next(name for name, found in PROFILES[self.host].events.items() if found == kind)
-        return Event(name, self._call(number, name))
+        return Event(name, self._write_call(number, name))
 
-    def _call(self, number: int, event: str) -> Fields:
+    def _write_call(self, number: int, event: str) -> Fields:
         arguments, call_id = {"command": COMMAND}, f"{self.session}-{number}"
         if self.host == "opencode":
             call = {"tool": "bash", "callID": call_id, "args": arguments}

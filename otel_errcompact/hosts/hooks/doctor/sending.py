@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final, cast
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks.doctor.scenes import OUTPUT
 from otel_errcompact.hosts.hooks.settings.entries import PREFIX_VARIABLE, TOKEN_VARIABLE, is_ours, list_handlers
-from otel_errcompact.hosts.hooks.settings.files import read
+from otel_errcompact.hosts.hooks.settings.files import read_file
 from otel_errcompact.hosts.hooks.settings.places import settings_file
 from otel_errcompact.hosts.hooks.settings.plans import installed_entries
 from otel_errcompact.hosts.json_text import JsonText
+from otel_errcompact.hosts.payloads import as_list, as_record, parse_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,14 +28,7 @@ _UNAUTHORIZED: Final = 401
 
 
 class Way:
-    """
-    Passes events to the installed hooks of a host.
-
-    Args:
-        call: Passes one event on and returns the answer.
-        missing: What to do about an event for which no hook is installed, by a text with `{event}`; empty if none is.
-        events: The events for which hooks are installed; None for all.
-    """
+    """Passes events to the installed hooks of a host."""
 
     def __init__(
         self,
@@ -43,7 +37,7 @@ class Way:
         missing: tuple[str, str] = ("", ""),
         events: frozenset[str] | None = None,
     ) -> None:
-        self._call = call
+        self._call_handler = call
         self._missing = missing
         self._events = events
         self.problems: Final[dict[str, str]] = {}
@@ -56,7 +50,7 @@ class Way:
             self.problems[problem.format(event=event.name)] = remedy
             return {}
         try:
-            return self._call(event)
+            return self._call_handler(event)
         except SendingError as error:
             self.problems[str(error)] = error.remedy
             return {}
@@ -78,11 +72,6 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
     """
     Return what passes an event to the installed hooks of a host.
 
-    Args:
-        host: The host's name.
-        environ: The environment.
-        project: The repository's root; the user's own settings if None.
-
     Raises:
         ConfigurationError: No hooks are installed, or they do not say which program they call.
     """
@@ -97,10 +86,10 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
         words = _read_caller(str(entries[0]))
         if not words:
             raise ConfigurationError(f"{path} does not say which program to call; run '{install}' again")
-        return Way(lambda event: _run([*words, host], event, environ, renew))
+        return Way(lambda event: _run_program([*words, host], event, environ, renew))
     handlers = _find_handlers(JsonText(path.read_text(encoding="utf-8"), str(path)))
     return Way(
-        lambda event: _call(handlers[event.name], event, environ, renew),
+        lambda event: _call_handler(handlers[event.name], event, environ, renew),
         missing=(f"{path} has no hook of ours for the event {{event}}", renew),
         events=frozenset(handlers),
     )
@@ -118,16 +107,12 @@ def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Cal
     """
     Return what runs a failing command behind the shell prefix.
 
-    Args:
-        environ: The environment.
-        project: The repository's root; the user's own settings if None.
-
     Returns:
         It takes the session and returns what is printed, or raises `SendingError`; None where no prefix of ours is
         installed.
     """
     path = settings_file("claude-code", environ, project)
-    content = read(path)
+    content = read_file(path)
     prefix = JsonText((content or b"").decode("utf-8", "replace"), str(path)).get(("env", PREFIX_VARIABLE))
     if not isinstance(prefix, str) or not is_ours(prefix):
         return None
@@ -162,26 +147,27 @@ def _has_not_ended(program: str, remedy: str) -> SendingError:
 
 
 def _find_handlers(document: JsonText) -> Mapping[str, Mapping[str, object]]:
-    hooks = document.get(("hooks",))
     return {
-        event: cast("Mapping[str, object]", handler)
-        for event, groups in (cast("dict[str, object]", hooks) if isinstance(hooks, dict) else {}).items()
-        for group in (cast("list[object]", groups) if isinstance(groups, list) else ())
-        for handler in (list_handlers(group) or (group,))
-        if is_ours(handler) and isinstance(handler, dict)
+        event: handler
+        for event, groups in as_record(document.get(("hooks",))).items()
+        for group in as_list(groups)
+        for handler in map(as_record, list_handlers(group) or (group,))
+        if is_ours(handler)
     }
 
 
-def _call(handler: Mapping[str, object], event: Event, environ: Mapping[str, str], renew: str) -> Mapping[str, object]:
+def _call_handler(
+    handler: Mapping[str, object], event: Event, environ: Mapping[str, str], renew: str
+) -> Mapping[str, object]:
     if handler.get("type") == "http":
-        return _post(str(handler["url"]), event, environ.get(TOKEN_VARIABLE, ""))
+        return _post_event(str(handler["url"]), event, environ.get(TOKEN_VARIABLE, ""))
     if "args" in handler:
         words = [str(handler["command"]), *map(str, cast("list[object]", handler["args"]))]
-        return _run(words, event, environ, renew)
-    return _run(["/bin/sh", "-c", str(handler.get("bash") or handler.get("command"))], event, environ, renew)
+        return _run_program(words, event, environ, renew)
+    return _run_program(["/bin/sh", "-c", str(handler.get("bash") or handler.get("command"))], event, environ, renew)
 
 
-def _run(words: list[str], event: Event, environ: Mapping[str, str], renew: str) -> Mapping[str, object]:
+def _run_program(words: list[str], event: Event, environ: Mapping[str, str], renew: str) -> Mapping[str, object]:
     body = json.dumps(event.fields).encode()
     try:
         done = subprocess.run(  # noqa: S603 - what the host itself would start
@@ -195,10 +181,10 @@ def _run(words: list[str], event: Event, environ: Mapping[str, str], renew: str)
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         said = f": {lines[-1]}" if lines else ""
         raise SendingError(f"the program {words[0]} has failed with exit status {done.returncode}{said}", renew)
-    return _parse(done.stdout)
+    return parse_record(done.stdout)
 
 
-def _post(url: str, event: Event, token: str) -> Mapping[str, object]:
+def _post_event(url: str, event: Event, token: str) -> Mapping[str, object]:
     from urllib.error import HTTPError, URLError
     from urllib.request import Request, urlopen
 
@@ -206,7 +192,7 @@ def _post(url: str, event: Event, token: str) -> Mapping[str, object]:
     request = Request(url, json.dumps(event.fields).encode(), headers)  # noqa: S310 - from the settings
     try:
         with urlopen(request, timeout=LIMIT_S) as reply:  # noqa: S310 - as above
-            return _parse(reply.read())
+            return parse_record(reply.read())
     except HTTPError as error:
         raise SendingError(_describe_refusal(url, error.code, token), _SET_TOKEN) from error
     except (URLError, OSError, ValueError) as error:
@@ -228,11 +214,3 @@ def _describe_refusal(url: str, status: int, token: str) -> str:
     return (
         f"{url} refuses the token in {TOKEN_VARIABLE}" if token else f"{TOKEN_VARIABLE} is not set, and {url} wants it"
     )
-
-
-def _parse(body: bytes) -> Mapping[str, object]:
-    try:
-        found = json.loads(body or b"{}")
-    except ValueError:
-        return {}
-    return cast("Mapping[str, object]", found) if isinstance(found, dict) else {}

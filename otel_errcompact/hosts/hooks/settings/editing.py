@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks.settings.entries import PREFIX_VARIABLE, is_ours, list_handlers
 from otel_errcompact.hosts.json_text import JsonText
+from otel_errcompact.hosts.payloads import as_list, as_record
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
     from otel_errcompact.hosts.hooks.settings.entries import Entry
 
@@ -32,18 +33,8 @@ class Added:
     """Entries whose place somebody else has taken."""
 
 
-def add(text: str, entries: Iterable[Entry], name: str) -> Added:
-    """
-    Put entries into a settings file.
-
-    Args:
-        text: Its text.
-        entries: What to put into it.
-        name: What errors call it.
-
-    Raises:
-        ConfigurationError: It is no JSON, or something in it is not what the host reads.
-    """
+def add_entries(text: str, entries: Iterable[Entry], name: str) -> Added:
+    """Put entries into a settings file."""
     document = JsonText(text, name)
     if not isinstance(document.root.value, dict):
         raise ConfigurationError(f"{name} holds no JSON object, so its host cannot read it; correct it first")
@@ -64,7 +55,7 @@ def add(text: str, entries: Iterable[Entry], name: str) -> Added:
     return Added(text=document.text, made=tuple(made), left=tuple(left))
 
 
-def remove(text: str, name: str, made: Collection[Place] | None = None) -> str:
+def remove_entries(text: str, name: str, made: Collection[Place] | None = None) -> str:
     """
     Take every entry of ours out of a settings file.
 
@@ -92,7 +83,7 @@ def remove(text: str, name: str, made: Collection[Place] | None = None) -> str:
     return document.text
 
 
-def find(text: str, name: str) -> tuple[object, ...]:
+def find_entries(text: str, name: str) -> tuple[object, ...]:
     """Return every entry of ours in a settings file, in its order."""
     document = JsonText(text, name)
     return tuple(document.get(place) for place in _find_ours(document))
@@ -100,9 +91,8 @@ def find(text: str, name: str) -> tuple[object, ...]:
 
 def _find_ours(document: JsonText) -> Iterator[Place]:
     # From the end, so that the indexes of what is left stay what they are.
-    hooks = document.get(("hooks",))
-    for event, groups in (cast("dict[str, object]", hooks) if isinstance(hooks, dict) else {}).items():
-        for number, group in reversed(list(enumerate(_elements(groups)))):
+    for event, groups in as_record(document.get(("hooks",))).items():
+        for number, group in reversed(list(enumerate(as_list(groups)))):
             place = ("hooks", event, number)
             handlers = list_handlers(group)
             if handlers is None:
@@ -115,7 +105,3 @@ def _find_ours(document: JsonText) -> Iterator[Place]:
                 yield from ((*place, "hooks", index) for index in reversed(ours))
     if is_ours(document.get(_PREFIX)):
         yield _PREFIX
-
-
-def _elements(value: object) -> Sequence[object]:
-    return cast("list[object]", value) if isinstance(value, list) else ()

@@ -6,10 +6,11 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.hooks.profile import OF_CALLS
 from otel_errcompact.hosts.hooks.profiles import PROFILES
+from otel_errcompact.hosts.payloads import as_list, as_record
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -65,13 +66,7 @@ class Caller:
 
 
 def list_entries(host: str, caller: Caller) -> tuple[Entry, ...]:
-    """
-    Return what the settings of a host need, in order.
-
-    Args:
-        host: The host's name; none whose hooks are a plugin.
-        caller: How it calls us.
-    """
+    """Return what the settings of a host need, in order."""
     made = [] if host not in {"copilot", "cursor"} else [Entry(path=("version",), value=1, is_element=False)]
     profile = PROFILES[host]
     for event, kind in profile.events.items():
@@ -129,5 +124,5 @@ def is_ours(value: object) -> bool:
 
 def list_handlers(group: object) -> Sequence[object] | None:
     """Return the handlers in a group; None if it is one."""
-    handlers = cast("dict[str, object]", group).get("hooks") if isinstance(group, dict) else None
-    return cast("list[object]", handlers) if isinstance(handlers, list) else None
+    record = as_record(group)
+    return as_list(record["hooks"]) if isinstance(record.get("hooks"), list) else None

@@ -16,13 +16,8 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 16_000_000
 
 
-def read(path: Path) -> bytes | None:
-    """
-    Return the content of a settings file; None if there is none.
-
-    Raises:
-        ConfigurationError: It cannot be read, or is none.
-    """
+def read_file(path: Path) -> bytes | None:
+    """Return the content of a settings file; None if there is none."""
     try:
         if not path.exists():
             return None
@@ -33,7 +28,7 @@ def read(path: Path) -> bytes | None:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}; nothing was changed") from error
 
 
-def write(path: Path, content: bytes, *, expected: bytes | None) -> tuple[Path, ...]:
+def write_file(path: Path, content: bytes, *, expected: bytes | None) -> tuple[Path, ...]:
     """
     Write a settings file in one step, with mode and owner.
 
@@ -53,7 +48,7 @@ def write(path: Path, content: bytes, *, expected: bytes | None) -> tuple[Path, 
     fresh = real.with_name(f".{real.name}.errcompact-{os.getpid()}")
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
-        if read(real) != expected:
+        if read_file(real) != expected:
             raise ConfigurationError(f"{path} was changed by another program in the meantime; run the command again")
         _write_fresh(fresh, content, real.stat() if expected is not None else None)
         fresh.replace(real)
@@ -76,14 +71,9 @@ def _write_fresh(path: Path, content: bytes, like: os.stat_result | None) -> Non
         os.fsync(file.fileno())
 
 
-def delete(path: Path, *, expected: bytes) -> None:
-    """
-    Delete a settings file that an installation has made.
-
-    Raises:
-        ConfigurationError: It cannot be deleted, or another program has changed it in the meantime.
-    """
-    if read(path) != expected:
+def delete_file(path: Path, *, expected: bytes) -> None:
+    """Delete a settings file that an installation has made."""
+    if read_file(path) != expected:
         raise ConfigurationError(f"{path} was changed by another program in the meantime; run the command again")
     try:
         path.resolve().unlink()

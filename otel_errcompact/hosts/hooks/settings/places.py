@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.config import find_state_home
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.hosts.wrapping.launcher import NAME, write_launcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,14 +49,7 @@ OWN_FILES: Final = frozenset({"copilot", "opencode"})
 
 
 def settings_file(host: str, environ: Mapping[str, str], project: Path | None = None) -> Path:
-    """
-    Return the file that takes the hooks of a host.
-
-    Args:
-        host: The host's name.
-        environ: The environment.
-        project: The repository's root; the user's own settings if None.
-    """
+    """Return the file of the project, or user, that takes hooks."""
     home = _HOMES[host]
     return _settings_folder(home, environ) / home.file if project is None else project / home.project
 
@@ -75,6 +70,24 @@ def program_of(host: str, environ: Mapping[str, str]) -> str:
 def receipts_folder(environ: Mapping[str, str]) -> Path:
     """Return where it is kept what an installation has changed."""
     return find_state_home(environ) / "hooks"
+
+
+def prefix_path(environ: Mapping[str, str]) -> str:
+    """Return where the program is or would be."""
+    return str(receipts_folder(environ) / NAME)
+
+
+def write_prefix(environ: Mapping[str, str]) -> None:
+    """Write the program."""
+    try:
+        write_launcher(receipts_folder(environ))
+    except OSError as error:
+        raise ConfigurationError(f"{prefix_path(environ)} cannot be written: {error.strerror}") from error
+
+
+def delete_prefix(environ: Mapping[str, str]) -> None:
+    """Delete the program."""
+    (receipts_folder(environ) / NAME).unlink(missing_ok=True)
 
 
 def _settings_folder(home: _Home, environ: Mapping[str, str]) -> Path:

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hosts.hooks.settings import editing, files, receipts
 from otel_errcompact.hosts.hooks.settings.entries import CLIENT_SIGN, is_ours, list_entries
-from otel_errcompact.hosts.hooks.settings.places import OWN_FILES, receipts_folder, settings_file
-from otel_errcompact.hosts.hooks.settings.shell_prefix import delete_prefix, prefix_path, write_prefix
+from otel_errcompact.hosts.hooks.settings.places import (
+    OWN_FILES,
+    delete_prefix,
+    prefix_path,
+    receipts_folder,
+    settings_file,
+    write_prefix,
+)
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -64,50 +70,34 @@ def plan_install(host: str, caller: Caller, environ: Mapping[str, str], project:
     """
     Return what an installation changes.
 
-    Args:
-        host: The host's name.
-        caller: How the host calls us.
-        environ: The environment.
-        project: The repository's root; the user's own settings if None.
-
     Raises:
         ConfigurationError: The host's settings cannot be read, or are not what the host reads.
     """
     path = settings_file(host, environ, project)
-    before = files.read(path)
+    before = files.read_file(path)
     receipt = _find_receipt(host, path, environ)
     if host in OWN_FILES:
         after = _render_own(host, caller)
         return Plan(host=host, path=path, before=before, after=after, base=_find_own_base(before, receipt))
     entries = list_entries(host, caller)
     base = _find_base(path, before, receipt)
-    added = _add(base, entries, str(path))
+    added = _add_entries(base, entries, str(path))
     after = added.text.encode("utf-8")
-    if before is not None and _holds(before, entries, str(path)):
+    if before is not None and _holds_entries(before, entries, str(path)):
         after = before
     return Plan(host=host, path=path, before=before, after=after, base=base, made=added.made, left=added.left)
 
 
 def plan_uninstall(host: str, environ: Mapping[str, str], project: Path | None = None) -> Plan:
-    """
-    Return what has to be undone.
-
-    Args:
-        host: The host's name.
-        environ: The environment.
-        project: The repository's root; the user's own settings if None.
-
-    Raises:
-        ConfigurationError: The host's settings cannot be read.
-    """
+    """Return what has to be undone."""
     path = settings_file(host, environ, project)
-    before = files.read(path)
+    before = files.read_file(path)
     receipt = _find_receipt(host, path, environ)
     after = _find_own_base(before, receipt) if host in OWN_FILES else _find_base(path, before, receipt)
     return Plan(host=host, path=path, before=before, after=after)
 
 
-def install(plan: Plan, environ: Mapping[str, str]) -> None:
+def apply_install(plan: Plan, environ: Mapping[str, str]) -> None:
     """
     Do what a plan says, and keep how to undo it.
 
@@ -123,11 +113,11 @@ def install(plan: Plan, environ: Mapping[str, str]) -> None:
             write_prefix(environ)
         return
     file = receipts.receipt_file(receipts_folder(environ), plan.host, plan.path)
-    older = receipts.load(file)
+    older = receipts.load_receipt(file)
     folders = receipts.make_folders(file.parent)
     if _names_prefix(plan.host, plan.after, environ):
         write_prefix(environ)  # before the settings that name it
-    folders += tuple(map(str, files.write(plan.path, plan.after, expected=plan.before)))
+    folders += tuple(map(str, files.write_file(plan.path, plan.after, expected=plan.before)))
     receipt = receipts.Receipt(
         host=plan.host,
         path=str(plan.path),
@@ -138,42 +128,32 @@ def install(plan: Plan, environ: Mapping[str, str]) -> None:
         folders=tuple(dict.fromkeys((*(older.folders if older is not None else ()), *folders))),
         release=version("otel-errcompact"),
     )
-    receipts.save(file, receipt)
+    receipts.save_receipt(file, receipt)
 
 
-def uninstall(plan: Plan, environ: Mapping[str, str]) -> None:
-    """
-    Do what a plan of an uninstallation says, and forget the installation.
-
-    Raises:
-        ConfigurationError: The file cannot be written, or was changed in the meantime.
-    """
+def apply_uninstall(plan: Plan, environ: Mapping[str, str]) -> None:
+    """Do what a plan of an uninstallation says, and forget the installation."""
     if plan.changes and plan.before is not None:
         if plan.after is None:
-            files.delete(plan.path, expected=plan.before)
+            files.delete_file(plan.path, expected=plan.before)
         else:
-            files.write(plan.path, plan.after, expected=plan.before)
+            files.write_file(plan.path, plan.after, expected=plan.before)
     if _names_prefix(plan.host, plan.before or b"", environ):
         delete_prefix(environ)
     file = receipts.receipt_file(receipts_folder(environ), plan.host, plan.path)
-    receipt = receipts.load(file)
-    receipts.drop(file, receipt.folders if receipt is not None else ())
+    receipt = receipts.load_receipt(file)
+    receipts.drop_receipt(file, receipt.folders if receipt is not None else ())
 
 
 def installed_entries(host: str, environ: Mapping[str, str], project: Path | None = None) -> tuple[object, ...]:
-    """
-    Return what is installed in a host's settings; empty for nothing.
-
-    Raises:
-        ConfigurationError: The host's settings cannot be read.
-    """
+    """Return what is installed in a host's settings; empty for nothing."""
     path = settings_file(host, environ, project)
-    content = files.read(path)
+    content = files.read_file(path)
     if content is None:
         return ()
     if host == "opencode":
-        return (_decode(content, str(path)),) if _is_own(content) else ()
-    return editing.find(_decode(content, str(path)), str(path))
+        return (_decode_text(content, str(path)),) if _is_own(content) else ()
+    return editing.find_entries(_decode_text(content, str(path)), str(path))
 
 
 def installed_release(host: str, environ: Mapping[str, str], project: Path | None = None) -> str:
@@ -187,7 +167,7 @@ def _names_prefix(host: str, content: bytes, environ: Mapping[str, str]) -> bool
 
 
 def _find_receipt(host: str, path: Path, environ: Mapping[str, str]) -> Receipt | None:
-    return receipts.load(receipts.receipt_file(receipts_folder(environ), host, path))
+    return receipts.load_receipt(receipts.receipt_file(receipts_folder(environ), host, path))
 
 
 def _find_base(path: Path, before: bytes | None, receipt: Receipt | None) -> bytes | None:
@@ -196,8 +176,8 @@ def _find_base(path: Path, before: bytes | None, receipt: Receipt | None) -> byt
         return None
     if receipt is not None and (reverted := receipt.revert(before)) is not None:
         return reverted if receipt.existed else None
-    text = _decode(before, str(path))
-    without = editing.remove(text, str(path), None if receipt is None else receipt.made)
+    text = _decode_text(before, str(path))
+    without = editing.remove_entries(text, str(path), None if receipt is None else receipt.made)
     if without == text:
         return before
     is_empty = receipt is not None and not receipt.existed and not without.strip("\ufeff{} \t\r\n")
@@ -210,23 +190,23 @@ def _find_own_base(before: bytes | None, receipt: Receipt | None) -> bytes | Non
     return receipt.revert(before) if receipt is not None and receipt.existed else None
 
 
-def _add(base: bytes | None, entries: tuple[Entry, ...], name: str) -> Added:
-    return editing.add(_decode(base, name) if base is not None else "", entries, name)
+def _add_entries(base: bytes | None, entries: tuple[Entry, ...], name: str) -> Added:
+    return editing.add_entries(_decode_text(base, name) if base is not None else "", entries, name)
 
 
-def _holds(content: bytes, entries: tuple[Entry, ...], name: str) -> bool:
-    text = _decode(content, name)
+def _holds_entries(content: bytes, entries: tuple[Entry, ...], name: str) -> bool:
+    text = _decode_text(content, name)
     wanted = [entry.value for entry in entries if is_ours(entry.value)]
-    return sorted(map(_spell, editing.find(text, name))) == sorted(map(_spell, wanted))
+    return sorted(map(_spell_entry, editing.find_entries(text, name))) == sorted(map(_spell_entry, wanted))
 
 
-def _spell(value: object) -> str:
+def _spell_entry(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
 def _render_own(host: str, caller: Caller) -> bytes:
     if host != "opencode":
-        return _add(None, list_entries(host, caller), host).text.encode()
+        return _add_entries(None, list_entries(host, caller), host).text.encode()
     plugin = resources("otel_errcompact").joinpath("hosts", "hooks", "settings", "assets", PLUGIN).read_text("utf-8")
     words = json.dumps([caller.python, "-I", "-S", caller.client])
     return plugin.replace(_CALLER, f"const CALLER = {words}").encode()
@@ -236,7 +216,7 @@ def _is_own(content: bytes) -> bool:
     return CLIENT_SIGN.encode() in content
 
 
-def _decode(content: bytes, name: str) -> str:
+def _decode_text(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

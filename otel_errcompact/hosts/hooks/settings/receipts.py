@@ -78,10 +78,10 @@ def receipt_file(folder: Path, host: str, path: Path) -> Path:
     return folder / f"{host}-{name}.json"
 
 
-def load(file: Path) -> Receipt | None:
+def load_receipt(file: Path) -> Receipt | None:
     """Return a receipt; None if there is none to be read."""
     try:
-        content = files.read(file)
+        content = files.read_file(file)
         found: dict[str, Any] = json.loads(content) if content is not None else {}
         if found.get("version") != VERSION:
             return None
@@ -99,13 +99,8 @@ def load(file: Path) -> Receipt | None:
         return None
 
 
-def save(file: Path, receipt: Receipt) -> None:
-    """
-    Keep a receipt, with the folders that are made for it.
-
-    Raises:
-        ConfigurationError: It cannot be written.
-    """
+def save_receipt(file: Path, receipt: Receipt) -> None:
+    """Keep a receipt, with the folders that are made for it."""
     folders = tuple(dict.fromkeys((*receipt.folders, *make_folders(file.parent))))
     fields = {name: getattr(receipt, name) for name in Receipt.__slots__}
     content = json.dumps({"version": VERSION, **fields, "folders": folders}).encode()
@@ -113,16 +108,11 @@ def save(file: Path, receipt: Receipt) -> None:
         file.touch(mode=0o600)
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be written: {error.strerror}") from error
-    files.write(file, content, expected=files.read(file))
+    files.write_file(file, content, expected=files.read_file(file))
 
 
 def make_folders(folder: Path) -> tuple[str, ...]:
-    """
-    Make the private folder of receipts; return the new folders.
-
-    Raises:
-        ConfigurationError: It cannot be made.
-    """
+    """Make the private folder of receipts; return the new folders."""
     made = tuple(str(each) for each in (folder, *folder.parents) if not each.exists())
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -131,19 +121,15 @@ def make_folders(folder: Path) -> tuple[str, ...]:
     return made
 
 
-def drop(file: Path, folders: Iterable[str]) -> None:
+def drop_receipt(file: Path, folders: Iterable[str]) -> None:
     """
     Delete a receipt, and folders that nothing stands in any more.
 
     Those in which another receipt stands go with that one.
-
-    Args:
-        file: The receipt.
-        folders: The folders that the installation has made.
     """
     file.unlink(missing_ok=True)
     left = files.remove_folders(map(Path, folders))
     others = sorted(file.parent.glob("*.json")) if left and file.parent.is_dir() else list[Path]()
-    other = load(others[0]) if others else None
+    other = load_receipt(others[0]) if others else None
     if other is not None:
-        save(others[0], replace(other, folders=tuple(dict.fromkeys((*other.folders, *map(str, left))))))
+        save_receipt(others[0], replace(other, folders=tuple(dict.fromkeys((*other.folders, *map(str, left))))))

@@ -66,34 +66,24 @@ def wrap_servers(text: str, name: str, *, only: Iterable[str] = (), program: str
             return file
         takes_addresses = path[0] != "mcp" or path[1] == "servers"
         wrapped = file.edit(wrap_server(file.text, entry, program, takes_addresses=takes_addresses))
-        if not is_wrapped(_find_entry(wrapped, path)) or _unwrap(wrapped, path).text != file.text:
+        if not is_wrapped(_find_entry(wrapped, path)) or _unwrap_path(wrapped, path).text != file.text:
             raise CannotWrapError("it is written in a way that could not be restored byte for byte")
         return wrapped
 
-    return _change(text, name, only, wrap)
+    return _change_servers(text, name, only, wrap)
 
 
 def unwrap_servers(text: str, name: str, *, only: Iterable[str] = ()) -> Changed:
-    """
-    Take the proxy away from the servers of a file.
-
-    Args:
-        text: The text of the file.
-        name: Its name.
-        only: The servers; all of them if there is none.
-
-    Raises:
-        ConfigurationError: The file cannot be read, holds no server, or not one of those.
-    """
-    return _change(text, name, only, _unwrap)
+    """Take the proxy away from the servers of a file."""
+    return _change_servers(text, name, only, _unwrap_path)
 
 
-def _unwrap(file: JsonText, path: Path) -> JsonText:
+def _unwrap_path(file: JsonText, path: Path) -> JsonText:
     entry = _find_entry(file, path)
     return file.edit(unwrap_server(file.text, entry)) if is_wrapped(entry) else file
 
 
-def _change(text: str, name: str, only: Iterable[str], step: Callable[[JsonText, Path], JsonText]) -> Changed:
+def _change_servers(text: str, name: str, only: Iterable[str], step: Callable[[JsonText, Path], JsonText]) -> Changed:
     if name.endswith(".toml"):
         raise ConfigurationError(f"{name} {_TOML}")
     file = JsonText(text, name)

@@ -1,5 +1,5 @@
 """
-Put the proxy before one server of a JSON file, and take it away.
+Put the proxy before one server, and take it away.
 
 What a server is named and told moves as it is written, so that it comes back byte for byte.
 """
@@ -36,7 +36,7 @@ class CannotWrapError(Exception):
 
 
 def members_of(entry: Node) -> dict[str, Member]:
-    """Return the members of an object by key; of two the last one."""
+    """Return the members of an object by key."""
     return {str(member.key): member for member in entry.members}
 
 
@@ -56,12 +56,6 @@ def is_wrapped(entry: Node) -> bool:
 def wrap_server(text: str, entry: Node, program: str, *, takes_addresses: bool) -> list[Edit]:
     """
     Return the edits that put the proxy before a server.
-
-    Args:
-        text: The text of the file.
-        entry: The server.
-        program: How the client starts the proxy.
-        takes_addresses: Whether a server on the net can become a program there.
 
     Raises:
         CannotWrapError: Something of it would be lost.
@@ -92,10 +86,6 @@ def wrap_server(text: str, entry: Node, program: str, *, takes_addresses: bool) 
 def unwrap_server(text: str, entry: Node) -> list[Edit]:
     """
     Return the edits that take the proxy away from a server.
-
-    Args:
-        text: The text of the file.
-        entry: The server, which is wrapped.
 
     Raises:
         CannotWrapError: It is written in another way than `wrap_server` writes it.

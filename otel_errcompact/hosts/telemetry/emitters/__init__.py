@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from otel_errcompact.hosts.telemetry.reports import Memory, Report
 
 _ORDER: Final[tuple[tuple[Callable[[Entry], bool], Callable[[Entry, Memory], Report | None]], ...]] = (
-    (claude_code.owns, claude_code.read),
-    (codex.owns, codex.read),
-    (gemini_cli.owns, gemini_cli.read),
-    (opencode.owns, opencode.read),
-    (copilot.owns, copilot.read),
-    (lambda _: True, genai.read),
+    (claude_code.owns_entry, claude_code.read_entry),
+    (codex.owns_entry, codex.read_entry),
+    (gemini_cli.owns_entry, gemini_cli.read_entry),
+    (opencode.owns_entry, opencode.read_entry),
+    (copilot.owns_entry, copilot.read_entry),
+    (lambda _: True, genai.read_entry),
 )
 """The first one that owns an entry reads it; the last one is for all programs."""
 

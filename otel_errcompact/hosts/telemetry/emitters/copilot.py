@@ -10,16 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.hosts.calls import HostCall, HostResult
+from otel_errcompact.hosts.decorations import undecorate
 from otel_errcompact.hosts.telemetry.emitters.genai import find_run, read_events
 from otel_errcompact.hosts.telemetry.reports import Report, report_unknown
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.data import read_text
-from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.hosts.telemetry.entries import Entry
     from otel_errcompact.hosts.telemetry.reports import Memory
 
+_HOST: Final = "copilot"
 CLI: Final = "copilot-cli"
 VS_CODE: Final = "vscode-copilot"
 
@@ -38,18 +39,13 @@ _ELSEWHERE: Final = "Output too large to read at once"
 _DENIED: Final = frozenset({"denied", "rejected"})
 """Types of calls that were not executed: by a person, or by our own ladder."""
 
-_DECORATION: Final = lazy_pattern(
-    r"\s*<(?:shellId: [^>\n]{1,80}|command) (?:completed|exited) with exit code -?[0-9]{1,9}>\s*\Z"
-    r"|\AMCP server '[^'\n]{1,200}': "
-)
 
-
-def owns(entry: Entry) -> bool:
+def owns_entry(entry: Entry) -> bool:
     """Return whether an entry is the program's own."""
-    return bool(_name(entry))
+    return bool(_name_agent(entry))
 
 
-def _name(entry: Entry) -> str:
+def _name_agent(entry: Entry) -> str:
     name = _SERVICES.get(entry.service)
     if found := name or next((name for scope, name in _SCOPES.items() if entry.scope.startswith(scope)), ""):
         return found
@@ -58,7 +54,7 @@ def _name(entry: Entry) -> str:
     return CLI if any(key.startswith(_OWN) for key in entry.span.attributes) else ""
 
 
-def read(entry: Entry, memory: Memory) -> Report | None:
+def read_entry(entry: Entry, memory: Memory) -> Report | None:
     """Return what an entry reports of a call."""
     span = entry.span
     if entry.is_log or not _is_call(entry):
@@ -68,7 +64,7 @@ def read(entry: Entry, memory: Memory) -> Report | None:
         tool=entry.text(semconv.GEN_AI_TOOL_NAME) or span.name.partition(" ")[2],
         arguments=entry.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
         call_id=entry.text(semconv.GEN_AI_TOOL_CALL_ID),
-        agent=_name(entry),
+        agent=_name_agent(entry),
     )
     found = read_events(span)
     error_type = entry.text(semconv.ERROR_TYPE) or read_text(found, semconv.EXCEPTION_TYPE)
@@ -76,18 +72,18 @@ def read(entry: Entry, memory: Memory) -> Report | None:
     if error_type.lower() in _DENIED or message.lower() in _DENIED:
         return None
     code = entry.number(semconv.PROCESS_EXIT_CODE)
-    result = _DECORATION.sub("", entry.text(semconv.GEN_AI_TOOL_CALL_RESULT))
+    shown = entry.text(semconv.GEN_AI_TOOL_CALL_RESULT)
     if span.failed or found or error_type:
-        text = result if message in _NO_TEXTS else message
-        return _fail(call, text, error_type, code)
+        return _report_failure(call, shown if message in _NO_TEXTS else message, error_type, code)
     if code:
-        return _fail(call, result, "", code)
-    return Report(call=call, result=HostResult(text=result, failed=None if result else False, exit_code=code))
+        return _report_failure(call, shown, "", code)
+    text = undecorate(_HOST, shown).text
+    return Report(call=call, result=HostResult(text=text, failed=None if text else False, exit_code=code))
 
 
-def _fail(call: HostCall, text: str, error_type: str, code: int | None) -> Report:
-    text = _DECORATION.sub("", text)
-    if not text or text.startswith(_ELSEWHERE):
+def _report_failure(call: HostCall, text: str, error_type: str, code: int | None) -> Report:
+    text = "" if text.startswith(_ELSEWHERE) else undecorate(_HOST, text).text
+    if not text:
         return report_unknown(call, error_type, code)
     return Report(call=call, result=HostResult(text=text, failed=True, exit_code=code))
 

@@ -35,7 +35,7 @@ def read_events(span: EndedSpan) -> Mapping[str, object]:
     return cast("Mapping[str, object]", found.attributes or {}) if found is not None else {}
 
 
-def read(entry: Entry, memory: Memory) -> Report | None:
+def read_entry(entry: Entry, memory: Memory) -> Report | None:
     """Return what an entry reports of a call."""
     return _read_record(entry, memory) if entry.is_log else _read_span(entry, memory)
 

@@ -17,11 +17,11 @@ from otel_errcompact.hosts.hooks import HOSTS
 from otel_errcompact.hosts.hooks.settings.entries import Caller, is_ours
 from otel_errcompact.hosts.hooks.settings.places import OWN_FILES, settings_file
 from otel_errcompact.hosts.hooks.settings.plans import (
-    install,
+    apply_install,
+    apply_uninstall,
     installed_entries,
     plan_install,
     plan_uninstall,
-    uninstall,
 )
 from otel_errcompact.hosts.json_text import JsonText
 from tests.hosts.hooks.settings.settings_texts import texts
@@ -39,11 +39,11 @@ OLDER = Caller(python="/old/python3", client="/old/otel_errcompact/hosts/client/
 
 
 def put_in(host: str, environ: dict[str, str], caller: Caller = CALLER) -> None:
-    install(plan_install(host, caller, environ), environ)
+    apply_install(plan_install(host, caller, environ), environ)
 
 
 def take_out(host: str, environ: dict[str, str]) -> None:
-    uninstall(plan_uninstall(host, environ), environ)
+    apply_uninstall(plan_uninstall(host, environ), environ)
 
 
 @contextmanager
@@ -214,7 +214,7 @@ def test_a_change_in_the_meantime_is_not_lost(home: Path) -> None:
     plan = plan_install("claude-code", CALLER, environ)
     path.write_text('{"model": "opus"}')
     with pytest.raises(ConfigurationError, match="changed by another program in the meantime"):
-        install(plan, environ)
+        apply_install(plan, environ)
     assert path.read_text() == '{"model": "opus"}'
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from otel_errcompact.hosts.hooks.settings.entries import Caller
-from otel_errcompact.hosts.hooks.settings.plans import install, plan_install
+from otel_errcompact.hosts.hooks.settings.plans import apply_install, plan_install
 from tests.hosts.hooks.sessions import RECORDED
 from tests.hosts.service.services import Place
 
@@ -35,7 +35,7 @@ def play(place: Place, *steps: list[Any], caller: Caller | None = None, limit_ms
     """Install the plugin, and call its functions as OpenCode does; a busy machine is given time to answer."""
     environ = place.environ
     plan = plan_install("opencode", caller or Caller(), environ)
-    install(plan, environ)
+    apply_install(plan, environ)
     module = place.folder / "plugin.mjs"
     text = plan.path.read_text(encoding="utf-8")
     assert f"LIMIT_MS = {LIMIT_MS}\n" in text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from otel_errcompact.hosts.hooks.decorations import (
+from otel_errcompact.hosts.decorations import (
     DECORATIONS,
     find_pointer,
     is_refused_by_hook,

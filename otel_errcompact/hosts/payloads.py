@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.boundary.arguments import as_text
 from otel_errcompact.hosts.calls import HostCall
-from otel_errcompact.hosts.hooks.decorations import without_remarks
+from otel_errcompact.hosts.decorations import without_remarks
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 MAX_NAME: Final = 200
 """Characters of a name or id; a longer one is none."""
 
-_NOTHING: Final[Mapping[str, object]] = {}
+MAX_PARSED: Final = 1_000_000
+"""Characters of an attribute that are read as JSON."""
+
+_MCP_ERROR: Final = lazy_pattern(
+    r"MCP tool '[^'\n]{1,200}' reported tool error for function call: [^\n]{0,100000}? with response: (?=\[\{)"
+)
 
 
 class CallFields(NamedTuple):
@@ -34,15 +40,7 @@ _AS_IN_CLAUDE_CODE: Final = CallFields()
 def read_call(
     event: Mapping[str, object], *, host: str, run_id: str, fields: CallFields = _AS_IN_CLAUDE_CODE
 ) -> HostCall | None:
-    """
-    Return the call that an event is about; None without.
-
-    Args:
-        event: The event.
-        host: The host's name, which stands for an agent without one.
-        run_id: The session; of a sub-agent `session/agent`.
-        fields: Where the parts of a call stand in it.
-    """
+    """Return the call that an event is about; None without."""
     tool = name_of(event, *fields.tool)
     if not tool:
         return None
@@ -73,23 +71,32 @@ def name_of(event: Mapping[str, object], *names: str) -> str:
     return next((value for value in found if isinstance(value, str) and 0 < len(value) <= MAX_NAME), "")
 
 
-def record_of(event: Mapping[str, object], *names: str) -> Mapping[str, object]:
+def record_of(event: Mapping[str, object], *names: str) -> dict[str, object]:
     """Return the first of some fields that is an object; empty without."""
-    found = (event.get(name) for name in names)
-    return next((cast("Mapping[str, object]", value) for value in found if isinstance(value, dict)), _NOTHING)
+    return next(filter(None, (as_record(event.get(name)) for name in names)), dict[str, object]())
 
 
-def as_record(value: object) -> Mapping[str, object]:
+def as_record(value: object) -> dict[str, object]:
     """Return a value that is an object; empty if it is none."""
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else _NOTHING
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
-def records_of(event: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
-    """Return the objects in a field that is a list; empty without."""
-    value = event.get(name)
-    if not isinstance(value, list):
-        return ()
-    return [cast("Mapping[str, object]", each) for each in cast("list[object]", value) if isinstance(each, dict)]
+def as_list(value: object) -> list[object]:
+    """Return a value that is a list; empty if it is none."""
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def as_records(value: object) -> list[dict[str, object]]:
+    """Return the objects in a value that is a list; empty without."""
+    return [cast("dict[str, object]", each) for each in as_list(value) if isinstance(each, dict)]
+
+
+def parse_record(text: str | bytes) -> dict[str, object]:
+    """Return a JSON object; an empty one for all else."""
+    try:
+        return as_record(json.loads(text)) if len(text) <= MAX_PARSED else {}
+    except (ValueError, RecursionError):
+        return {}
 
 
 def number_of(event: Mapping[str, object], *names: str) -> int | None:
@@ -101,37 +108,38 @@ def number_of(event: Mapping[str, object], *names: str) -> int | None:
 def arguments_of(event: Mapping[str, object], *names: str) -> str:
     """Return the arguments of a call as JSON, without remarks on it."""
     value = next((event[name] for name in names if event.get(name) is not None), None)
-    if isinstance(value, str):
-        value = _parse(value)
-    if isinstance(value, dict):
-        return as_text(without_remarks(cast("dict[str, object]", value)))
+    record = parse_record(value) if isinstance(value, str) else as_record(value)
+    if record or isinstance(value, dict):
+        return as_text(without_remarks(record))
     if isinstance(value, str):
         return value
     return "" if value is None else _dump(value)
 
 
 def content_of(value: object) -> str:
-    """
-    Return the text of a tool's result, whatever its shape.
-
-    Args:
-        value: A text, a list of content blocks, an object with the streams of a command or with content, or any other
-            JSON value.
-    """
+    """Return the text of a tool's result, whatever its shape."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "\n".join(filter(None, map(_text_of_block, cast("list[object]", value))))
+        return "\n".join(filter(None, map(_text_of_block, as_list(cast("object", value)))))
     if isinstance(value, dict):
-        return _text_of_record(cast("dict[str, object]", value))
+        return _text_of_record(as_record(cast("object", value)))
     return "" if value is None else _dump(value)
 
 
+def open_envelope(text: str) -> str:
+    """Return the words of a failed MCP tool alone."""
+    found = _MCP_ERROR.match(text)
+    try:
+        parts = as_records(json.loads(text[found.end() :])) if found is not None else []
+    except (ValueError, RecursionError):
+        return text
+    responses = (record_of(record_of(part, "functionResponse"), "response") for part in parts)
+    return "\n".join(filter(None, (content_of(record_of(each, "error") or each) for each in responses))) or text
+
+
 def _text_of_block(block: object) -> str:
-    if isinstance(block, dict):
-        text = cast("dict[str, object]", block).get("text")
-        return text if isinstance(text, str) else ""
-    return block if isinstance(block, str) else ""
+    return block if isinstance(block, str) else text_of(as_record(block), "text")
 
 
 def _text_of_record(record: dict[str, object]) -> str:
@@ -143,15 +151,6 @@ def _text_of_record(record: dict[str, object]) -> str:
     if isinstance(content := record.get("content"), str | list):
         return content_of(cast("object", content))
     return _dump(record)
-
-
-def _parse(text: str) -> object:
-    if not text.lstrip().startswith("{"):
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _dump(value: object) -> str:

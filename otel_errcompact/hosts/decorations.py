@@ -173,13 +173,7 @@ _POINTER: Final = lazy_pattern(
 
 
 def undecorate(host: str, text: str) -> Undecorated:
-    """
-    Return a tool's output without what the host has written around it.
-
-    Args:
-        host: The host's name.
-        text: The text, as an event of the host has it.
-    """
+    """Return a tool's output without what the host has written around it."""
     code: int | None = None
     file = ""
     for _ in range(_OFTEN):
