@@ -254,13 +254,12 @@ def replay(
     Play recorded agent runs through the real pipeline, and tell what would have become of their errors.
 
     Reads sessions of Claude Code, Codex, Copilot CLI, Gemini CLI, Kimi CLI and OpenCode, Cline tasks, chats of OpenAI
-    and Anthropic (a message or a conversation a line, or one document), LangChain messages and LangSmith runs, AutoGen
-    and Magentic-One histories and logs, results of tau-bench and tau2-bench, trajectories of SWE-agent and
-    mini-swe-agent, OpenHands output, Inspect AI logs, aider and SpecStory histories, and traces as OTLP/JSON or Jaeger
-    JSON. In folders, other files are named and left out. Each tool call becomes a span with the times of the record;
-    calls that forks of a session share count once. Where OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp')
-    spans and metrics go there; else nothing leaves this machine. No escalation stops a run: it continues as it was
-    recorded, as a run without a handler does.
+    and Anthropic (a message or a conversation a line, or one document), LangChain messages and LangSmith runs, messages
+    of AutoGen's AgentChat, results of tau-bench and tau2-bench, trajectories of SWE-agent and mini-swe-agent, OpenHands
+    output, Inspect AI logs, and traces as OTLP/JSON or Jaeger JSON. In folders, other files are named and left out.
+    Each tool call becomes a span with the times of the record; calls that forks of a session share count once. Where
+    OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp') spans and metrics go there; else nothing leaves this
+    machine. No escalation stops a run: it continues as it was recorded, as a run without a handler does.
     """
     from otel_errcompact.lab.cli.replay import Settings, print_replay
 

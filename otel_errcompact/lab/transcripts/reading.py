@@ -1,13 +1,11 @@
 """
 Reading transcript files of any format, and finding them.
 
-Lines are read one at a time and a long document of many runs run by run, so that one run is in memory; any other
-document is loaded whole.
+JSON lines are read one at a time, so that one run is in memory; a document is loaded whole.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 from collections import Counter
@@ -16,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import runs_path
 from otel_errcompact.lab.transcripts.file_values import read_values
-from otel_errcompact.lab.transcripts.formats import FORMATS, cline, kimi_cli, otlp_json
-from otel_errcompact.lab.transcripts.records import TranscriptError
+from otel_errcompact.lab.transcripts.formats import FORMATS, kimi_cli, otlp_json
+from otel_errcompact.lab.transcripts.records import TranscriptError, is_list
 from otel_errcompact.lab.transcripts.run_lives import SharedLives
 
 if TYPE_CHECKING:
@@ -27,21 +25,14 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.model import RecordedLife, RecordedRun, RecordedTrace
     from otel_errcompact.lab.transcripts.records import OnProblem, Value
 
-_TEXT_SUFFIXES: Final = frozenset({".md"})
-SUFFIXES: Final = frozenset({".eval", ".json", ".jsonl", ".ndjson", ".traj"}) | _TEXT_SUFFIXES
+SUFFIXES: Final = frozenset({".eval", ".json", ".jsonl", ".ndjson", ".traj"})
 """Names of the files that are looked into when a folder is walked."""
-
-_BETTER: Final = {cline.FILE: cline.MODEL_FILE, kimi_cli.CONTEXT_FILE: kimi_cli.FILE}
-"""Files that are not read where another is beside them."""
 
 _KINDS: Final = 5
 """Kinds of files that are named where a folder holds no transcript."""
 
 _FIRST_VALUES: Final = 32
 """How many values may come before the first that shows the format."""
-
-
-_BEGINS: Final = tuple(format_.begins for format_ in FORMATS if format_.begins)
 
 
 def read(
@@ -61,7 +52,7 @@ def read(
     Yields:
         The runs, traces or lives of runs, in the order in which they end in the file.
     """
-    values = read_values(path, on_problem=on_problem, on_bytes=on_bytes, texts=_BEGINS, is_run=_is_run)
+    values = _split_lists(read_values(path, on_problem=on_problem, on_bytes=on_bytes))
     first, format_ = _detect(values)
     if format_ is not None:
         is_trajectory = format_.detect is otlp_json.detect
@@ -187,34 +178,31 @@ def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path], seen_
         for file in sorted(files):
             path = Path(name, file)
             seen_kinds[path.suffix.lower()] += 1
-            if path.suffix.lower() not in SUFFIXES or not path.is_file() or _is_told_by_another(path):
+            # Beside the events of a session of Kimi CLI are its messages, in which no result has a flag.
+            is_repeat = file == kimi_cli.CONTEXT_FILE and path.with_name(kimi_cli.FILE).is_file()
+            if path.suffix.lower() not in SUFFIXES or not path.is_file() or is_repeat:
                 continue
-            if not _is_foreign(path):
-                yield path
-            elif path.suffix.lower() not in _TEXT_SUFFIXES:
+            if _is_foreign(path):
                 skipped.append(path)
-
-
-def _is_told_by_another(path: Path) -> bool:
-    # The file beside it has the same calls, and more of them.
-    better = _BETTER.get(path.name)
-    return better is not None and path.with_name(better).is_file()
+            else:
+                yield path
 
 
 def _is_foreign(path: Path) -> bool:
     # A file that cannot be parsed may be a broken transcript.
-    with contextlib.closing(read_values(path, on_problem=_ignore, texts=_BEGINS, is_run=_is_run)) as values:
-        first, format_ = _detect(values)
-    return format_ is None and (bool(first) or path.suffix.lower() in _TEXT_SUFFIXES)
+    first, format_ = _detect(_split_lists(read_values(path, on_problem=lambda _: None)))
+    return format_ is None and bool(first)
 
 
-def _is_run(value: object, field: str) -> bool:
+def _split_lists(values: Iterable[Value]) -> Iterator[Value]:
+    for value, place in values:
+        if is_list(value) and value and _is_run(value[0]):
+            yield from ((element, place.inner(index)) for index, element in enumerate(value))
+        else:
+            yield value, place
+
+
+def _is_run(value: object) -> bool:
     # A message is no run on its own: a format that knows a list of messages knows no single one.
-    if field:
-        return any(format_.rows == field and format_.detect({field: [value]}) for format_ in FORMATS)
     of_list = [format_ for format_ in FORMATS if format_.detect([value])]
     return any(format_.detect(value) for format_ in of_list or FORMATS)
-
-
-def _ignore(_: TranscriptError) -> None:
-    pass

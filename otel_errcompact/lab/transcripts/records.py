@@ -37,7 +37,7 @@ OnProblem: TypeAlias = Callable[[TranscriptError], None]
 """Takes each malformed file, line or field."""
 
 Value: TypeAlias = "tuple[object, Place]"
-"""A JSON value of a transcript file (one a line, or the whole document), or a line of a text, and where it stands."""
+"""A JSON value of a transcript file (one a line, or the whole document), and where it stands."""
 
 _TIME: Final = lazy_pattern(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):?(\d\d))?", re.ASCII
@@ -51,14 +51,6 @@ _SHOWN: Final = 40
 
 # One `Place` and one `Record` are made for each JSON object that is read. So they are not frozen, which takes three
 # times as long, and the way to a field is put into words only for a message.
-
-
-class TextLine(str):
-    """A line of a file that is no JSON, without its end."""
-
-    __slots__ = ("begins",)
-    begins: str
-    """How texts of its kind begin."""
 
 
 @dataclass(slots=True)

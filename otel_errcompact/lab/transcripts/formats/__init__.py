@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.formats import (
-    aider,
     autogen,
     chat,
     claude_code,
-    cline,
     codex,
     copilot_cli,
     gemini_cli,
@@ -26,7 +24,6 @@ from otel_errcompact.lab.transcripts.formats import (
     opencode,
     openhands,
     otlp_json,
-    specstory,
     swe_agent,
     tau2,
 )
@@ -50,12 +47,6 @@ class Format:
     read: Callable[[Iterable[Value]], Iterator[RecordedRun | RecordedTrace | RecordedLife]]
     """Reads the values of one file."""
 
-    begins: str = ""
-    """The first characters of a text that is no JSON; its values are the lines."""
-
-    rows: str = ""
-    """The field of a document whose elements are read one by one, each as if alone in it."""
-
 
 FORMATS: Final = (
     Format("claude-code", "Claude Code sessions (.jsonl)", claude_code.detect, claude_code.read),
@@ -68,23 +59,14 @@ FORMATS: Final = (
     Format("gemini-cli", "Gemini CLI sessions (.json, .jsonl)", gemini_cli.detect, gemini_cli.read),
     Format("opencode", "OpenCode exports (.json)", opencode.detect, opencode.read),
     Format("kimi-cli", "Kimi CLI events (wire.jsonl)", kimi_cli.detect, kimi_cli.read),
-    Format("cline", "Cline tasks (ui_messages.json, api_conversation_history.json)", cline.detect, cline.read),
     Format("langchain", "LangChain messages and LangSmith runs (.json, .jsonl)", langchain.detect, langchain.read),
-    Format("autogen", "AutoGen and Magentic-One histories (.json, .jsonl)", autogen.detect, autogen.read),
+    Format("autogen", "messages of AutoGen's AgentChat (.json, .jsonl)", autogen.detect, autogen.read),
     Format("swe-agent", "SWE-agent and SWE-smith trajectories (.traj)", swe_agent.detect, swe_agent.read),
     Format("mini-swe-agent", "mini-swe-agent trajectories (.traj.json)", mini_swe_agent.detect, mini_swe_agent.read),
     Format("tau2-bench", "tau2-bench results (.json)", tau2.detect, tau2.read),
     Format("inspect-ai", "Inspect AI logs (.eval, .json)", inspect_ai.detect, inspect_ai.read),
     Format("openhands", "OpenHands evaluation output (output.jsonl)", openhands.detect, openhands.read),
-    Format("aider", "aider histories (.aider.chat.history.md)", aider.detect, aider.read, begins=aider.BEGINS),
-    Format(
-        "specstory",
-        "SpecStory histories (.specstory/history/*.md)",
-        specstory.detect,
-        specstory.read,
-        begins=specstory.BEGINS,
-    ),
     Format("otlp-json", "OTLP/JSON traces, as the trajectory file (.jsonl)", otlp_json.detect, otlp_json.read),
-    Format("jaeger", "Jaeger JSON traces (.json)", jaeger.detect, jaeger.read, rows="data"),
+    Format("jaeger", "Jaeger JSON traces (.json)", jaeger.detect, jaeger.read),
 )
 """All formats; no two recognise the same value."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, items_of, kind_of
 from otel_errcompact.lab.transcripts.responses_items import is_item, take_item
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
-from otel_errcompact.lab.transcripts.written_calls import Executor, XmlCalls
+from otel_errcompact.lab.transcripts.xml_calls import XmlCalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,11 +141,9 @@ def _name(conversation: Record) -> str:
 class _Chat:
     is_tau_bench: bool
     builder: RunBuilder = field(default_factory=RunBuilder)
-    executor: Executor = field(init=False)
     xml_calls: XmlCalls = field(init=False)
 
     def __post_init__(self) -> None:
-        self.executor = Executor(self.builder)
         self.xml_calls = XmlCalls(self.builder)
 
     def take(self, message: Record) -> None:
@@ -186,14 +184,9 @@ class _Chat:
     def take_texts(self, texts: list[str], message: Record) -> None:
         is_user = message.text("role") == "user"
         for text in self.xml_calls.take(texts) if is_user else texts:
-            self.executor.take(text, speaker=_speaker(message))
+            self.builder.say(text)
             if not is_user:
                 self.xml_calls.write(text)
-
-
-def _speaker(message: Record) -> str:
-    # Bare lists of Magentic-One have the agent as role.
-    return message.text("name") or message.text("role")
 
 
 def _answer_block(block: Record, builder: RunBuilder) -> None:
