@@ -5,18 +5,18 @@ from __future__ import annotations
 import heapq
 import json
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from otel_errcompact.config import Options
 from otel_errcompact.lab.analysis import Analyzer, Calibration, Total, read_outcomes
 from otel_errcompact.lab.cli.output import Problems, say, say_shared, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.sources import list_readable
-from otel_errcompact.lab.cli.thresholds import read_options
 from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, find, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from otel_errcompact.lab.analysis import RunAnalysis
@@ -38,8 +38,6 @@ class Request:
     runs: int = 15
     """How many runs the table shows."""
 
-    limits: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
-
 
 class Analysis:
     """
@@ -50,7 +48,7 @@ class Analysis:
     """
 
     def __init__(self, request: Request) -> None:
-        options = read_options(request.limits)
+        options = Options.from_environ()
         self.request = request
         self.problems = Problems()
         self.total = Total(options.thresholds)

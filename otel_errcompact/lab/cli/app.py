@@ -35,19 +35,6 @@ ExitCode = Annotated[
     int | None, typer.Option("--exit-code", metavar="N", help="The exit status of the command that failed.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Same = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Escalate at N turns in which one class failed in one operation.")
-]
-Rejected = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Escalate at N such turns in which nothing was executed.")
-]
-Loop = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Escalate at N identical failures without any success.")
-]
-Consecutive = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Escalate at N turns in a row with failures of any class.")
-]
-Total = Annotated[int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures in one run.")]
 Outcomes = Annotated[
     Path | None,
     typer.Option(
@@ -67,27 +54,8 @@ REPLAY_EPILOG: Final = """\
 \b
 Examples:
   errcompact replay ~/.claude/projects
-  errcompact replay output.jsonl --same 4 --json | jq .total
+  OTEL_ERRCOMPACT_THRESHOLDS_SAME=4 errcompact replay output.jsonl --json | jq .total
   OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 errcompact replay runs/
-
-\b
-With --json, an object:
-  runs   a list, for each run:
-    run_id, agent, source, outcome    as the record has them
-    tool_calls        calls with a result
-    failures          failures the agent would be told of
-    stated          those of them that the record did not flag
-    ignored           declined calls, empty searches, cancellations
-    handled           failures inside a call that succeeded
-    refused           identical calls that were not executed again
-    classes           distinct failures; class_keys are their keys
-    longest_streak    failures of one class without a success
-    escalations       a list of threshold, key, number of the call,
-                      and calls refused until then
-    raw_error_tokens, digest_tokens      of the failures
-    result_tokens, context_tokens        of all results, of everything
-  total  the same over all runs; runs and escalations are numbers,
-         classes are distinct over all runs
 """
 ANALYZE_EPILOG: Final = """\
 \b
@@ -97,31 +65,6 @@ Examples:
   errcompact analyze results/ --calibrate --outcomes outcomes.csv
   errcompact analyze runs/ --json | jq '.total.verdict'
   errcompact analyze runs/ --json | jq '.runs[] | select(.stops != [])'
-
-\b
-With --json, an object, whose runs are written as they are read:
-  runs   a list, a line for each run:
-    run_id, agent, source, outcome, succeeded  as the record has them
-    calls, failures, ignored   as replay has them
-    silent                     failures the record calls successes
-    unflagged                  failures without a flag or exit status
-    *_tokens                   of errors, silent errors, results, the
-                               context, digests
-    *_share*                   what follows: 0.05 is 5 %
-    class_repeats              failures whose class had failed before
-    longest_streak, longest_row
-    silent_signs, unflagged_signs   what gave these away
-    stops                      what each threshold would have stopped:
-                               call, error, and what came after
-    refusals                   identical retries: how many are refused,
-                               and how those ended in the record
-    verdict                    leave, between, use, must or unknown;
-                               confidence
-  total  the same over all runs, and what the thresholds would have
-         stopped; classes are the sum of those of the runs
-  left_out     traces, which do not record what the agent read
-  calibration  with --calibrate: a row for each value of a threshold;
-               control: what runs of the same age would give
 """
 KEY_EPILOG: Final = """\
 \b
@@ -244,11 +187,6 @@ def replay(
     trajectory: Annotated[
         Path | None, typer.Option("--trajectory", metavar="FILE", help="Keep the raw errors whole in this file.")
     ] = None,
-    same: Same = None,
-    rejected: Rejected = None,
-    loop: Loop = None,
-    consecutive: Consecutive = None,
-    total: Total = None,
 ) -> None:
     """
     Play recorded agent runs through the real pipeline, and tell what would have become of their errors.
@@ -259,17 +197,16 @@ def replay(
     output, Inspect AI logs, and traces as OTLP/JSON or Jaeger JSON. In folders, other files are named and left out.
     Each tool call becomes a span with the times of the record; calls that forks of a session share count once. Where
     OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp') spans and metrics go there; else nothing leaves this
-    machine. No escalation stops a run: it continues as it was recorded, as a run without a handler does.
+    machine. No escalation stops a run: it continues as it was recorded, as a run without a handler does. Thresholds
+    are those of the environment (OTEL_ERRCOMPACT_THRESHOLDS_SAME and so on).
     """
-    from otel_errcompact.lab.cli.replay import Settings, print_replay
+    from otel_errcompact.lab.cli.replay import print_replay
 
-    limits = {"same": same, "rejected": rejected, "loop": loop, "consecutive": consecutive, "total": total}
-    settings = Settings(trajectory=trajectory, limits=limits)
-    raise typer.Exit(print_replay(paths, settings, as_json=as_json))
+    raise typer.Exit(print_replay(paths, trajectory, as_json=as_json))
 
 
 @app.command(short_help="Tell whether errors weigh, recur and loop in recorded runs.", epilog=ANALYZE_EPILOG)
-def analyze(  # noqa: PLR0913 - the options of a command
+def analyze(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Recorded runs: files, or folders of them.")],
     *,
     as_json: Json = False,
@@ -281,11 +218,6 @@ def analyze(  # noqa: PLR0913 - the options of a command
         float, typer.Option(min=0, max=100, metavar="PERCENT", help="Good runs that a threshold may stop.")
     ] = 5.0,
     runs: Annotated[int, typer.Option("--runs", min=0, metavar="N", help="Runs in the table, heaviest first.")] = 15,
-    same: Same = None,
-    rejected: Rejected = None,
-    loop: Loop = None,
-    consecutive: Consecutive = None,
-    total: Total = None,
 ) -> None:
     """
     Measure recorded agent runs: which share of the context errors are, how often they recur, which of them no flag
@@ -309,7 +241,6 @@ def analyze(  # noqa: PLR0913 - the options of a command
         outcomes=outcomes,
         tolerance=tolerance / 100,
         runs=runs,
-        limits={"same": same, "rejected": rejected, "loop": loop, "consecutive": consecutive, "total": total},
     )
     raise typer.Exit(print_analysis(request, as_json=as_json))
 
@@ -409,21 +340,22 @@ def report(
     needs no server and no network. An older page is replaced, any other file is not. Secrets are taken out as far as
     their form is known.
 
-    With --compare a report has what is new, gone, more and less than in the baseline: earlier files, or the runs of
-    another model. Give the option again for each further file.
+    With --compare the page, or --json, has what is new, gone, more and less than in the baseline: earlier files, or the
+    runs of another model. Give the option again for each further file.
     """
-    from otel_errcompact.lab.cli.comparison import print_comparison
-    from otel_errcompact.lab.cli.report import find_newest, print_page, print_reports
+    from otel_errcompact.lab.cli.report import find_newest, print_comparison, print_page, print_reports
 
     if output is not None and as_json:
         raise typer.BadParameter("a page is no JSON; leave one of the two out", param_hint="--output, --json")
     if output is None and raw:
         raise typer.BadParameter("is for a page; name its file with --output", param_hint="--raw")
+    if output is None and compare and not as_json:
+        raise typer.BadParameter("needs a page, with --output, or --json", param_hint="--compare")
     files = files or find_newest()
     if output is not None:
         raise typer.Exit(print_page(files, output, raw=raw, baseline=compare or ()))
     if compare:
-        raise typer.Exit(print_comparison(files, compare, as_json=as_json))
+        raise typer.Exit(print_comparison(files, compare))
     raise typer.Exit(print_reports(files, as_json=as_json))
 
 

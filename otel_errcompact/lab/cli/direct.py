@@ -1,24 +1,19 @@
 """
-Run plain commands without the library of the command line.
+Run MCP servers without the library of the command line.
 
-Scripts call them most, and that library takes longer to load than a key to make. Whatever is not plain is left to it:
-help, other spellings, mistakes. So there is one description of every option, in `app`, and a test compares both ways.
+Clients start one for each session, and that library takes longer to load, and more memory, than they do. Whatever is
+not plain is left to it: help, other spellings, mistakes. So there is one description of every option.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from otel_errcompact.lab.cli.output import FINE, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from otel_errcompact.lab.cli.inputs import Input
-
-_OPTIONS: Final = ("--jsonl", "--tool", "--exit-code")
 
 
 def run_directly(arguments: Sequence[str]) -> int | None:
@@ -37,16 +32,7 @@ def run_directly(arguments: Sequence[str]) -> int | None:
         from otel_errcompact.lab.cli.raw import serve_raw
 
         return serve_raw()
-    if len(arguments) == 2 and arguments[0] == "raw" and not arguments[1].startswith("-"):  # noqa: PLR2004 - and its name
-        from otel_errcompact.lab.cli.raw import print_raw
-
-        return print_raw(arguments[1])
-    source = _read_input(arguments[1:]) if arguments[:1] == ["key"] else None
-    if source is None:
-        return None
-    from otel_errcompact.lab.cli.key import print_keys
-
-    return print_keys(source)
+    return None
 
 
 def _read_server(arguments: Sequence[str]) -> tuple[Sequence[str], str, str, Sequence[str]] | None:
@@ -60,24 +46,3 @@ def _read_server(arguments: Sequence[str]) -> tuple[Sequence[str], str, str, Seq
     given = dict(zip(names, values, strict=True))
     headers = [value for name, value in zip(names, values, strict=True) if name == "--header"]
     return (command, given.get("--url", ""), given.get("--transport", ""), headers)
-
-
-def _read_input(arguments: Sequence[str]) -> Input | None:
-    from otel_errcompact.lab.cli.inputs import Input
-
-    files: list[Path] = []
-    given: dict[str, str] = {}
-    rest = iter(arguments)
-    for argument in rest:
-        value = next(rest, "") if argument in _OPTIONS else ""
-        if value and value[0] != "-" and argument not in given:
-            given[argument] = value
-        elif argument == "-" or not argument.startswith("-"):
-            files.append(Path(argument))
-        else:
-            return None
-    status = given.get("--exit-code", "0")
-    if not (status.isascii() and status.isdecimal() and len(status) < 9):  # noqa: PLR2004 - no status is as long
-        return None
-    exit_code = int(status) if "--exit-code" in given else None
-    return Input(files=files, field=given.get("--jsonl", ""), tool=given.get("--tool", ""), exit_code=exit_code)

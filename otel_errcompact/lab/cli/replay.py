@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from otel_errcompact.config import Options
 from otel_errcompact.lab.cli.output import Problems, say_shared, say_skipped, say_unwritten, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.sources import check_appendable, list_readable
 from otel_errcompact.lab.cli.summary import print_summary
-from otel_errcompact.lab.cli.thresholds import read_options
 from otel_errcompact.lab.replay import open_pipeline, total_of
 from otel_errcompact.lab.transcripts import Forks, find, read_files
 from otel_errcompact.otel.export import otlp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from otel_errcompact.config import Options
     from otel_errcompact.lab.replay import ReplayedRun
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Settings of the command line, which override the environment."""
-
-    trajectory: Path | None = None
-    """Where raw errors are kept; they are not if None."""
-
-    limits: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
-
-    def options(self) -> Options:
-        """
-        Return all options.
-
-        Raises:
-            ConfigurationError: The trajectory cannot be written.
-        """
-        if self.trajectory is not None:
-            check_appendable(self.trajectory, "--trajectory")
-        options = read_options(self.limits)
-        file = {"enabled": self.trajectory is not None, "path": self.trajectory}
-        return options.model_copy(update={"trajectory": options.trajectory.model_copy(update=file)})
-
-
-def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
+def print_replay(paths: Sequence[Path], trajectory: Path | None, *, as_json: bool) -> int:
     """Play recorded runs, print the results, and return the exit status."""
+    if trajectory is not None:
+        check_appendable(trajectory, "--trajectory")
     problems = Problems()
-    runs = list(replay_files(paths, settings.options(), problems))
+    runs = list(replay_files(paths, Options.from_environ(), problems, trajectory))
     if as_json:
         total = total_of(runs).model_dump(mode="json")
         write_json({"runs": [run.model_dump(mode="json") for run in runs], "total": total}, indent=2)
@@ -57,8 +34,12 @@ def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) ->
     return problems.exit_code
 
 
-def replay_files(paths: Sequence[Path], options: Options, problems: Problems) -> Iterator[ReplayedRun]:
+def replay_files(
+    paths: Sequence[Path], options: Options, problems: Problems, trajectory: Path | None = None
+) -> Iterator[ReplayedRun]:
     """Yield the result of each recorded run, with a progress bar."""
+    file = options.trajectory.model_copy(update={"enabled": trajectory is not None, "path": trajectory})
+    options = options.model_copy(update={"trajectory": file})
     files = list(find(list_readable(paths, problems), on_problem=problems.take, on_skipped=say_skipped))
     forks = Forks()
     with open_pipeline(options) as pipeline, progress(files) as advance:
@@ -69,8 +50,8 @@ def replay_files(paths: Sequence[Path], options: Options, problems: Problems) ->
             yield from pipeline.finish()
     say_shared(forks.shared)
     report_lost(pipeline.lost_spans, problems)
-    if pipeline.unwritten and options.trajectory.path is not None:
-        say_unwritten(options.trajectory.path, pipeline.unwritten)
+    if pipeline.unwritten and trajectory is not None:
+        say_unwritten(trajectory, pipeline.unwritten)
         problems.is_output_lost = True
 
 

@@ -1,18 +1,16 @@
-"""`errcompact report`: reports of recorded runs, and their overview."""
+"""`errcompact report`: reports of recorded runs, and what has changed."""
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.audit.files import list_trajectories
-from otel_errcompact.config import trajectories_folder
-from otel_errcompact.digest import one_line
+from otel_errcompact.config import Options, trajectories_folder
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import Problems, printable, say, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
-from otel_errcompact.lab.cli.replay import Settings, replay_files, report_lost
+from otel_errcompact.lab.cli.replay import replay_files, report_lost
 from otel_errcompact.lab.cli.sources import DEVICE, STANDARD_INPUT, list_readable
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
 from otel_errcompact.lab.transcripts import find
@@ -21,90 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from otel_errcompact.engine.report import ClassReport, RunReport
     from otel_errcompact.lab.html_report.collector import PageData
+    from otel_errcompact.lab.html_report.comparison import Side
     from otel_errcompact.lab.replay import ReplayedRun
-
-
-MOST: Final = 30
-"""Classes, and kinds of escalations, that the overview lists."""
-
-_CAUSE: Final = 100
-_MARK: Final = 4
-"""Digits of the mark of a class, where no other class begins alike."""
-
-
-def write_overview(reports: Sequence[RunReport], *, incomplete: int = 0) -> str:
-    """
-    Return several reports as one Markdown section, the most frequent first.
-
-    Args:
-        reports: The reports of runs.
-        incomplete: How many of them are of records that lack something.
-    """
-    found = _group_classes(reports)
-    marks = _shorten_keys([group[0].key for group in found])
-    failures = sum(report.occurrences for report in reports)
-    lines = [
-        f"# {len(reports):,} runs: {_join(Counter(report.result for report in reports))}",
-        "",
-        f"Failures: {failures:,}, in {len(found):,} {'class' if len(found) == 1 else 'classes'}.",
-    ]
-    if incomplete:
-        lines += ["", f"Runs whose record lacks something, as is said at each: {incomplete:,}."]
-    if found:
-        lines += ["", "| class | tool | error | failures | runs | ended |", "|---|---|---|---:|---:|---|"]
-        lines += [_write_row(group, marks[group[0].key]) for group in found[:MOST]]
-        lines += [f"| ... | | {len(found) - MOST:,} more classes | | | |"] if len(found) > MOST else []
-    return "\n".join([*lines, *_list_escalations(reports, marks)]) + "\n"
-
-
-def _group_classes(reports: Iterable[RunReport]) -> list[list[ClassReport]]:
-    groups: dict[str, list[ClassReport]] = {}
-    for report in reports:
-        for found in report.classes:
-            groups.setdefault(found.key, []).append(found)
-    return sorted(groups.values(), key=lambda group: -sum(found.count for found in group))
-
-
-def _shorten_keys(keys: Sequence[str]) -> dict[str, str]:
-    # As many digits as tell a class from all others.
-    marks: dict[str, str] = {}
-    for key in keys:
-        size = _MARK
-        while size < len(key) and any(other != key and other.startswith(key[:size]) for other in keys):
-            size += 1
-        marks[key] = f"#{key[:size]}"
-    return marks
-
-
-def _write_row(group: Sequence[ClassReport], mark: str) -> str:
-    newest = group[-1]
-    tools = ", ".join(sorted({found.tool for found in group}))
-    cause = one_line(f"[{newest.type.rpartition('.')[2]}] {newest.cause}", _CAUSE).replace("|", "\\|")
-    ended = _join(Counter(found.status.lower() for found in group))
-    failures = sum(found.count for found in group)
-    return f"| `{mark}` | {one_line(tools, _CAUSE)} | {cause} | {failures:,} | {len(group):,} | {ended} |"
-
-
-def _list_escalations(reports: Iterable[RunReport], marks: dict[str, str]) -> list[str]:
-    counts: Counter[tuple[str, str, str]] = Counter()
-    newest: dict[tuple[str, str, str], str] = {}
-    for report in reports:
-        for answered in report.escalations:
-            kind = (answered.action, answered.escalation.threshold, answered.escalation.key)
-            counts[kind] += 1
-            mark = marks.get(answered.escalation.key, "")
-            newest[kind] = one_line(f"{answered.action}: {answered.escalation.reached} {mark}".rstrip(), 2 * _CAUSE)
-    if not counts:
-        return []
-    more = [f"- ... {len(counts) - MOST:,} more kinds"] if len(counts) > MOST else []
-    listed = [f"- {count:,} x {newest[kind]}" for kind, count in counts.most_common(MOST)]
-    return ["", "## Escalations of all runs", "", *listed, *more]
-
-
-def _join(counts: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
 
 
 _UNKNOWN_OF_RUN: Final = ("handled", "after_escalation", "sent_tokens", "digest_tokens", "escalations")
@@ -132,16 +49,12 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     """Print each report as Markdown or JSON, and return the exit status."""
     problems = Problems()
     # Where a record does not hold the thresholds of a run, nothing is claimed of escalations.
-    options = Settings().options().model_copy(update={"thresholds": NO_THRESHOLDS})
+    options = Options.from_environ().model_copy(update={"thresholds": NO_THRESHOLDS})
     runs = replay_files(files, options, problems)
     if as_json:
         write_json([_as_json(run) for run in _say_halves(runs)], indent=2)
         return problems.exit_code
-    played = list(_say_halves(runs))
-    if len(played) > 1:
-        overview = write_overview([run.report for run in played], incomplete=sum(bool(run.lacks) for run in played))
-        sys.stdout.write("\n".join(printable(line) for line in overview.splitlines()) + "\n\n")
-    for number, run in enumerate(played):
+    for number, run in enumerate(_say_halves(runs)):
         head, *rest = run.report.to_markdown().splitlines()
         lines = [head, *(["", f"Of this run {run.lacks}."] if run.lacks else []), *rest]
         text = "\n".join(printable(line) for line in lines)
@@ -185,6 +98,39 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool, baseline: Sequ
     failures, runs = _count(page.totals.failures, "failure"), _count(page.totals.runs, "run")
     say(f"{output}: {failures} in {runs}, {size:,} bytes")
     return problems.exit_code
+
+
+def print_comparison(paths: Sequence[Path], baseline: Sequence[Path]) -> int:
+    """Print what differs from the baseline as JSON; return the exit status."""
+    from otel_errcompact.lab.html_report import compare
+
+    problems = Problems()
+    compared = gather_baseline(baseline, problems)
+    page = gather(paths, problems)
+    comparison = compare(compared, page)
+    names = ("change", "maybe_chance", "key", "type", "location", "cause", "tools")
+    classes = [
+        {
+            **{name: getattr(entry, name) for name in names},
+            "baseline": _side_as_json(entry.baseline),
+            "here": _side_as_json(entry.here),
+        }
+        for entry in comparison.classes
+    ]
+    found = {
+        "basis": comparison.basis,
+        "decidable": comparison.decidable,
+        "runs": {"baseline": compared.totals.runs, "here": page.totals.runs},
+        "figures": [{"name": each.name, "baseline": each.baseline, "here": each.here} for each in comparison.figures],
+        "classes": classes,
+        "uncompared": comparison.uncompared,
+    }
+    write_json(found, indent=2)
+    return problems.exit_code
+
+
+def _side_as_json(side: Side | None) -> dict[str, object] | None:
+    return {"count": side.count, "runs": side.runs, "status": side.standing} if side is not None else None
 
 
 def gather(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> PageData:

@@ -63,15 +63,20 @@ def read_values(
                 if on_bytes is not None:
                     on_bytes(path.stat().st_size)
             else:
-                yield from _Source(stream, file, on_bytes, limit).values()
+                yield from read_stream(stream, file, on_bytes, limit)
     except OSError as error:
         file.problem(f"cannot be read ({error.strerror}); check the path and its permissions")
 
 
+def read_stream(
+    stream: BinaryIO, file: Place, on_bytes: Callable[[int], None] | None = None, limit: int = MAX_VALUE_BYTES
+) -> Iterator[Value]:
+    """Read the JSON values of an open file, as `read_values`."""
+    return _Source(stream, file, on_bytes, limit).values()
+
+
 @dataclass(slots=True)
 class _Source:
-    """An open file."""
-
     stream: BinaryIO
     file: Place
     on_bytes: Callable[[int], None] | None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from otel_errcompact.lab.cli.inputs import Input, _lines
+from otel_errcompact.lab.cli.inputs import Input
 from otel_errcompact.lab.cli.output import Problems
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ def test_a_line_that_is_too_long_is_skipped_without_being_held(
     source = Input(files=(file,), field="text", tool="make", max_bytes=50)
     assert [(raw.text, raw.tool) for raw in source.raw_errors(problems)] == [("b", "make")]
     assert problems.exit_code == 1
-    assert capsys.readouterr().err == f"errcompact: {file}:1: is longer than 50 bytes and is skipped\n"
+    assert (
+        capsys.readouterr().err
+        == f"errcompact: {file}:1: is longer than 50 bytes and is skipped; split it into JSON lines\n"
+    )
 
 
 def test_a_file_that_is_too_long_is_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,12 +39,6 @@ def test_a_file_that_is_too_long_is_skipped(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().err == (
         f"errcompact: {file}: is longer than 50 bytes and is skipped; cut it with tail -c\n"
     )
-
-
-def test_of_a_long_line_only_the_beginning_is_handed_out() -> None:
-    """Also of the last one, which ends with the file."""
-    stream = io.BytesIO(b"aaaaaaa\nbb\ncccc\ndddddd")
-    assert list(_lines(stream, 4)) == [b"aaaaa", b"bb\n", b"cccc\n", b"ddddd"]
 
 
 def test_a_person_at_the_keyboard_is_told_what_is_waited_for(

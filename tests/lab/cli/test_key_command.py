@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tests.lab.cli.conftest import Errcompact, Outcome
 
 CURE = "check the path and its permissions"
+BROKEN = "is not valid JSON"
+MEND = "mend or remove it"
+CUT = "it was cut off; record it again or remove it"
+NO_TEXT = "text must be a text; the line is skipped"
 TRACEBACK = """\
 Traceback (most recent call last):
   File "/srv/app.py", line 3, in load
@@ -102,22 +106,19 @@ def test_what_comes_out_changes_no_terminal(errcompact: Errcompact) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        pytest.param(b"not json", "is not valid JSON (Expecting value at column 1); it is skipped", id="no-json"),
-        pytest.param(
-            b'{"text": "x"', "is not valid JSON (Expecting ',' delimiter at column 13); it is skipped", id="cut"
-        ),
-        pytest.param(b"[1]", "must be a JSON object, not a list; it is skipped", id="list"),
-        pytest.param(b"5", "must be a JSON object, not 5; it is skipped", id="number"),
-        pytest.param(b'"' + b"x" * 60 + b'"', f'must be a JSON object, not "{"x" * 39}...; it is skipped', id="long"),
-        pytest.param(b"{}", "field 'text' is missing; the line is skipped", id="missing"),
-        pytest.param(b'{"text": 5}', "field 'text' must be a text, not 5; the line is skipped", id="no-text"),
-        pytest.param(b'{"text": {}}', "field 'text' must be a text, not an object; the line is skipped", id="object"),
-        pytest.param(b'{"text": null}', "field 'text' must be a text, not null; the line is skipped", id="null"),
-        pytest.param(b'{"text": "\xff"}', "is not valid UTF-8 (byte 11); it is skipped", id="encoding"),
-        pytest.param(b"[" * 200_000, "holds a number that is too long, or nests too deeply; it is skipped", id="deep"),
+        pytest.param(b"not json", f"{BROKEN} (Expecting value: column 1) and is skipped: {MEND}", id="no-json"),
+        pytest.param(b'{"text": "x"', f"{BROKEN} (Expecting ',' delimiter: column 13) and is skipped: {CUT}", id="cut"),
+        pytest.param(b"[1]", "must be an object, not a list; it is ignored", id="list"),
+        pytest.param(b"5", "must be an object, not 5; it is ignored", id="number"),
+        pytest.param(b'"' + b"x" * 60 + b'"', f'must be an object, not "{"x" * 39}...; it is ignored', id="long"),
+        pytest.param(b"{}", NO_TEXT, id="missing"),
+        pytest.param(b'{"text": 5}', NO_TEXT, id="no-text"),
+        pytest.param(b'{"text": {}}', NO_TEXT, id="object"),
+        pytest.param(b'{"text": null}', NO_TEXT, id="null"),
+        pytest.param(b"[" * 200_000, "nests too deeply and is skipped", id="deep"),
         pytest.param(
             b'{"text": ' + b"9" * 5_000 + b"}",
-            "holds a number that is too long, or nests too deeply; it is skipped",
+            "holds a number of thousands of digits and is skipped",
             id="digits",
             marks=pytest.mark.skipif(
                 not hasattr(__import__("sys"), "get_int_max_str_digits"), reason="this Python reads any number"
@@ -161,6 +162,13 @@ def test_an_empty_file_is_no_raw_error(errcompact: Errcompact) -> None:
 def test_bytes_that_are_no_text_are_read_all_the_same(errcompact: Errcompact) -> None:
     """What a tool prints is not always UTF-8."""
     assert rows(errcompact("key", stdin=b"KeyError: \xff"))[0]["type"] == "KeyError"
+
+
+def test_bytes_that_are_no_text_in_a_line_are_told_of(errcompact: Errcompact) -> None:
+    """The line is read all the same."""
+    outcome = errcompact("key", "--jsonl", "text", stdin=b'{"text": "KeyError: \xff"}\n')
+    assert (outcome.code, rows(outcome)[0]["type"]) == (1, "KeyError")
+    assert outcome.err.startswith("errcompact: standard input:1: is not valid UTF-8 (byte 21)")
 
 
 def test_half_a_surrogate_pair_does_no_harm(errcompact: Errcompact) -> None:

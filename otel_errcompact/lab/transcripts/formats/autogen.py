@@ -1,7 +1,8 @@
 """
 AgentChat of AutoGen: messages with `source` and `type`.
 
-They stand alone on their lines, in a list or in `messages`. Code that one agent generates and another executes is a call: its arguments are the code before.
+They stand alone on their lines, in a list or in `messages`. Code that one agent generates and another executes is a
+call: its arguments are the code before.
 """
 
 from __future__ import annotations
