@@ -12,7 +12,6 @@ from otel_errcompact.lab.cli.direct import run_directly
 from tests.lab.cli.test_main import started
 
 if TYPE_CHECKING:
-
     from tests.lab.cli.conftest import Errcompact
 
 LIBRARY = ("typer", "click", "rich", "pydantic", "jinja2")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -21,7 +21,6 @@ from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from types import FrameType
 
     from otel_errcompact.lab.cli.demo.session import Session, Step
     from otel_errcompact.lab.cli.demo.telemetry import Telemetry
@@ -63,35 +62,21 @@ def demo(*, plain: bool = False, trajectory: Path | None = None, repeat: int = 1
 def _play(show: Callable[[Step], None], running: Telemetry) -> Session:
     session = play(show, running.tracer_provider)
     # As an agent framework would after each call of a model; ours is a script, so that all of it is estimated.
-    for call in model_calls(session.steps):
-        running.usage.record(call.prompt.digest, semconv.TOKENS_IN, agent=AGENT, model=MODEL)
-        running.usage.record(call.answer, semconv.TOKENS_OUT, agent=AGENT, model=MODEL)
+    for prompt, answer in model_calls(session.steps):
+        running.usage.record(prompt, semconv.TOKENS_IN, agent=AGENT, model=MODEL)
+        running.usage.record(answer, semconv.TOKENS_OUT, agent=AGENT, model=MODEL)
     return session
 
 
 @contextmanager
 def _until_interrupted() -> Generator[None]:
     # An interrupt, or the signal that stops a container, ends the block as if it were done.
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in signals}
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    def interrupt(_: int, __: FrameType | None) -> None:
-        # A second interrupt is not caught: the user is in a hurry.
-        restore()
-        raise KeyboardInterrupt
-
-    for number in signals:
-        signal.signal(number, interrupt)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield
-    except KeyboardInterrupt:
-        pass
+        with suppress(KeyboardInterrupt):
+            yield
     finally:
-        restore()
+        signal.signal(signal.SIGTERM, before)
 
 
 def _writable(path: Path, *, anew: bool) -> Path:

@@ -20,7 +20,6 @@ from rich.text import Text
 from otel_errcompact.digest import plain_lines
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.cli.demo.agent import TASK
-from otel_errcompact.lab.cli.demo.session import cost_session
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from otel_errcompact.lab.cli.demo.session import Cost, Outcome, Session, Step
+    from otel_errcompact.lab.cli.demo.session import Outcome, Session, Step
     from otel_errcompact.lab.cli.demo.telemetry import Point, Signals
 
 
@@ -184,30 +183,19 @@ def _list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
 
 
 def _write_bill(console: DemoConsole, session: Session) -> None:
-    costs = cost_session(session.steps)
-    columns = ("raw", "sent", "digests", "vs-raw", "vs-sent")
-    positions = (
-        (f"results of the {session.report.occurrences} failures", costs.errors),
-        ("the whole conversation at the end", costs.conversation),
-        (f"all {len(session.steps)} prompts, as billed without a cache", costs.prompts),
+    report = session.report
+    raw, sent, digests = report.raw_tokens, report.sent_tokens, report.digest_tokens
+    console.heading("The cost of the failures")
+    row = (
+        f"results of the {report.occurrences} failures",
+        *(f"{tokens:,}" for tokens in (raw, sent, digests)),
+        *(f"{round(100 * (digests - whole) / whole):+} %" for whole in (raw, sent)),
     )
-    console.heading("The cost of the session")
-    rows = ((name, *_format_cost(cost)) for name, cost in positions)
-    console.put_table("tokens (characters / 4)", columns, rows)
+    console.put_table("tokens (characters / 4)", ("raw", "sent", "digests", "vs-raw", "vs-sent"), [row])
     console.write(
         "Sent: what frameworks send without this library, `str(e)` of an exception, else the text. Errors are about "
         "2 % of a coding agent's context, 10 to 35 % of a looping one's; `errcompact replay` measures yours.",
         "dim",
-    )
-
-
-def _format_cost(cost: Cost) -> tuple[str, str, str, str, str]:
-    return (
-        f"{cost.raw:,}",
-        f"{cost.sent:,}",
-        f"{cost.digest:,}",
-        f"{-cost.saved_percent:+} %",
-        f"{-cost.saved_of_sent_percent:+} %",
     )
 
 
