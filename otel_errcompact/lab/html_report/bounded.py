@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, Generic, TypeVar
 
@@ -71,3 +72,38 @@ class Best(Generic[Entry]):
     def entries(self) -> tuple[Entry, ...]:
         """Return what was kept, the highest rank first."""
         return tuple(entry for _, _, entry in sorted(self._heap, key=lambda kept: kept[:2], reverse=True))
+
+
+@dataclass(slots=True)
+class Room:
+    """Characters that are left for the time lines of all runs."""
+
+    left: int
+
+
+@dataclass(slots=True)
+class Share:
+    """
+    The room that one run takes.
+
+    Args:
+        room: What is left for all runs.
+        most: The most that this run may take.
+    """
+
+    room: Room
+    most: int
+    taken: int = field(default=0, init=False)
+
+    def take(self, size: int) -> bool:
+        """Take room if there is enough, and return whether there was."""
+        if self.taken + size > self.most or size > self.room.left:
+            return False
+        self.taken += size
+        self.room.left -= size
+        return True
+
+    def give_back(self, size: int) -> None:
+        """Give room back to all runs."""
+        self.taken -= size
+        self.room.left += size

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.escalator.thresholds import ASKING
-from otel_errcompact.lab.html_report.bounded import Best, Histogram
+from otel_errcompact.lab.html_report.bounded import Best, Histogram, Room
 from otel_errcompact.lab.html_report.class_summary import ClassSummary
 from otel_errcompact.lab.html_report.model import (
     RESULTS,
@@ -22,7 +22,6 @@ from otel_errcompact.lab.html_report.model import (
     TokenTotals,
     Totals,
 )
-from otel_errcompact.lab.html_report.shared_texts import Room
 from otel_errcompact.lab.html_report.time_line import TimeLineDraft
 from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.redaction.redact import redact

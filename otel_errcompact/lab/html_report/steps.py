@@ -68,28 +68,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """The raw error of a step."""
+    """The raw error of a step, unless it stands at its class."""
 
     beginning: str = ""
-    """The whole text, unless something was cut."""
-
-    end: str = ""
-    """The end of a text whose middle is not on the page."""
-
     cut: int = 0
-    """Characters between them."""
-
-    same_as: int = 0
-    """The step of the same run that has it word for word; 0 if none."""
-
-    same_call: int = 0
-    """The number of that step's call."""
+    """Characters more."""
 
     example: str = ""
     """The place on the page that has it whole; empty if there is none."""
-
-    missing: bool = False
-    """Whether the page had no room for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.lab.html_report.arguments import preview, read_arguments
-from otel_errcompact.lab.html_report.shared_texts import Share, SharedTexts
-from otel_errcompact.lab.html_report.steps import Failure, Fold, Gap, Note, Repeats, Step, TimeLine
+from otel_errcompact.lab.html_report.bounded import Share
+from otel_errcompact.lab.html_report.steps import Failure, Fold, Gap, Note, Repeats, Step, Text, TimeLine
+from otel_errcompact.lab.html_report.text import mark_special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
-    from otel_errcompact.lab.html_report.shared_texts import Room, SharedText
+    from otel_errcompact.lab.html_report.bounded import Room
     from otel_errcompact.lab.html_report.steps import NoteKind, Part, StepKind
     from otel_errcompact.lab.replay import PlayedCall
     from otel_errcompact.lab.replay.results import CallOutcome
@@ -66,6 +67,9 @@ MAX_TAIL: Final = 6_000
 SHARE: Final = 4
 """One run takes at most this part of the room of all time lines."""
 
+MAX_TEXT: Final = 4_000
+"""Characters of a raw error that its class does not show."""
+
 SHORTEST_FOLD: Final = 3
 MAX_FOLDED: Final = 1_000
 """Steps of one fold that have a line of their own."""
@@ -88,14 +92,10 @@ class _Draft:
     step: Step
     size: int
     notes: list[Note] = field(default_factory=list[Note])
-    text: SharedText | None = None
     is_gone: bool = False
 
     def finish(self) -> Step:
-        step = replace(self.step, notes=tuple(self.notes)) if self.notes else self.step
-        if self.text is None or step.failure is None:
-            return step
-        return replace(step, failure=replace(step.failure, text=self.text.text_of(step)))
+        return replace(self.step, notes=tuple(self.notes)) if self.notes else self.step
 
 
 class TimeLineDraft:
@@ -110,7 +110,6 @@ class TimeLineDraft:
 
     def __init__(self, room: Room, hide_secrets: Callable[[str], str], *, supports_counts: bool) -> None:
         self._share = Share(room, room.left // SHARE)
-        self._texts = SharedTexts(self._share)
         self._hide_secrets = hide_secrets
         self._supports_counts = supports_counts
         self._head: list[_Draft] = []
@@ -186,7 +185,6 @@ class TimeLineDraft:
             draft.size += size
         else:
             arguments, more = (), len(arguments) + more
-        draft.text = self._texts.add(text, example)
         kind = observation.kind
         draft.step = replace(
             draft.step,
@@ -194,7 +192,7 @@ class TimeLineDraft:
             arguments=arguments,
             more_arguments=more,
             failure=replace(
-                self._failure_of(raw, observation.found),
+                self._failure_of(raw, observation.found, self._keep_text(draft, text, example)),
                 count=observation.count,
                 streak=observation.streak if self._supports_counts else 0,
                 transient=kind.transient,
@@ -208,16 +206,26 @@ class TimeLineDraft:
         draft = self._add(self._event("handled", raw, time_ns))
         if draft is None:
             return
-        draft.text = self._texts.add(self._hide_secrets(raw.text or raw.message), "")
-        draft.step = replace(draft.step, failure=self._failure_of(raw, found))
+        text = self._keep_text(draft, self._hide_secrets(raw.text or raw.message), "")
+        draft.step = replace(draft.step, failure=self._failure_of(raw, found, text))
 
-    def _failure_of(self, raw: RawError, found: Classified) -> Failure:
+    def _keep_text(self, draft: _Draft, text: str, example: str) -> Text:
+        # A raw error stands once on the page: where its class has it, the step leads there.
+        shown = "" if example else text[:MAX_TEXT]
+        size = len(mark_special(shown))
+        if not self._share.take(size):
+            return Text(cut=len(text))
+        draft.size += size
+        return Text(beginning=shown, cut=len(text) - len(shown), example=example)
+
+    def _failure_of(self, raw: RawError, found: Classified, text: Text) -> Failure:
         return Failure(
             key=found.key,
             type=self._hide_secrets(found.facts.type),
             cause=found.facts.cause,
             exit_code=raw.exit_code,
             trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
+            text=text,
         )
 
     def refuse(self, refusal: Refusal, kind: str, cause: str) -> None:
@@ -317,8 +325,6 @@ class TimeLineDraft:
         self._gone += 1
         self._gone_failures += draft.step.kind == "failure"
         self._share.give_back(draft.size)
-        if draft.text is not None:
-            self._texts.drop(draft.text)
 
     def _note(self, note: Note) -> None:
         if self._last is not None:

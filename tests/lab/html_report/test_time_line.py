@@ -14,10 +14,10 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.escalator.actions import Continue
-from otel_errcompact.lab.html_report import collector, time_line
+from otel_errcompact.lab.html_report import class_summary, collector, time_line
+from otel_errcompact.lab.html_report.bounded import Room
 from otel_errcompact.lab.html_report.rendering import html_of
-from otel_errcompact.lab.html_report.shared_texts import Room
-from otel_errcompact.lab.html_report.steps import Fold, Gap, Repeats, Step, Text
+from otel_errcompact.lab.html_report.steps import Fold, Gap, Repeats, Step
 from otel_errcompact.lab.html_report.time_line import TimeLineDraft
 from otel_errcompact.lab.replay import PlayedCall
 from tests.lab.html_report.conftest import page_of
@@ -60,18 +60,17 @@ def test_every_call_in_order(gather: Gather) -> None:
 
 
 def test_a_failure_has_its_class_and_its_raw_error(gather: Gather) -> None:
-    """The raw error whole; said again word for word it is a link."""
+    """The raw error stands at its class, once; the step leads there."""
     page = gather(one=["Error: refused by 10.0.0.1:1", "Error: refused by 10.0.0.1:1", "Error: refused by 10.0.0.1:2"])
     steps = [part for part in _parts(page) if isinstance(part, Step)]
     found = [step.failure for step in steps if step.failure is not None]
     assert [(each.key, each.count, each.streak) for each in found] == [
         (page.classes[0].key, number, number) for number in (1, 2, 3)
     ]
-    assert [each.text for each in found] == [
-        Text(beginning="Error: refused by 10.0.0.1:1"),
-        Text(same_as=1, same_call=1),
-        Text(beginning="Error: refused by 10.0.0.1:2"),
-    ]
+    first, second = (example.name for example in page.classes[0].examples)
+    assert [each.text.example for each in found] == [first, first, second]
+    assert {each.text.beginning for each in found} == {""}
+    assert {first, second} <= page.anchors
     assert [(each.name, each.text) for each in steps[0].arguments] == []
     assert (steps[0].tool, steps[0].preview) == ("db.query", "")
 
@@ -231,30 +230,26 @@ def test_a_run_without_room_keeps_its_end(gather: Gather, monkeypatch: pytest.Mo
     assert last.call == 30
 
 
-def test_a_text_moves_on_when_its_first_step_goes(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first step on the page shows it, the next ones lead there, and no link leads nowhere."""
+def test_no_link_leads_nowhere(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the step of an example is not on the page."""
     monkeypatch.setattr(time_line, "MAX_HEAD", 1)
     monkeypatch.setattr(time_line, "MAX_TAIL", 2)
     page = gather(one=["1", REFUSED, REFUSED, REFUSED, REFUSED])
-    failures = {step.call: step.failure for step in page.runs[0].time_line.steps() if step.failure}
-    assert {call: failure.text for call, failure in failures.items()} == {
-        4: Text(beginning=REFUSED),
-        5: Text(same_as=4, same_call=4),
-    }
     html = "".join(html_of(page))
     assert page.classes[0].examples[0].place.step == 2
     assert set(re.findall(r'href="#([^"]+)"', html)) <= set(re.findall(r' id="([^"]+)"', html))
 
 
-def test_a_long_raw_error_stands_at_its_class(gather: Gather) -> None:
-    """The step has its beginning and the way to it."""
-    page = gather(one=["Error: " + "x" * 9_993])
-    step = _parts(page)[0]
-    assert isinstance(step, Step)
-    assert step.failure is not None
-    text = step.failure.text
-    assert (len(text.beginning), text.cut, text.example) == (2_000, 8_000, page.classes[0].examples[0].name)
-    assert text.example in page.anchors
+def test_a_raw_error_that_its_class_does_not_show_stands_in_its_step(
+    gather: Gather, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its beginning does, and what is cut is counted."""
+    monkeypatch.setattr(class_summary, "MAX_EXAMPLES", 1)
+    page = gather(one=[f"Error: refused by 10.0.0.1:{port}{'x' * 5_000}" for port in (1, 2)])
+    (_, second) = (step.failure for step in page.runs[0].time_line.steps())
+    assert second is not None
+    assert second.text.beginning.startswith("Error: refused by 10.0.0.1:2xxx")
+    assert (len(second.text.beginning), second.text.cut, second.text.example) == (4_000, 1_028, "")
 
 
 def test_the_rest_of_a_fold_is_counted(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,8 +260,9 @@ def test_the_rest_of_a_fold_is_counted(gather: Gather, monkeypatch: pytest.Monke
     assert (len(fold.steps), fold.count, fold.tools) == (2, 4, (("db.query", 4),))
 
 
-def test_secrets_are_taken_out_of_time_lines(gather: Gather) -> None:
+def test_secrets_are_taken_out_of_time_lines(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of raw errors, tools and arguments alike."""
+    monkeypatch.setattr(class_summary, "MAX_EXAMPLES", 0)
     key = "sk-ant-api03-Zt8Qw2Lm5Xr9Kd4Vb7Np1Hs6Jf3Gy0Tc"
     assert key not in repr(gather(one=[f"Error: denied {key}"]).runs)
     assert key in repr(gather(True, one=[f"Error: denied {key}"]).runs)

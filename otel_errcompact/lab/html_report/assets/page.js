@@ -170,7 +170,7 @@ document.addEventListener("click", (event) => {
 });
 if (location.hash) lead();
 
-// ---- a long raw error stands once on the page; where its beginning is opened, the rest comes with it
+// ---- a raw error stands once on the page, at its class; where a step is opened, it comes there
 
 document.addEventListener("toggle", (event) => {
   for (const link of event.target.open ? all("a[data-whole]", event.target) : []) {
