@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from otel_errcompact.config import Options
 from otel_errcompact.lab.html_report import Collector, compare, play, write_page
+from otel_errcompact.lab.transcripts import read_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ def page_of(file: Path, baseline: Path | None = None) -> Path:
 
 def _gather(file: Path) -> PageData:
     collector = Collector()
-    play([file], collector, options=Options(), on_problem=_refuse)
+    play(read_files([file], on_problem=_refuse), collector, options=Options())
     return collector.page()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import json
 import sys
 from dataclasses import dataclass, replace
@@ -10,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
 from otel_errcompact.lab.analysis import Analyzer, Calibration, Total, read_outcomes
-from otel_errcompact.lab.cli.output import Problems, say, say_shared, say_skipped, write_json
-from otel_errcompact.lab.cli.progress import progress
-from otel_errcompact.lab.cli.sources import list_readable
-from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, find, read
+from otel_errcompact.lab.cli.output import Problems, say, say_skipped, write_json
+from otel_errcompact.lab.cli.progress import read_records
+from otel_errcompact.lab.transcripts import RecordedLife, RecordedTrace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,30 +55,25 @@ class Analysis:
         self.calibration = Calibration(options.thresholds)
         self.traces = 0
         """Traces that were left out."""
-        self._forks = Forks()
         self._analyzer = Analyzer(options)
         self._outcomes = None if request.outcomes is None else read_outcomes(request.outcomes)
 
     def runs(self) -> Iterator[RunAnalysis]:
         """Yield the analysis of each run, then report what is missing."""
-        paths = list_readable(self.request.paths, self.problems)
-        files = list(find(paths, on_problem=self.problems.take, on_skipped=self._say_skipped))
-        with progress(files, "analyzing") as advance:
-            for file in files:
-                for found in read(file, on_problem=self.problems.take, on_bytes=advance):
-                    record = self._forks.own_part(found)
-                    if record is None:
-                        continue
-                    if isinstance(record, RecordedTrace | RecordedLife):
-                        self.traces += 1
-                        continue
-                    run = self._analyzer.analyze(self._label(record))
-                    self.total.add(run)
-                    self.calibration.add(run)
-                    yield run
+        found = read_records(
+            self.request.paths, self.problems, doing="analyzing", on_skipped=self._say_skipped_but_labels
+        )
+        for record in itertools.chain.from_iterable(records for _, records in found):
+            if isinstance(record, RecordedTrace | RecordedLife):
+                self.traces += 1
+                continue
+            run = self._analyzer.analyze(self._label(record))
+            self.total.add(run)
+            self.calibration.add(run)
+            yield run
         self._say_what_is_missing()
 
-    def _say_skipped(self, folder: Path, files: tuple[Path, ...]) -> None:
+    def _say_skipped_but_labels(self, folder: Path, files: tuple[Path, ...]) -> None:
         labels = self.request.outcomes
         others = tuple(file for file in files if labels is None or not file.samefile(labels))
         if others:
@@ -88,7 +83,6 @@ class Analysis:
         return run if self._outcomes is None else replace(run, succeeded=self._outcomes.of(run))
 
     def _say_what_is_missing(self) -> None:
-        say_shared(self._forks.shared)
         if self.traces:
             traces = "1 trace is" if self.traces == 1 else f"{self.traces:,} traces are"
             say(f"{traces} left out: spans do not record what the agent read; try 'errcompact replay' on them")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
-from otel_errcompact.lab.cli.output import Problems, say_shared, say_skipped, say_unwritten, write_json
-from otel_errcompact.lab.cli.progress import progress
-from otel_errcompact.lab.cli.sources import check_appendable, list_readable
+from otel_errcompact.lab.cli.output import Problems, say_unwritten, write_json
+from otel_errcompact.lab.cli.progress import read_records
+from otel_errcompact.lab.cli.sources import check_appendable
 from otel_errcompact.lab.cli.summary import print_summary
 from otel_errcompact.lab.replay import open_pipeline, total_of
-from otel_errcompact.lab.transcripts import Forks, find, read_files
 from otel_errcompact.otel.export import otlp
 
 if TYPE_CHECKING:
@@ -40,15 +39,11 @@ def replay_files(
     """Yield the result of each recorded run, with a progress bar."""
     file = options.trajectory.model_copy(update={"enabled": trajectory is not None, "path": trajectory})
     options = options.model_copy(update={"trajectory": file})
-    files = list(find(list_readable(paths, problems), on_problem=problems.take, on_skipped=say_skipped))
-    forks = Forks()
-    with open_pipeline(options) as pipeline, progress(files) as advance:
-        for _, records in read_files(files, on_problem=problems.take, on_bytes=advance):
-            for record in map(forks.own_part, records):
-                if record is not None:
-                    yield from pipeline.play(record)
+    with open_pipeline(options) as pipeline:
+        for _, records in read_records(paths, problems):
+            for record in records:
+                yield from pipeline.play(record)
             yield from pipeline.finish()
-    say_shared(forks.shared)
     report_lost(pipeline.lost_spans, problems)
     if pipeline.unwritten and trajectory is not None:
         say_unwritten(trajectory, pipeline.unwritten)

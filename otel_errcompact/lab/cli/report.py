@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.audit.files import list_trajectories
 from otel_errcompact.config import Options, trajectories_folder
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.lab.cli.output import Problems, printable, say, say_skipped, write_json
-from otel_errcompact.lab.cli.progress import progress
+from otel_errcompact.lab.cli.output import Problems, printable, say, write_json
+from otel_errcompact.lab.cli.progress import read_records
 from otel_errcompact.lab.cli.replay import replay_files, report_lost
-from otel_errcompact.lab.cli.sources import DEVICE, STANDARD_INPUT, list_readable
+from otel_errcompact.lab.cli.sources import DEVICE, STANDARD_INPUT
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
-from otel_errcompact.lab.transcripts import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -138,9 +137,7 @@ def gather(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> P
     from otel_errcompact.lab.html_report import Collector, play
 
     collector = Collector(raw=raw)
-    files = list(find(list_readable(paths, problems), on_problem=problems.take, on_skipped=say_skipped))
-    with progress(files) as advance:
-        lost = play(files, collector, on_problem=problems.take, on_bytes=advance)
+    lost = play(read_records(paths, problems), collector)
     report_lost(lost, problems)
     return collector.page()
 

@@ -9,43 +9,34 @@ from typing import TYPE_CHECKING
 from otel_errcompact.config import Options
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
-from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, read_files
+from otel_errcompact.lab.transcripts import RecordedLife, RecordedTrace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from otel_errcompact.lab.html_report.collector import Collector
     from otel_errcompact.lab.html_report.model import RecordKind
     from otel_errcompact.lab.replay import Pipeline, ReplayedRun
     from otel_errcompact.lab.transcripts import RecordedRun
-    from otel_errcompact.lab.transcripts.records import OnProblem
+
+    Recorded = RecordedRun | RecordedTrace | RecordedLife
 
 
 def play(
-    files: Iterable[Path],
-    collector: Collector,
-    *,
-    options: Options | None = None,
-    on_problem: OnProblem,
-    on_bytes: Callable[[int], None] | None = None,
+    files: Iterable[tuple[Path, Iterable[Recorded]]], collector: Collector, *, options: Options | None = None
 ) -> int:
     """
     Play the runs of all files; return the number of lost spans.
 
-    Args:
-        files: Trajectory files and transcripts.
-        collector: Collects the data of the page.
-        options: All options; read from the environment if None. No trajectory file is written.
-        on_problem: Takes what is malformed.
-        on_bytes: Takes the number of bytes read since its last call.
+    Options are read from the environment if None. No trajectory file is written.
     """
     options = (options or Options.from_environ()).with_way_back("the raw error has them")
     options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"enabled": False})})
     with ExitStack() as stack:
-        played, forks = _Played(options, collector, stack), Forks()
-        for file, records in read_files(files, on_problem=on_problem, on_bytes=on_bytes):
-            played.play(file, filter(None, map(forks.own_part, records)))
+        played = _Played(options, collector, stack)
+        for file, records in files:
+            played.play(file, records)
     return played.lost_spans
 
 
@@ -63,7 +54,7 @@ class _Played:
         """Spans that could not be exported."""
         return sum(pipeline.lost_spans for pipeline in self._pipelines.values())
 
-    def play(self, file: Path, records: Iterable[RecordedRun | RecordedTrace | RecordedLife]) -> None:
+    def play(self, file: Path, records: Iterable[Recorded]) -> None:
         """Play the records of one file, neighbours of one kind together."""
         begun = False
         for kind, group in itertools.groupby(records, key=kind_of):
@@ -88,7 +79,7 @@ class _Played:
         return self._pipelines[failures_only]
 
 
-def kind_of(record: RecordedRun | RecordedTrace | RecordedLife) -> RecordKind:
+def kind_of(record: Recorded) -> RecordKind:
     """Return what a record holds of its run."""
     if isinstance(record, RecordedLife):
         return "live"

@@ -10,6 +10,7 @@ from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.errors import RawError
 from otel_errcompact.lab.html_report import Collector, play
+from otel_errcompact.lab.transcripts import read_files
 from tests.lab.cli.transcripts import conversation, write_lines
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def write_trajectory(tmp_path: Path) -> WriteTrajectory:
 
 def page_of(*files: Path, raw: bool = False) -> PageData:
     collector = Collector(raw=raw)
-    play(files, collector, options=Options(), on_problem=_refuse)
+    play(read_files(files, on_problem=_refuse), collector, options=Options())
     return collector.page()
 
 

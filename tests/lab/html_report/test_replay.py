@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
 from otel_errcompact.lab.html_report import Collector, play
+from otel_errcompact.lab.transcripts import read_files
 from tests.lab.cli.transcripts import conversation, write_lines
 from tests.lab.html_report.conftest import page_of
 
@@ -22,7 +23,7 @@ def test_a_file_without_records_is_passed_over(tmp_path: Path) -> None:
     files = (empty, write_lines(tmp_path / "runs.jsonl", conversation("a", "Error: refused")))
     collector = Collector()
     problems: list[Exception] = []
-    play(files, collector, options=Options(), on_problem=problems.append)
+    play(read_files(files, on_problem=problems.append), collector, options=Options())
     assert [str(problem) for problem in problems] == [f"{empty}: is empty; nothing was recorded"]
     assert (collector.page().totals.files, collector.page().totals.failures) == (1, 1)
 
