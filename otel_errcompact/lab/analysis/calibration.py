@@ -170,12 +170,7 @@ class _Stratum:
 
 
 class Calibration:
-    """
-    The rows of all runs with a known outcome.
-
-    Args:
-        thresholds: The thresholds as set, for their effect together.
-    """
+    """The rows of all runs with a known outcome."""
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
@@ -228,14 +223,7 @@ class Calibration:
         return self.row("any", None)
 
     def lowest(self, threshold: Threshold, tolerance: float, *, surely: bool = False) -> int | None:
-        """
-        Return the lowest value that spares enough good runs; None without one.
-
-        Args:
-            threshold: Which one.
-            tolerance: That share.
-            surely: Whether the upper end of the 95 % interval must not lie above it either.
-        """
+        """Return the lowest value that spares enough good runs; None without one."""
         fitting = (
             row.limit
             for row in self.rows(threshold)

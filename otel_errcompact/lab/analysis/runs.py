@@ -91,12 +91,7 @@ class RunAnalysis:
 
 
 class Analyzer:
-    """
-    Analyzes recorded runs with the live pipeline's own ledger.
-
-    Args:
-        options: All options, of which thresholds and digests matter; the defaults if None.
-    """
+    """Analyzes recorded runs with the live pipeline's own ledger."""
 
     def __init__(self, options: Options | None = None) -> None:
         self._options = options or Options()

@@ -29,12 +29,7 @@ NOTHING: Final = After()
 
 
 class Turns:
-    """
-    The turns of a run: calls that were asked for at once.
-
-    Args:
-        run: The run.
-    """
+    """The turns of a run: calls that were asked for at once."""
 
     def __init__(self, run: RecordedRun) -> None:
         self._context_tokens = run.context_tokens

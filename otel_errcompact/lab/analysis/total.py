@@ -48,12 +48,7 @@ class Stopped:
 
 
 class Total:
-    """
-    Sums over all runs, whatever their order.
-
-    Args:
-        thresholds: Those of the analyzer.
-    """
+    """Sums over all runs, whatever their order."""
 
     def __init__(self, thresholds: Thresholds) -> None:
         self.thresholds = thresholds

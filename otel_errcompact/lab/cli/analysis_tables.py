@@ -62,15 +62,7 @@ _MILLIONS_FROM: Final = 1_000_000
 def print_tables(
     total: Total, heaviest: Sequence[RunAnalysis], calibration: Calibration | None, tolerance: float
 ) -> None:
-    """
-    Print tables and sentences about recorded runs.
-
-    Args:
-        total: The sums over all runs.
-        heaviest: The runs of the first table.
-        calibration: Effects of each value of each threshold; None to leave them out.
-        tolerance: The share of good runs that a threshold may stop.
-    """
+    """Print tables and sentences about recorded runs."""
     console = console_of(PIPE_WIDTH)
     if heaviest:
         _print_runs(console, heaviest, total)

@@ -40,12 +40,7 @@ class Request:
 
 
 class Analysis:
-    """
-    The runs of a request, read once and one at a time.
-
-    Args:
-        request: What was asked for.
-    """
+    """The runs of a request, read once and one at a time."""
 
     def __init__(self, request: Request) -> None:
         options = Options.from_environ()

@@ -17,12 +17,6 @@ def serve(command: Sequence[str], *, url: str = "", transport: str = "", headers
     """
     Stand between the client at standard input and output and a server.
 
-    Args:
-        command: The server's program and its arguments; empty with a `url`.
-        url: The server's address.
-        transport: As `--transport` takes it.
-        headers: Each as `NAME: VALUE`.
-
     Returns:
         The exit status.
 

@@ -54,14 +54,7 @@ class Problems:
         self.is_output_lost = False
 
     def report(self, path: str, line: int, problem: str) -> None:
-        """
-        Report a problem.
-
-        Args:
-            path: The file.
-            line: The line, counted from 1; 0 where the file as a whole is meant.
-            problem: The problem, and its remedy.
-        """
+        """Report a problem."""
         self.count += 1
         say(f"{path}:{line}: {problem}" if line else f"{path}: {problem}")
 

@@ -34,10 +34,6 @@ def print_raw(name: str, *, count: int = 1) -> int:
     """
     Print raw errors of a class, the newest first.
 
-    Args:
-        name: The name of the class, as digests have it.
-        count: How many of them at most.
-
     Returns:
         The exit status.
     """
@@ -60,10 +56,6 @@ def serve_raw() -> int:
 def find_raws(name: str, problems: Problems) -> list[str]:
     """
     Find what is kept of a class, the newest first.
-
-    Args:
-        name: The name of the class, as digests have it.
-        problems: Are told of what cannot be read.
 
     Raises:
         ConfigurationError: No class can be called so.

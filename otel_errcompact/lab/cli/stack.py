@@ -92,10 +92,6 @@ def export(folder: Path, *, force: bool = False) -> Export:
     """
     Write the files of the stack to a folder.
 
-    Args:
-        folder: The folder; it is made if it is missing.
-        force: Replace files that differ, and keep each under another name; else nothing is written if there are any.
-
     Returns:
         The names of the files, relative to the folder.
 

@@ -27,13 +27,7 @@ _INLINE: Final = 80
 
 
 def read_arguments(text: str, hide_secrets: Callable[[str], str]) -> tuple[tuple[Argument, ...], int]:
-    """
-    Return the arguments in lines, and how many more there are.
-
-    Args:
-        text: JSON, or what the agent wrote.
-        hide_secrets: Takes secrets out of a text; a value escaped in JSON may show one once it is read.
-    """
+    """Return the arguments in lines, and how many more there are."""
     read = _parse(text)
     if not read:
         return (), 0

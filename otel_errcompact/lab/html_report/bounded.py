@@ -46,12 +46,7 @@ Entry = TypeVar("Entry")
 
 
 class Best(Generic[Entry]):
-    """
-    The entries of the highest ranks; of one rank, the first ones.
-
-    Args:
-        limit: How many are kept.
-    """
+    """The entries of the highest ranks; of one rank, the first ones."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -83,13 +78,7 @@ class Room:
 
 @dataclass(slots=True)
 class Share:
-    """
-    The room that one run takes.
-
-    Args:
-        room: What is left for all runs.
-        most: The most that this run may take.
-    """
+    """The room that one run takes."""
 
     room: Room
     most: int

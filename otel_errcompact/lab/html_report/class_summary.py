@@ -33,14 +33,7 @@ MAX_TOOLS: Final = 20
 
 
 class ClassSummary:
-    """
-    The counts and examples of one class so far.
-
-    Args:
-        observation: Its first occurrence.
-        hide_secrets: Takes secrets out of texts, unless the page shows them.
-        at: The number of the first occurrence among all.
-    """
+    """The counts and examples of one class so far."""
 
     def __init__(self, observation: Observation, *, hide_secrets: Callable[[str], str], at: int) -> None:
         found = observation.found

@@ -99,14 +99,7 @@ class _Draft:
 
 
 class TimeLineDraft:
-    """
-    One run, step by step.
-
-    Args:
-        room: What is left for the time lines of all runs.
-        hide_secrets: Takes secrets out of texts, unless the page shows them.
-        supports_counts: Whether the record holds successes, so that streaks are known.
-    """
+    """One run, step by step."""
 
     def __init__(self, room: Room, hide_secrets: Callable[[str], str], *, supports_counts: bool) -> None:
         self._share = Share(room, room.left // SHARE)

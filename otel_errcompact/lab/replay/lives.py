@@ -47,14 +47,7 @@ _RESULTS: Final = frozenset({"clean", "recovered", "unresolved", "failed", "halt
 
 
 def play_life(life: RecordedLife, ledger: Ledger, tallies: Tallies) -> ReplayedRun:
-    """
-    Count everything recorded about a run, and return the result.
-
-    Args:
-        life: The record.
-        ledger: What counts.
-        tallies: What listens to it.
-    """
+    """Count everything recorded about a run, and return the result."""
     return _Player(life, ledger, tallies).play()
 
 

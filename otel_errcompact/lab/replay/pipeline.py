@@ -54,9 +54,6 @@ class OneFailureExporter(SpanExporter):
 
     An exporter has tried again for seconds before it says that it has failed. An application has time for that with
     every batch, a replay has not.
-
-    Args:
-        inner: What exports the spans.
     """
 
     def __init__(self, inner: SpanExporter) -> None:

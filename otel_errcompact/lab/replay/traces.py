@@ -38,13 +38,7 @@ _STATUS_CODES: Final = {"unset": StatusCode.UNSET, "ok": StatusCode.OK, "error":
 
 
 class RebuiltSpan(ReadableSpan):
-    """
-    A recorded span as the SDK knows it.
-
-    Args:
-        recorded: The record.
-        scope: The name of the instrumentation scope.
-    """
+    """A recorded span as the SDK knows it."""
 
     def __init__(self, recorded: RecordedSpan, scope: str) -> None:
         parent_id = recorded.parent_id
@@ -93,16 +87,7 @@ def run_of(trace: RecordedTrace) -> str:
 
 
 def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: SpanProcessor, scope: str) -> None:
-    """
-    Start and end a trace's spans in the order of the record.
-
-    Args:
-        trace: The trace.
-        tally: The numbers of its run.
-        tallies: The numbers of all runs.
-        processor: The processor that gets the spans.
-        scope: The scope of spans that our own boundaries made; their maker is not there to settle them.
-    """
+    """Start and end a trace's spans in the order of the record."""
     spans = [RebuiltSpan(span, scope if span.scope_name == semconv.SCOPE else span.scope_name) for span in trace.spans]
     # Spans that name no conversation belong to the run that is open around them.
     inside = with_run(tally.run_id, Context())

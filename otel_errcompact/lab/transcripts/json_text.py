@@ -25,11 +25,6 @@ def parse(raw: bytes, place: Place, *, first_line: int = 1) -> Iterator[Value]:
     """
     Parse a line or a document.
 
-    Args:
-        raw: The bytes.
-        place: Where they stand; without a line where they are a document.
-        first_line: The document's first line in the file.
-
     Yields:
         The value, or each of several that follow one another; none if one is broken.
     """
@@ -107,14 +102,7 @@ _SAMPLES: Final = "samples/"
 
 
 def read_archive(stream: BinaryIO, file: Place, limit: int) -> Iterator[Value]:
-    """
-    Yield a log for each sample, and report what cannot be read.
-
-    Args:
-        stream: The archive.
-        file: Its place.
-        limit: The longest sample that is parsed.
-    """
+    """Yield a log for each sample, and report what cannot be read."""
     try:
         with zipfile.ZipFile(stream) as archive:
             names = dict.fromkeys(archive.namelist())

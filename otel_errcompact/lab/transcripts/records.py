@@ -16,14 +16,7 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 
 
 class TranscriptError(ErrcompactError, ValueError):
-    """
-    A recorded run cannot be read.
-
-    Args:
-        path: The file.
-        line: The line, counted from 1; 0 where the file as a whole is meant.
-        problem: What is wrong, and what to do.
-    """
+    """A recorded run cannot be read."""
 
     def __init__(self, path: str, line: int, problem: str) -> None:
         place = f"{path}:{line}" if line else path

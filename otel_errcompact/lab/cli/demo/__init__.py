@@ -32,12 +32,6 @@ def demo(*, plain: bool = False, trajectory: Path | None = None, repeat: int = 1
     """
     Let a scripted agent work, and print its session.
 
-    Args:
-        plain: Neither colours nor drawn boxes.
-        trajectory: The file that raw errors are appended to; a new file in the working directory if None.
-        repeat: How many sessions there are; until an interrupt if zero. All but the first are told in a line each.
-        pause_s: Seconds between them.
-
     Returns:
         The exit status.
 

@@ -77,12 +77,7 @@ class DemoConsole:
 
 
 def open_console(*, plain: bool) -> DemoConsole:
-    """
-    Return a console on standard output.
-
-    Args:
-        plain: Neither colours nor drawn boxes.
-    """
+    """Return a console on standard output."""
     terminal = Console(markup=False, highlight=False, emoji=False, color_system=None if plain else "auto")
     terminal.width = min(terminal.width, MAX_WIDTH)
     return DemoConsole(terminal=terminal, box=box.ASCII if plain else box.ROUNDED)

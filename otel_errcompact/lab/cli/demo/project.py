@@ -91,13 +91,7 @@ _ORDERS: Final = (("north", 1250), ("south", 890), ("north", 4300), ("west", 760
 
 
 def write_project(root: Path, upload: str) -> None:
-    """
-    Write the project into the folder `root`.
-
-    Args:
-        root: An empty folder.
-        upload: Where the settings say reports go.
-    """
+    """Write the project into the folder `root`."""
     files = {
         "settings.json": _SETTINGS % {"upload": upload},
         "shop/__init__.py": "",

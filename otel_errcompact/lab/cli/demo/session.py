@@ -79,13 +79,7 @@ class Session:
 
 
 def play(show: Callable[[Step], None], tracer_provider: TracerProvider) -> Session:
-    """
-    Let the agent work in a temporary folder until its end.
-
-    Args:
-        show: Told every step as it ends.
-        tracer_provider: Where the spans of the run and its calls go.
-    """
+    """Let the agent work in a temporary folder until its end."""
     with servers() as addresses, _workspace(addresses.upload) as tools:
         run = errcompact.run(agent=AGENT, on_escalation=_operator(addresses.mirror), tracer_provider=tracer_provider)
         return _run(run, tools, show)

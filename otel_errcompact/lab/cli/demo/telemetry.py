@@ -89,9 +89,6 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
     """
     Install the library on new providers for the block, then flush.
 
-    Args:
-        trajectory: Where the raw errors are kept.
-
     Raises:
         ConfigurationError: The SDK is switched off.
     """
