@@ -188,7 +188,7 @@ class _Reading:
         counts.digest_tokens += observation.digest_tokens
         counts.classes += observation.count == 1
         counts.class_repeats += observation.count > 1
-        if verdict.stated and _is_called_success(call):
+        if verdict.stated and (call.flagged is False or call.exit_code == 0):
             counts.silent += 1
             counts.silent_tokens += tokens
             self.found.silent_signs[verdict.stated] += 1
@@ -214,10 +214,6 @@ _NO_RETRY: Final = _Retry()
 
 def _identity(call: RecordedCall) -> str:
     return call_fingerprint(call.tool, call.arguments, call.directory)
-
-
-def _is_called_success(call: RecordedCall) -> bool:
-    return call.flagged is False or call.exit_code == 0
 
 
 def build_raw_error(call: RecordedCall, verdict: ResultVerdict, *, agent: str = "", began: int = 0) -> RawError:

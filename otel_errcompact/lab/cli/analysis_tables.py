@@ -87,16 +87,15 @@ def _print_runs(console: Console, heaviest: Sequence[RunAnalysis], total: Total)
     more = total.runs_with_failures - len(heaviest)
     rows = [
         names,
-        *((run.run_id, *_build_cells(run)) for run in heaviest),
+        *(
+            (run.run_id, *_count(run), f"@{run.stop.call:,}" if run.stop else "-", run.recommendation.advice)
+            for run in heaviest
+        ),
         *([(f"... {more:,} more",)] if more else []),
     ]
     stops, advice = f"{total.stopped['any'].runs:,}", total.recommendation.advice
     footer = (f"all {total.runs:,}", *_count(total), stops, advice) if not _describe_silence(total) else ()
     print_table(console, rows, footer=footer, spare=_SPARE_OF_RUNS, left=("verdict",), shortest=SHORTEST)
-
-
-def _build_cells(run: RunAnalysis) -> tuple[str, ...]:
-    return *_count(run), f"@{run.stop.call:,}" if run.stop is not None else "-", run.recommendation.advice
 
 
 def _count(found: RunAnalysis | Total) -> tuple[str, ...]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.lab.analysis import RunAnalysis
-    from otel_errcompact.lab.transcripts import RecordedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,9 @@ class Analysis:
             if isinstance(record, RecordedTrace | RecordedLife):
                 self.traces += 1
                 continue
-            run = self._analyzer.analyze(self._label(record))
+            run = self._analyzer.analyze(
+                record if self._outcomes is None else replace(record, succeeded=self._outcomes.of(record))
+            )
             self.total.add(run)
             self.calibration.add(run)
             yield run
@@ -73,9 +74,6 @@ class Analysis:
         others = tuple(file for file in files if labels is None or not file.samefile(labels))
         if others:
             say_skipped(folder, others)
-
-    def _label(self, run: RecordedRun) -> RecordedRun:
-        return run if self._outcomes is None else replace(run, succeeded=self._outcomes.of(run))
 
     def _say_what_is_missing(self) -> None:
         if self.traces:

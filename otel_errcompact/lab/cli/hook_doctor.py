@@ -52,7 +52,7 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
     steps = _advise(way.problems, environ) if failed else ()
     status = INCOMPLETE if failed else FINE
     if as_json:
-        found = [_fields(each) for each in findings]
+        found = [{name: getattr(each, name) for name in ("capability", "held", "evidence")} for each in findings]
         why = {"problems": list(way.problems) if failed else [], "steps": list(steps)}
         write_json({"host": host, "program": program_of(host, environ), "findings": found, **why})
         return status
@@ -75,7 +75,8 @@ def _try_hooks(host: str, way: Way, wrap: Callable[[str], str] | None) -> tuple[
             if all(finding.held != "no" for finding in findings):
                 break
             # Of a service that has just begun, or a busy machine, an answer may come too late.
-            findings = _take_better(findings, diagnose(host, way, new_session, wrap))
+            tried = zip(findings, diagnose(host, way, new_session, wrap), strict=True)
+            findings = tuple(new if old.held == "no" else old for old, new in tried)
         return findings
     finally:
         _forget(sessions)
@@ -113,14 +114,6 @@ def _advise(problems: Mapping[str, str], environ: Mapping[str, str]) -> tuple[st
         steps.append("'errcompact hooks status' says whether the service runs, and which release has written the hooks")
         steps.append("'errcompact serve --replace' restarts the service")
     return tuple(steps)
-
-
-def _take_better(first: tuple[Finding, ...], second: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    return tuple(new if old.held == "no" else old for old, new in zip(first, second, strict=True))
-
-
-def _fields(finding: Finding) -> dict[str, object]:
-    return {name: getattr(finding, name) for name in ("capability", "held", "evidence")}
 
 
 def _await_service() -> None:

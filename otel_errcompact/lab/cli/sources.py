@@ -85,7 +85,8 @@ def _keep_standard_input(problems: Problems) -> bool:
     if not DEVICE.exists():
         problems.report(_NAME, 0, "holds no transcript on this system; name a file")
         return False
-    if not _is_file_at_its_beginning(0):
+    is_file = stat.S_ISREG(os.fstat(0).st_mode)
+    if not is_file or os.lseek(0, 0, os.SEEK_CUR):
         try:
             with tempfile.TemporaryFile() as copy:
                 shutil.copyfileobj(sys.stdin.buffer, copy)
@@ -95,7 +96,3 @@ def _keep_standard_input(problems: Problems) -> bool:
             problems.report(_NAME, 0, f"cannot be copied ({error.strerror}); let TMPDIR name a folder with room")
             return False
     return True
-
-
-def _is_file_at_its_beginning(descriptor: int) -> bool:
-    return stat.S_ISREG(os.fstat(descriptor).st_mode) and os.lseek(descriptor, 0, os.SEEK_CUR) == 0

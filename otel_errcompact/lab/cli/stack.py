@@ -100,7 +100,7 @@ def export(folder: Path, *, force: bool = False) -> Export:
     """
     stack = contents()
     try:
-        pending = {name: content for name, content in stack.items() if _content(folder / name) != content}
+        pending = {name: content for name, content in stack.items() if not _holds(folder / name, content)}
         changed = [name for name in pending if (folder / name).exists()]
         if changed and not force:
             raise ConfigurationError(_refusal(folder, changed))
@@ -115,17 +115,13 @@ def export(folder: Path, *, force: bool = False) -> Export:
 
 def contents() -> Mapping[str, bytes]:
     """Return the files of an installed stack, by name."""
-    root = _root()
+    carried = files("otel_errcompact").joinpath("_stack")
+    root = carried if carried.is_dir() else Path(__file__).parents[3]
     found = dict(sorted(file for part in PARTS for file in _files(root.joinpath(part), part)))
     # The demo agent installs this very version; the mounted source exists in a checkout alone.
     installed = f"ERRCOMPACT_PACKAGE=otel-errcompact[otlp,cli,serve]=={version('otel-errcompact')}\n".encode()
     found[".env"] = found[".env"].replace(_IN_CHECKOUT, installed)
     return found
-
-
-def _root() -> Traversable:
-    carried = files("otel_errcompact").joinpath("_stack")
-    return carried if carried.is_dir() else Path(__file__).parents[3]
 
 
 def _files(node: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
@@ -136,8 +132,8 @@ def _files(node: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
         yield from _files(child, f"{name}/{child.name}")
 
 
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.exists() else None
+def _holds(path: Path, content: bytes) -> bool:
+    return path.exists() and path.read_bytes() == content
 
 
 def _set_aside(folder: Path, name: str) -> str:

@@ -274,11 +274,9 @@ class Collector(Listener):
 
     def _draft(self, run_id: str) -> tuple[int, TimeLineDraft]:
         if run_id not in self._drafts:
-            self._drafts[run_id] = next(self._numbers), self._new_draft()
+            draft = TimeLineDraft(self._time_lines, self._hide_secrets, supports_counts=self._kind != "raw")
+            self._drafts[run_id] = next(self._numbers), draft
         return self._drafts[run_id]
-
-    def _new_draft(self) -> TimeLineDraft:
-        return TimeLineDraft(self._time_lines, self._hide_secrets, supports_counts=self._kind != "raw")
 
     def _mark(self, at: int, time_ns: int | None) -> None:
         self._order.add(at)

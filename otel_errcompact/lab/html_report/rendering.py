@@ -57,12 +57,8 @@ def html_of(page: PageData, comparison: Comparison | None = None) -> Iterator[st
 def spark_path(bins: Sequence[int], width: int) -> str:
     """Return the bars of a sparkline as the path of an SVG."""
     highest = max(bins, default=0)
-    bars = ((index * width, _bar(value, highest)) for index, value in enumerate(bins) if value)
+    bars = ((at * width, max(_LEAST, round(value * _HEIGHT / highest))) for at, value in enumerate(bins) if value)
     return "".join(f"M{x} {_HEIGHT}v-{height}h{width - 1}v{height}z" for x, height in bars)
-
-
-def _bar(value: int, highest: int) -> int:
-    return max(_LEAST, round(value * _HEIGHT / highest))
 
 
 def number(value: int) -> str:

@@ -15,8 +15,6 @@ from otel_errcompact.lab.replay.results import PlayedCall
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from opentelemetry.trace import Span, Tracer
 
     from otel_errcompact.detector.results import ResultVerdict
@@ -41,18 +39,15 @@ def play_run(run: RecordedRun, tally: Tally, tracer: Tracer, on_call: OnCall | N
     name = f"{semconv.SPAN_RUN} {run.agent}".rstrip()
     span = tracer.start_span(name, Context(), attributes=attributes, start_time=start_ns)
     inside = set_span_in_context(span, Context())
-    for turn in _turns(run):
+    numbered = zip(run.turns(), run.calls, strict=True)
+    for _, pairs in itertools.groupby(numbered, key=operator.itemgetter(0)):
+        turn = [call for _, call in pairs]
         started = [_start_call(call, tally, tracer, inside, run.agent) for call in turn]
         for call, (call_span, verdict) in zip(turn, started, strict=True):
             if on_call is not None:
                 on_call(_describe(call, tally.run_id, call_span, verdict))
             _end_call(call, tally, call_span, verdict)
     span.end(end_ns)
-
-
-def _turns(run: RecordedRun) -> Iterator[list[RecordedCall]]:
-    pairs = zip(run.turns(), run.calls, strict=True)
-    return ([call for _, call in turn] for _, turn in itertools.groupby(pairs, key=operator.itemgetter(0)))
 
 
 def _start_call(

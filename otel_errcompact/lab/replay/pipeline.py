@@ -195,7 +195,9 @@ def open_pipeline(
     for listener in (tallies, *listeners):
         ledger.add_listener(listener)
     resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
-    meters = _meter_provider(metric_exporter or otlp.metric_exporter(), resource)
+    metric_exporter = metric_exporter or otlp.metric_exporter()
+    readers = () if metric_exporter is None else (MetricReader(metric_exporter),)
+    meters = MeterProvider(readers, resource, shutdown_on_exit=False)
     processors = SynchronousMultiSpanProcessor()  # type: ignore[no-untyped-call]  # of the SDK
     tracers = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, active_span_processor=processors)
     tracers.add_span_processor(_Pace(processors))
@@ -232,11 +234,6 @@ def _add_exporter(
     once = OneFailureExporter(ErrorClassSpanExporter(exporter, installed.processor.class_of))
     tracers.add_span_processor(BatchSpanProcessor(once))
     return once
-
-
-def _meter_provider(exporter: MetricExporter | None, resource: Resource) -> MeterProvider:
-    readers = () if exporter is None else (MetricReader(exporter),)
-    return MeterProvider(readers, resource, shutdown_on_exit=False)
 
 
 class _Pace(SpanProcessor):

@@ -161,8 +161,11 @@ class SharedLives:
                 continue
             key = record.life, record.run_id
             first, known = self._lives.pop(key, (file, None))
-            self._lives[key] = first, record if known is None else _join(known, record)
             self._size += len(record.lines)
+            if known is not None:
+                lines = _in_order((*known.lines, *record.lines))
+                record = replace(known, lines=lines, files=known.files + record.files)  # noqa: PLW2901 - the same life
+            self._lives[key] = first, record
             while self._size > MAX_LINES:
                 yield self._pop()[1]
 
@@ -176,10 +179,6 @@ class SharedLives:
         _, (file, life) = self._lives.popitem(last=False)
         self._size -= len(life.lines)
         return file, life
-
-
-def _join(one: RecordedLife, other: RecordedLife) -> RecordedLife:
-    return replace(one, lines=_in_order((*one.lines, *other.lines)), files=one.files + other.files)
 
 
 def _in_order(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:

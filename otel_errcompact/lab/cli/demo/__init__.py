@@ -65,12 +65,15 @@ def _play(show: Callable[[Step], None], running: Telemetry) -> Session:
 @contextmanager
 def _until_interrupted() -> Generator[None]:
     # An interrupt, or the signal that stops a container, ends the block as if it were done.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # What a shell starts in the background ignores the first.
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
     try:
         with suppress(KeyboardInterrupt):
             yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _writable(path: Path, *, anew: bool) -> Path:

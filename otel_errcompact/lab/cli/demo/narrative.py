@@ -149,18 +149,16 @@ def _format_call(step: Step) -> str:
 
 def _write_artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
     # Of the failure with the longest raw error.
-    step = max(_select_failed(session), key=lambda step: len(step.raw))
-    counter = next(point for point in points if point.attributes.get(semconv.CLASS) == step.key and _is_errors(point))
+    step = max((step for step in session.steps if step.outcome == "failed"), key=lambda step: len(step.raw))
+    of_class = (point for point in points if point.attributes.get(semconv.CLASS) == step.key)
+    counter = next(point for point in of_class if point.instrument == semconv.ERRORS)
     lines = len(step.raw.splitlines())
     console.heading(f"One failure, three artefacts: step {step.number}, {step.call.tool}")
-    console.put_panel(f"for the agent: the digest, {_format_sizes(step)}", step.read, style=DIGEST)
+    sizes = f"{estimate_tokens(step.read)} tokens (raw {estimate_tokens(step.raw):,}, sent {step.sent:,})"
+    console.put_panel(f"for the agent: the digest, {sizes}", step.read, style=DIGEST)
     console.put_panel("for the operator: counters by error class", str(counter), style=_COUNTER)
     raw = excerpt(step.raw, first=4, last=3, width=console.inside)
     console.put_panel(f"for debugging: the raw error, {lines} lines", raw, style=_RAW)
-
-
-def _format_sizes(step: Step) -> str:
-    return f"{estimate_tokens(step.read)} tokens (raw {estimate_tokens(step.raw):,}, sent {step.sent:,})"
 
 
 def _list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
@@ -194,10 +192,6 @@ def _write_bill(console: DemoConsole, session: Session) -> None:
     )
 
 
-def _is_errors(point: Point) -> bool:
-    return point.instrument == semconv.ERRORS
-
-
 def _write_trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exported: bool) -> None:
     lines = [line for line in trajectory.read_text(encoding="ascii").splitlines() if session.report.run_id in line]
     raw_errors = sum("resourceSpans" in line for line in lines)
@@ -225,10 +219,6 @@ def _find_program() -> str:
 def _shorten_path(path: Path) -> str:
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-def _select_failed(session: Session) -> list[Step]:
-    return [step for step in session.steps if step.outcome == "failed"]
 
 
 def _pick_line(step: Step) -> str:

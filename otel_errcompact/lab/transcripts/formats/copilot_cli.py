@@ -27,6 +27,7 @@ _EXITED: Final = lazy_pattern(
 """How the result of a command ends: the call itself succeeded, whatever the command did."""
 
 _EXIT_LENGTH: Final = 300
+_BEGINNINGS: Final = frozenset({"session.start", "session.resume"})
 
 
 def detect(value: object) -> bool:
@@ -40,7 +41,7 @@ def read(values: Values) -> Runs:
     """Read each session's main chain, then its sub-agents, as runs."""
     session: _Session | None = None
     for event in documents(values):
-        session_id = event.child("data").text("sessionId") if _begins_session(event) else ""
+        session_id = event.child("data").text("sessionId") if event.text("type") in _BEGINNINGS else ""
         if session is None or (session_id and session.session_id not in {"", session_id}):
             if session is not None:
                 yield from session.runs()
@@ -49,10 +50,6 @@ def read(values: Values) -> Runs:
         session.take(event)
     if session is not None:
         yield from session.runs()
-
-
-def _begins_session(event: Record) -> bool:
-    return event.text("type") in {"session.start", "session.resume"}
 
 
 @dataclass(slots=True)
