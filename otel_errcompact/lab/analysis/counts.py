@@ -130,7 +130,7 @@ class Retries:
     def record_failure(self, call: Hashable, key: str, *, before: str, refused: bool) -> None:
         """Count a call that failed with the class `key`."""
         if before:
-            self._count(refused)
+            self._count_retry(refused)
             self.sums.differed += refused and key != before
             self.sums.failed_again += refused and key == before
             self.sums.missed += not refused and key == before
@@ -139,10 +139,10 @@ class Retries:
     def record_success(self, *, before: str, refused: bool) -> None:
         """Count a call that succeeded, which may have changed what others need."""
         if before:
-            self._count(refused)
+            self._count_retry(refused)
             self.sums.worked += refused
         self._failed.clear()
 
-    def _count(self, refused: bool) -> None:
+    def _count_retry(self, refused: bool) -> None:
         self.sums.retries += 1
         self.sums.refused += refused

@@ -79,10 +79,10 @@ def recommend_for_run(counts: Counts) -> Recommendation:
     """Return the recommendation for one run."""
     if not counts.calls:
         return UNKNOWN
-    doubts = list(_doubts(counts))
+    doubts = list(_list_doubts(counts))
     if counts.calls < FEW_CALLS:
         doubts.append(f"only {counts.calls} results")
-    return _recommend(counts, doubts)
+    return _weigh_doubts(counts, doubts)
 
 
 def recommend_for_runs(counts: Counts, runs: int, interval: Interval | None, *, empty: int = 0) -> Recommendation:
@@ -99,15 +99,15 @@ def recommend_for_runs(counts: Counts, runs: int, interval: Interval | None, *, 
         of = f"{empty} of " if counts.calls else ""
         in_runs = f"no tool results in {of}{runs} {'run' if runs == 1 else 'runs'}: nothing to judge"
         return replace(UNKNOWN, reasons=(in_runs,))
-    doubts = list(_doubts(counts))
+    doubts = list(_list_doubts(counts))
     if runs < FEW_RUNS:
         doubts.append(f"only {runs} {'run' if runs == 1 else 'runs'}")
     if interval is not None and advice_for(interval.low) != advice_for(interval.high):
         doubts.append(f"95 % interval {interval.low:.1%} to {interval.high:.1%}")
-    return _recommend(counts, doubts, interval)
+    return _weigh_doubts(counts, doubts, interval)
 
 
-def _recommend(counts: Counts, doubts: list[str], interval: Interval | None = None) -> Recommendation:
+def _weigh_doubts(counts: Counts, doubts: list[str], interval: Interval | None = None) -> Recommendation:
     errors = share(counts.error_tokens, counts.context_tokens)
     confidence: Confidence = "high" if not doubts else "medium" if len(doubts) == 1 else "low"
     return Recommendation(
@@ -115,7 +115,7 @@ def _recommend(counts: Counts, doubts: list[str], interval: Interval | None = No
     )
 
 
-def _doubts(counts: Counts) -> Iterator[str]:
+def _list_doubts(counts: Counts) -> Iterator[str]:
     errors = share(counts.error_tokens, counts.context_tokens)
     flagged = share(counts.error_tokens - counts.stated_tokens, counts.context_tokens)
     if advice_for(flagged) != advice_for(errors):

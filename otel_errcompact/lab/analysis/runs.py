@@ -128,10 +128,10 @@ class _Reading:
         for _, calls in groupby(zip(self.run.turns(), self.run.calls, strict=True), key=lambda turn: turn[0]):
             began = self.ledger.next_tick()
             # Whether a call may be made was decided when the model asked for it, before any outcome of its turn.
-            asked = [(call, self._retry(call)) for _, call in calls]
+            asked = [(call, self._find_retry(call)) for _, call in calls]
             for call, retry in asked:
                 number += 1
-                self._take(call, number, began, retry)
+                self._take_call(call, number, began, retry)
         self.ledger.end(run_id)
         counts, turns = found.counts, Turns(run)
         counts.calls, counts.result_tokens, counts.context_tokens = (
@@ -143,30 +143,30 @@ class _Reading:
         found.stops, found.reached = tuple(self.breaches.stops(turns)), self.breaches.list_reached(turns)
         found.refusals, found.recommendation = self.retries.sums, recommend_for_run(counts)
 
-    def _retry(self, call: RecordedCall) -> _Retry:
+    def _find_retry(self, call: RecordedCall) -> _Retry:
         if not self.retries or not call.arguments:
             return _NO_RETRY
-        before = self.retries.before(_identity(call))
+        before = self.retries.before(_identity_of_call(call))
         refused = before and self.ledger.refusal(
             self.run.run_id, call.tool, call.arguments, directory=call.directory, now_ns=call.start_ns
         )
         return _Retry(before, refused=bool(refused))
 
-    def _take(self, call: RecordedCall, number: int, began: int, retry: _Retry) -> None:
+    def _take_call(self, call: RecordedCall, number: int, began: int, retry: _Retry) -> None:
         verdict = classify_result(
             call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
         )
         if verdict.outcome == "failure":
-            key = self._fail(call, verdict, number, began)
+            key = self._take_failure(call, verdict, number, began)
             if call.arguments:
-                self.retries.record_failure(_identity(call), key, before=retry.before, refused=retry.refused)
+                self.retries.record_failure(_identity_of_call(call), key, before=retry.before, refused=retry.refused)
         elif verdict.outcome == "ignored":
             self.found.counts.ignored += 1
         else:
-            self._succeed(call, began)
+            self._take_success(call, began)
             self.retries.record_success(before=retry.before, refused=retry.refused)
 
-    def _succeed(self, call: RecordedCall, began: int) -> None:
+    def _take_success(self, call: RecordedCall, began: int) -> None:
         # Before the first failure nothing can be resolved, and to find the operation is the most expensive step.
         if self.breaches.total:
             operation = operation_of(call.tool, call.arguments)
@@ -179,7 +179,7 @@ class _Reading:
                 directory=call.directory,
             )
 
-    def _fail(self, call: RecordedCall, verdict: ResultVerdict, number: int, began: int) -> str:
+    def _take_failure(self, call: RecordedCall, verdict: ResultVerdict, number: int, began: int) -> str:
         raw = build_raw_error(call, verdict, agent=self.run.agent, began=began)
         observation = self.ledger.observe(self.run.run_id, raw)
         counts, tokens = self.found.counts, estimate_tokens(call.result)
@@ -212,7 +212,7 @@ class _Retry(NamedTuple):
 _NO_RETRY: Final = _Retry()
 
 
-def _identity(call: RecordedCall) -> str:
+def _identity_of_call(call: RecordedCall) -> str:
     return call_fingerprint(call.tool, call.arguments, call.directory)
 
 

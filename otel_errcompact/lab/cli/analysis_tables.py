@@ -78,7 +78,7 @@ def print_tables(
     if calibration is not None and total.runs_with_outcome and not _describe_silence(total):
         _print_calibration(console, calibration, total, tolerance)
     console.print()
-    for sentence in _recommend(total):
+    for sentence in _describe_verdicts(total):
         console.print(Text(sentence))
 
 
@@ -88,17 +88,17 @@ def _print_runs(console: Console, heaviest: Sequence[RunAnalysis], total: Total)
     rows = [
         names,
         *(
-            (run.run_id, *_count(run), f"@{run.stop.call:,}" if run.stop else "-", run.recommendation.advice)
+            (run.run_id, *_format_counts(run), f"@{run.stop.call:,}" if run.stop else "-", run.recommendation.advice)
             for run in heaviest
         ),
         *([(f"... {more:,} more",)] if more else []),
     ]
     stops, advice = f"{total.stopped['any'].runs:,}", total.recommendation.advice
-    footer = (f"all {total.runs:,}", *_count(total), stops, advice) if not _describe_silence(total) else ()
+    footer = (f"all {total.runs:,}", *_format_counts(total), stops, advice) if not _describe_silence(total) else ()
     print_table(console, rows, footer=footer, spare=_SPARE_OF_RUNS, left=("verdict",), shortest=SHORTEST)
 
 
-def _count(found: RunAnalysis | Total) -> tuple[str, ...]:
+def _format_counts(found: RunAnalysis | Total) -> tuple[str, ...]:
     counts = found.counts
     return (
         f"{counts.calls:,}",
@@ -280,7 +280,7 @@ def _format_lowest(table: Calibration, name: Threshold, tolerance: float, *, sur
     return f"{name} none" if lowest is None else f"{name} from {lowest}"
 
 
-def _recommend(total: Total) -> Iterator[str]:
+def _describe_verdicts(total: Total) -> Iterator[str]:
     found = total.recommendation
     because = f" ({'; '.join(found.reasons)})" if found.reasons else ""
     if found.advice == "unknown":

@@ -98,7 +98,7 @@ def print_analysis(request: Request, *, as_json: bool) -> int:
     if as_json:
         _print_json(analysis)
         return analysis.problems.exit_code
-    heaviest = _heaviest(analysis.runs(), request.runs)
+    heaviest = _select_heaviest(analysis.runs(), request.runs)
     if analysis.total.runs:
         from otel_errcompact.lab.cli.analysis_tables import print_tables
 
@@ -123,7 +123,7 @@ def _print_json(analysis: Analysis) -> None:
     sys.stdout.flush()
 
 
-def _heaviest(runs: Iterator[RunAnalysis], number: int) -> list[RunAnalysis]:
+def _select_heaviest(runs: Iterator[RunAnalysis], number: int) -> list[RunAnalysis]:
     # Of equals the first one comes first.
     failing = (run for run in runs if run.counts.failures)
     ranked = ((run.counts.error_tokens, -place, run) for place, run in enumerate(failing))

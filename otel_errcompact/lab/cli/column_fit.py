@@ -67,13 +67,13 @@ def print_table(
     widths[0] = min(widths[0], max(leave(), least))
     for line in lines:
         cells = [(printable(line[at]), widths[at], not at or header[at] in left) for at in kept if at < len(line)]
-        text = (" " * gap).join(_fill(*cell) for cell in cells).rstrip()
+        text = (" " * gap).join(_fill_cell(*cell) for cell in cells).rstrip()
         console.print(Text(text, "bold" if line in (header, footer) else ""), no_wrap=True, crop=False)
     if left_out:
         console.print(Text(f"No room here for: {', '.join(left_out)}. A wider terminal or --json has all."))
 
 
-def _fill(cell: str, width: int, to_left: bool) -> str:
+def _fill_cell(cell: str, width: int, to_left: bool) -> str:
     blanks = " " * (width - cell_len(cell))
     if cell_len(cell) > width:
         return f"{set_cell_size(cell, width - 1)}\N{HORIZONTAL ELLIPSIS}"

@@ -40,14 +40,14 @@ def print_explanations(source: Input, arguments: str, *, as_json: bool) -> int:
         if as_json:
             write_json(asdict(found), indent=2)
         else:
-            _print(found)
+            _print_explanation(found)
     return problems.exit_code
 
 
-def _print(found: Explanation) -> None:
+def _print_explanation(found: Explanation) -> None:
     console = console_of(PIPE_WIDTH)
     sections = {
-        "Failure": _judge(found),
+        "Failure": _list_judgement(found),
         "Came off": (
             (step.name, f"{step.before:,} -> {step.after:,} characters{step.example and f', first: {step.example}'}")
             for step in found.steps
@@ -68,13 +68,13 @@ def _print(found: Explanation) -> None:
     for title, rows in sections.items():
         for number, (label, value) in enumerate(rows):
             name = f"{'' if number else title:<{_TITLE}}"
-            console.print(Text.assemble((name, "bold"), *_fit(label, value, console.width)), soft_wrap=True)
+            console.print(Text.assemble((name, "bold"), *_fit_row(label, value, console.width)), soft_wrap=True)
     reads = "reads" if found.outcome == "failure" else "would read, were it a failure"
     console.print(Text(f"\nThe agent {reads}", "bold"))
     console.print(Text(plain_lines(found.digest)), soft_wrap=True)
 
 
-def _fit(label: str, value: str, width: int) -> tuple[tuple[str, str], str]:
+def _fit_row(label: str, value: str, width: int) -> tuple[tuple[str, str], str]:
     # Without a table, which fills lines with blanks; a long label has a line of its own.
     room = max(width - _TITLE - _LABEL, _LABEL)
     first, *rest = textwrap.wrap(printable(value) or "none", room, break_on_hyphens=False)
@@ -83,7 +83,7 @@ def _fit(label: str, value: str, width: int) -> tuple[tuple[str, str], str]:
     return (f"{label:<{_LABEL}}" if len(label) < _LABEL else f"{label}{indent}", "dim"), indent.join((first, *rest))
 
 
-def _judge(found: Explanation) -> Rows:
+def _list_judgement(found: Explanation) -> Rows:
     certainty = "declared: " if found.certainty == "declared" else ""
     yield found.outcome, f"{certainty}{found.reason}" if found.reason else _SILENT
     yield from (("its closing words", line) for line in filter(None, (found.closing,)))
@@ -93,7 +93,7 @@ def _judge(found: Explanation) -> Rows:
 def _list_formats(found: Explanation) -> Rows:
     for (inside, took), group in groupby(found.asked, lambda asked: (asked.inside, asked.took and asked.lines)):
         named = (f"{each.format} ({', '.join(map(repr, each.markers)) or 'any text'})" for each in group)
-        done = f"took {_count(took)}" if took else "returned nothing"
+        done = f"took {_count_lines(took)}" if took else "returned nothing"
         yield f"in {inside}: {done}" if inside else done, ", ".join(named)
     if found.unasked:
         yield "not asked any more", f"{', '.join(found.unasked)}: they stand behind, with a marker in the text"
@@ -112,8 +112,8 @@ def _list_cuts(found: Explanation) -> Rows:
     if not found.cuts:
         yield "nothing", "each line stands in what the agent reads"
     for cut in found.cuts:
-        yield cut.kind, f"{_count(cut.lines)}, first: {cut.example}"
+        yield cut.kind, f"{_count_lines(cut.lines)}, first: {cut.example}"
 
 
-def _count(lines: int) -> str:
+def _count_lines(lines: int) -> str:
     return "1 line" if lines == 1 else f"{lines:,} lines"

@@ -49,7 +49,7 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
     wrap = find_wrapper(environ, project) if host == "claude-code" else None
     findings = _try_hooks(host, way, wrap)
     failed = [finding for finding in findings if finding.held == "no"]
-    steps = _advise(way.problems, environ) if failed else ()
+    steps = _list_advice(way.problems, environ) if failed else ()
     status = INCOMPLETE if failed else FINE
     if as_json:
         found = [{name: getattr(each, name) for name in ("capability", "held", "evidence")} for each in findings]
@@ -79,30 +79,30 @@ def _try_hooks(host: str, way: Way, wrap: Callable[[str], str] | None) -> tuple[
             findings = tuple(new if old.held == "no" else old for old, new in tried)
         return findings
     finally:
-        _forget(sessions)
+        _forget_sessions(sessions)
 
 
 def _print_table(findings: tuple[Finding, ...], problems: Mapping[str, str], steps: tuple[str, ...]) -> None:
     for finding in findings:
         impossible = "not possible: " if finding.held == "cannot" else ""
-        _print(f"{finding.capability:8} {_SHOWN[finding.held]:4} {impossible}{finding.evidence}")
+        _print_line(f"{finding.capability:8} {_SHOWN[finding.held]:4} {impossible}{finding.evidence}")
     failed = sum(finding.held == "no" for finding in findings)
     if not failed:
         return
-    _print("")
-    _print(f"{failed} of {len(findings)} did not hold{':' if problems else '.'}")
+    _print_line("")
+    _print_line(f"{failed} of {len(findings)} did not hold{':' if problems else '.'}")
     for problem in problems:
-        _print(f"- {problem}")
-    _print("What to do:")
+        _print_line(f"- {problem}")
+    _print_line("What to do:")
     for step in steps:
-        _print(f"- {step}")
+        _print_line(f"- {step}")
 
 
-def _print(line: str) -> None:
+def _print_line(line: str) -> None:
     print(printable(line))  # noqa: T201 - as `say`
 
 
-def _advise(problems: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, ...]:
+def _list_advice(problems: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, ...]:
     steps = list(dict.fromkeys(problems.values()))
     options = [name for name in sorted(environ) if name.startswith(_CHANGING)]
     if options:
@@ -130,7 +130,7 @@ def _await_service() -> None:
         time.sleep(0.2)
 
 
-def _forget(sessions: list[str]) -> None:
+def _forget_sessions(sessions: list[str]) -> None:
     from otel_errcompact.hosts.client.posting import ask
 
     for session in sessions:

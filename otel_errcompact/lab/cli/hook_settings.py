@@ -47,7 +47,7 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
         ConfigurationError: A host is unknown, or its settings cannot be read or written.
     """
     environ = dict(os.environ)
-    named = _check(hosts) or [host for host in HOSTS if is_found(host, environ)]
+    named = _check_hosts(hosts) or [host for host in HOSTS if is_found(host, environ)]
     if not named:
         say(f"no coding agent was found; name one: {', '.join(HOSTS)}")
         return INCOMPLETE
@@ -62,15 +62,15 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
             say(f"{plan.path}: {'.'.join(entry.path)} has a value of its own, which is left alone; {_WITHOUT}")
         if not plan.changes:
             apply_install(plan, environ)
-            _write(f"{host}: nothing to do, the hooks are in {printable(str(plan.path))}")
+            _write_line(f"{host}: nothing to do, the hooks are in {printable(str(plan.path))}")
             continue
-        if not _agree(plan, "Write it?", yes=yes):
+        if not _agree_to_plan(plan, "Write it?", yes=yes):
             status = INCOMPLETE
             continue
         apply_install(plan, environ)
-        _write(f"{host}: installed. {NEXT[host]}")
+        _write_line(f"{host}: installed. {NEXT[host]}")
         if of_host is not None:
-            _write(f"{host}: start the service with a port, and Claude Code with its token in {TOKEN_VARIABLE}.")
+            _write_line(f"{host}: start the service with a port, and Claude Code with its token in {TOKEN_VARIABLE}.")
     if lacks_service():
         say(f"the hooks have nobody to report to yet: {_NEEDS}")
     return status
@@ -96,17 +96,17 @@ def uninstall_hooks(hosts: Sequence[str], project: Path | None, *, yes: bool) ->
     """
     environ = dict(os.environ)
     status = FINE
-    for host in _check(hosts) or HOSTS:
+    for host in _check_hosts(hosts) or HOSTS:
         plan = plan_uninstall(host, environ, project)
         if not plan.changes:
             if hosts:
-                _write(f"{host}: nothing to do, there are no hooks of ours in {printable(str(plan.path))}")
+                _write_line(f"{host}: nothing to do, there are no hooks of ours in {printable(str(plan.path))}")
             continue
-        if not _agree(plan, "Undo it?", yes=yes):
+        if not _agree_to_plan(plan, "Undo it?", yes=yes):
             status = INCOMPLETE
             continue
         apply_uninstall(plan, environ)
-        _write(f"{host}: uninstalled. Sessions that run now keep what they have read: end them.")
+        _write_line(f"{host}: uninstalled. Sessions that run now keep what they have read: end them.")
     return status
 
 
@@ -124,7 +124,7 @@ class HostState(NamedTuple):
 def print_status(project: Path | None, *, as_json: bool) -> int:
     """Print which hosts have hooks, and whether the service runs."""
     environ = dict(os.environ)
-    states = [_describe(host, environ, project) for host in HOSTS]
+    states = [_describe_host(host, environ, project) for host in HOSTS]
     service = _find_service()
     if as_json:
         write_json({"hosts": [state._asdict() for state in states], "service": service})
@@ -134,15 +134,15 @@ def print_status(project: Path | None, *, as_json: bool) -> int:
         found = "found" if state.found else "not found"
         release = f"installed by {state.release or 'an unknown release'}"
         hooks = state.problem or (f"{release}: {state.file}" if state.installed else "no hooks")
-        _write(f"{state.host:{width}}  {found:9}  {printable(hooks)}")
+        _write_line(f"{state.host:{width}}  {found:9}  {printable(hooks)}")
     mine = version("otel-errcompact")
     away = f"does not run: {_NEEDS}" if lacks_service() else "does not run; the first hook starts it"
     running = f"runs, release {service.get('version', '?')}" if service else away
-    _write(f"\nservice: {running}\nthis release: {mine}")
+    _write_line(f"\nservice: {running}\nthis release: {mine}")
     return FINE
 
 
-def _describe(host: str, environ: dict[str, str], project: Path | None) -> HostState:
+def _describe_host(host: str, environ: dict[str, str], project: Path | None) -> HostState:
     path = settings_file(host, environ, project)
     try:
         installed, problem = bool(installed_entries(host, environ, project)), ""
@@ -165,17 +165,17 @@ def _find_service() -> dict[str, object]:
     return reply.read() if reply is not None else {}
 
 
-def _check(hosts: Sequence[str]) -> list[str]:
+def _check_hosts(hosts: Sequence[str]) -> list[str]:
     for host in hosts:
         if host not in HOSTS:
             raise ConfigurationError(f"there is no host {printable(host)!r}; the hosts are {', '.join(HOSTS)}")
     return list(dict.fromkeys(hosts))
 
 
-def _agree(plan: Plan, question: str, *, yes: bool) -> bool:
-    _write("\n".join(map(printable, plan.diff().splitlines())))
+def _agree_to_plan(plan: Plan, question: str, *, yes: bool) -> bool:
+    _write_line("\n".join(map(printable, plan.diff().splitlines())))
     return agree(question, yes=yes, about=f"{plan.host}: ")
 
 
-def _write(text: str) -> None:
+def _write_line(text: str) -> None:
     sys.stdout.write(f"{text}\n")

@@ -37,10 +37,10 @@ def main() -> None:
     guard_streams()
     warnings.showwarning = _show_warning
     logging.getLogger().addHandler(OneLineHandler())
-    sys.exit(_run())
+    sys.exit(_run_guarded())
 
 
-def _run() -> int:
+def _run_guarded() -> int:
     try:
         status = _run_command()
         sys.stdout.flush()
@@ -56,7 +56,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one guard of the command line
-        return _explain(error)
+        return _explain_error(error)
     return status
 
 
@@ -75,7 +75,7 @@ def _run_command() -> int:
     return status if isinstance(status, int) else FINE
 
 
-def _explain(error: Exception) -> int:
+def _explain_error(error: Exception) -> int:
     # Typer's own exceptions come from click in some releases, and from a copy of it in others.
     name = type(error).__name__
     if name == "Abort":

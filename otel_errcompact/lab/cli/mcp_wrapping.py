@@ -28,8 +28,8 @@ def wrap_file(file: Path, servers: Sequence[str], *, program: str, yes: bool) ->
     """
     if shutil.which(program) is None:
         say(f"'{program}' is not on the PATH of this shell; where the client does not find it either, give --program")
-    before = _read(file)
-    return _change(file, before, wrap_servers(before, file.name, only=servers, program=program), yes=yes)
+    before = _read_text(file)
+    return _change_file(file, before, wrap_servers(before, file.name, only=servers, program=program), yes=yes)
 
 
 def unwrap_file(file: Path, servers: Sequence[str], *, yes: bool) -> int:
@@ -39,33 +39,33 @@ def unwrap_file(file: Path, servers: Sequence[str], *, yes: bool) -> int:
     Raises:
         ConfigurationError: The file cannot be read or written, or names no such server.
     """
-    before = _read(file)
-    return _change(file, before, unwrap_servers(before, file.name, only=servers), yes=yes)
+    before = _read_text(file)
+    return _change_file(file, before, unwrap_servers(before, file.name, only=servers), yes=yes)
 
 
-def _change(file: Path, before: str, changed: Changed, *, yes: bool) -> int:
+def _change_file(file: Path, before: str, changed: Changed, *, yes: bool) -> int:
     for server, reason in changed.left:
         say(f"{file}: '{server}' stays as it is: {reason}")
     if not changed.changed:
-        _write("nothing to do")
+        _write_line("nothing to do")
         return INCOMPLETE if changed.left else FINE
     for line in difflib.unified_diff(
         before.splitlines(), changed.text.splitlines(), str(file), str(file), lineterm="", n=1
     ):
-        _write(line)
+        _write_line(line)
     if not agree("Write it?", yes=yes):
         return INCOMPLETE
     write_file(file, changed.text.encode("utf-8"), expected=before.encode("utf-8"))
-    _write(f"{file}: {', '.join(changed.changed)} changed; start the client again")
+    _write_line(f"{file}: {', '.join(changed.changed)} changed; start the client again")
     return FINE
 
 
-def _read(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return (read_file(file) or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{file}: is no UTF-8, which settings are written in") from error
 
 
-def _write(text: str) -> None:
+def _write_line(text: str) -> None:
     sys.stdout.write(f"{printable(text)}\n")

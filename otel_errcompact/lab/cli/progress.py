@@ -1,4 +1,4 @@
-"""Records of files, with a progress bar: on a terminal, and only there."""
+"""Records of files, with a progress bar on a terminal."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def find_newest() -> list[Path]:
         raise ConfigurationError(f"report: no trajectory file is in {trajectories_folder()}; name one")
     newest, *older = found
     if older:
-        say(f"report: {newest}; {_count(len(older), 'other file')} in {newest.parent}")
+        say(f"report: {newest}; {_count_noun(len(older), 'other file')} in {newest.parent}")
     return [newest]
 
 
@@ -51,7 +51,7 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     options = Options.from_environ().model_copy(update={"thresholds": NO_THRESHOLDS})
     runs = replay_files(files, options, problems)
     if as_json:
-        write_json([_as_json(run) for run in _say_halves(runs)], indent=2)
+        write_json([_report_as_json(run) for run in _say_halves(runs)], indent=2)
         return problems.exit_code
     for number, run in enumerate(_say_halves(runs)):
         head, *rest = run.report.to_markdown().splitlines()
@@ -73,7 +73,7 @@ def _say_halves(runs: Iterable[ReplayedRun]) -> Iterator[ReplayedRun]:
             )
 
 
-def _as_json(run: ReplayedRun) -> dict[str, object]:
+def _report_as_json(run: ReplayedRun) -> dict[str, object]:
     report = run.report.model_dump(mode="json")
     if run.raw_errors_alone:
         report |= dict.fromkeys(_UNKNOWN_OF_RUN)
@@ -94,7 +94,7 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool, baseline: Sequ
     page = gather(paths, problems, raw=raw)
     comparison = compare(compared, page) if compared is not None else None
     size = write_page(page, output, comparison)
-    failures, runs = _count(page.totals.failures, "failure"), _count(page.totals.runs, "run")
+    failures, runs = _count_noun(page.totals.failures, "failure"), _count_noun(page.totals.runs, "run")
     say(f"{output}: {failures} in {runs}, {size:,} bytes")
     return problems.exit_code
 
@@ -155,5 +155,5 @@ def gather_baseline(paths: Sequence[Path], problems: Problems, *, raw: bool = Fa
     return page
 
 
-def _count(number: int, noun: str) -> str:
+def _count_noun(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

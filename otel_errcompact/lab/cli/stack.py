@@ -103,7 +103,7 @@ def export(folder: Path, *, force: bool = False) -> Export:
         pending = {name: content for name, content in stack.items() if not _holds(folder / name, content)}
         changed = [name for name in pending if (folder / name).exists()]
         if changed and not force:
-            raise ConfigurationError(_refusal(folder, changed))
+            raise ConfigurationError(_describe_refusal(folder, changed))
         kept = tuple(_set_aside(folder, name) for name in changed)
         for name, content in pending.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -117,19 +117,19 @@ def contents() -> Mapping[str, bytes]:
     """Return the files of an installed stack, by name."""
     carried = files("otel_errcompact").joinpath("_stack")
     root = carried if carried.is_dir() else Path(__file__).parents[3]
-    found = dict(sorted(file for part in PARTS for file in _files(root.joinpath(part), part)))
+    found = dict(sorted(file for part in PARTS for file in _list_files(root.joinpath(part), part)))
     # The demo agent installs this very version; the mounted source exists in a checkout alone.
     installed = f"ERRCOMPACT_PACKAGE=otel-errcompact[otlp,cli,serve]=={version('otel-errcompact')}\n".encode()
     found[".env"] = found[".env"].replace(_IN_CHECKOUT, installed)
     return found
 
 
-def _files(node: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+def _list_files(node: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
     if not node.is_dir():
         yield name, node.read_bytes()
         return
     for child in node.iterdir():
-        yield from _files(child, f"{name}/{child.name}")
+        yield from _list_files(child, f"{name}/{child.name}")
 
 
 def _holds(path: Path, content: bytes) -> bool:
@@ -143,7 +143,7 @@ def _set_aside(folder: Path, name: str) -> str:
     return kept
 
 
-def _refusal(folder: Path, changed: list[str]) -> str:
+def _describe_refusal(folder: Path, changed: list[str]) -> str:
     more = f" and {len(changed) - MAX_NAMED} more" if len(changed) > MAX_NAMED else ""
     return (
         f"{folder} holds other versions of {', '.join(changed[:MAX_NAMED])}{more}; nothing was written "

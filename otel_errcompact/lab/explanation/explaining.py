@@ -88,9 +88,9 @@ def explain(
         steps=tuple(steps),
         secrets=find_secrets(cleaned),
         format=found.facts.format,
-        asked=tuple(map(_describe, attempts)),
+        asked=tuple(map(_describe_attempt, attempts)),
         unasked=_list_unasked(attempts, took[-1].body) if took else (),
-        facts=tuple(_trace(found, raw, body.split("\n"), sources)),
+        facts=tuple(_trace_each(found, raw, body.split("\n"), sources)),
         cuts=find_cuts(body, found.facts, observed.text, text),
         digest=observed.text,
         template=found.template,
@@ -122,17 +122,17 @@ def _read_again(
 ) -> tuple[str, str, list[Attempt], list[tuple[str, Facts]]]:
     # The steps of `facts_of_text`, in contexts in which formats note what they return.
     text = read_text(said or raw.text, exit_code=None if said else raw.exit_code, roots=roots)
-    parts, of_parts = _note(lambda: facts_of_parts(text))
+    parts, of_parts = _note_attempts(lambda: facts_of_parts(text))
     failed = text if parts else replace(text, body=strip_passed(text.body))
-    facts, of_text = _note(lambda: parts or recognise(failed))
-    inner, of_output = _note(lambda: look_into_output(facts, roots))
+    facts, of_text = _note_attempts(lambda: parts or recognise(failed))
+    inner, of_output = _note_attempts(lambda: look_into_output(facts, roots))
     attempts = [*_put_inside("one output of several", of_parts), *of_text, *_put_inside(facts.format, of_output)]
     sources = [(_name_source(each), each.facts) for each in attempts if each.facts is not None]
     sources += [("all outputs together", facts), ("the output inside", inner)]
     return text.body, failed.body, attempts, [*sources, ("the exception that it names", read_named(inner))]
 
 
-def _note(read: Callable[[], T]) -> tuple[T, list[Attempt]]:
+def _note_attempts(read: Callable[[], T]) -> tuple[T, list[Attempt]]:
     attempts: list[Attempt] = []
 
     def note() -> T:
@@ -150,7 +150,7 @@ def _name_source(attempt: Attempt) -> str:
     return f"format {attempt.format}{f' inside {attempt.inside[-1]}' if attempt.inside else ''}"
 
 
-def _describe(attempt: Attempt) -> Asked:
+def _describe_attempt(attempt: Attempt) -> Asked:
     markers = next((row.markers for row in listings() if row.name == attempt.format), ())
     standing = tuple(marker for marker in markers if marker in attempt.body)
     inside, lines = "".join(attempt.inside[-1:]), attempt.body.count("\n") + 1
@@ -163,7 +163,7 @@ def _list_unasked(attempts: list[Attempt], body: str) -> tuple[str, ...]:
     return tuple(row.name for row in rows if any(marker in body for marker in row.markers))
 
 
-def _trace(found: Classified, raw: RawError, lines: list[str], sources: list[tuple[str, Facts]]) -> Iterator[Fact]:
+def _trace_each(found: Classified, raw: RawError, lines: list[str], sources: list[tuple[str, Facts]]) -> Iterator[Fact]:
     facts, place = found.facts, found.facts.location
     at = [place.file or place.function, *([] if place.line is None else [str(place.line)])]
     for name, value, words in (

@@ -125,7 +125,7 @@ class ClassSummary:
             return 0, known.name if not known.cut else ""
         if len(self._kept) >= MAX_EXAMPLES:
             return 0, ""
-        whole = self._fits(text, room)
+        whole = self._fits_page(text, room)
         if not whole and self._kept:
             return 0, ""
         arguments, more = read_arguments(raw.arguments, self._hide_secrets)
@@ -160,7 +160,7 @@ class ClassSummary:
         counts = self._times if axis.timed else self._order
         self.bins = counts.bins(axis.first, axis.last, bins)
 
-    def _fits(self, text: str, room: int) -> bool:
+    def _fits_page(self, text: str, room: int) -> bool:
         # What is certainly too long is not turned into HTML to know it.
         if len(text) > room:
             return len(text) <= 2 * END

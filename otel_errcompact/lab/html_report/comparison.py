@@ -97,18 +97,18 @@ class Comparison:
 def compare(baseline: PageData, here: PageData) -> Comparison:
     """Compare a report with its baseline."""
     compared = _Compared(baseline, here)
-    rows = sorted(compared.rows(), key=_place)
+    rows = sorted(compared.rows(), key=_rank_class)
     return Comparison(
         basis=compared.basis,
         decidable=compared.decidable,
         baseline=baseline,
-        figures=tuple(_figures(baseline, here, compared.basis)),
+        figures=tuple(_list_figures(baseline, here, compared.basis)),
         classes=tuple(rows),
         uncompared=len((baseline.other_keys | here.other_keys) - {entry.key for entry in rows}),
     )
 
 
-def _place(entry: ComparedClass) -> tuple[int, bool, int]:
+def _rank_class(entry: ComparedClass) -> tuple[int, bool, int]:
     sides = [side.count for side in (entry.here, entry.baseline) if side is not None]
     return CHANGES.index(entry.change), entry.maybe_chance, -max(sides, default=0)
 
@@ -125,13 +125,13 @@ class _Compared:
         """Yield each class that has a row in one of the reports."""
         before, after = ({entry.key: entry for entry in page.classes} for page in self._reports)
         for key in dict.fromkeys([*after, *before]):
-            yield self._row(before.get(key), after.get(key))
+            yield self._compare_class(before.get(key), after.get(key))
 
-    def _row(self, before: ClassSummary | None, after: ClassSummary | None) -> ComparedClass:
+    def _compare_class(self, before: ClassSummary | None, after: ClassSummary | None) -> ComparedClass:
         shown = after or before
         assert shown is not None  # noqa: S101 - the key is of one of them
-        sides = self._side(before, shown.key, 0), self._side(after, shown.key, 1)
-        change = self._change(*sides)
+        sides = self._side_of(before, shown.key, 0), self._side_of(after, shown.key, 1)
+        change = self._judge_change(*sides)
         return ComparedClass(
             change=change,
             maybe_chance=self._is_maybe_chance(change, *sides),
@@ -142,44 +142,44 @@ class _Compared:
             tools=shown.tools,
             baseline=sides[0],
             here=sides[1],
-            example=_elsewhere(shown) if after is None else None,
+            example=_take_example(shown) if after is None else None,
         )
 
-    def _side(self, entry: ClassSummary | None, key: str, report: int) -> Side | None:
+    def _side_of(self, entry: ClassSummary | None, key: str, report: int) -> Side | None:
         if entry is not None:
             return Side(count=entry.count, runs=entry.runs, standing=entry.standing)
         page = self._reports[report]
         return None if key in page.other_keys or page.others_uncounted else Side()
 
-    def _change(self, before: Side | None, after: Side | None) -> Change:
+    def _judge_change(self, before: Side | None, after: Side | None) -> Change:
         if before is None or after is None:
             return "unknown"
         if not before.count:
             return "new"
         if not after.count:
             return "gone"
-        old, new = self._weigh(before, after)
-        if max(old, new) < ALIKE * min(old, new) and (not self.decidable or self._chance(before, after) > CHANCE):
+        old, new = self._weigh_sides(before, after)
+        if max(old, new) < ALIKE * min(old, new) and (not self.decidable or self._chance_of(before, after) > CHANCE):
             return "alike"
         return "more" if new > old else "less"
 
-    def _weigh(self, before: Side, after: Side) -> tuple[float, float]:
+    def _weigh_sides(self, before: Side, after: Side) -> tuple[float, float]:
         if self.basis == "counts":
             return before.count, after.count
         shares = before.runs / self._runs[0], after.runs / self._runs[1]
         # Where as many runs have it, the number of failures is what is left to compare.
         return shares if shares[0] != shares[1] else (before.count / self._runs[0], after.count / self._runs[1])
 
-    def _chance(self, before: Side, after: Side) -> float:
+    def _chance_of(self, before: Side, after: Side) -> float:
         return fisher(before.runs, self._runs[0], after.runs, self._runs[1])
 
     def _is_maybe_chance(self, change: Change, before: Side | None, after: Side | None) -> bool:
         if not self.decidable or before is None or after is None or change == "alike":
             return False
-        return self._chance(before, after) > CHANCE
+        return self._chance_of(before, after) > CHANCE
 
 
-def _elsewhere(entry: ClassSummary) -> Example | None:
+def _take_example(entry: ClassSummary) -> Example | None:
     # Runs of the baseline have no place on this page.
     if not entry.examples:
         return None
@@ -187,7 +187,7 @@ def _elsewhere(entry: ClassSummary) -> Example | None:
     return replace(first, place=replace(first.place, run=0, step=0))
 
 
-def _figures(baseline: PageData, here: PageData, basis: Basis) -> Iterator[Figure]:
+def _list_figures(baseline: PageData, here: PageData, basis: Basis) -> Iterator[Figure]:
     def figure(name: str, find: Callable[[PageData], float | None], *, is_share: bool = False) -> Figure:
         return Figure(name=name, baseline=find(baseline), here=find(here), is_share=is_share)
 
@@ -197,32 +197,32 @@ def _figures(baseline: PageData, here: PageData, basis: Basis) -> Iterator[Figur
     yield figure("Runs with failures", lambda page: page.totals.runs_with_failures)
     if whole:
         yield figure(
-            "of all runs", lambda page: _ratio(page.totals.runs_with_failures, page.totals.runs), is_share=True
+            "of all runs", lambda page: _share(page.totals.runs_with_failures, page.totals.runs), is_share=True
         )
         yield figure("Tool calls", lambda page: page.totals.tool_calls)
     yield figure("Failures", lambda page: page.totals.failures)
     if whole:
-        yield figure("of all calls", lambda page: _ratio(page.totals.failures, page.totals.tool_calls), is_share=True)
-    yield figure("Error classes", _classes)
-    if _kinds(old) == _kinds(new) and not old.failures_only_runs:
+        yield figure("of all calls", lambda page: _share(page.totals.failures, page.totals.tool_calls), is_share=True)
+    yield figure("Error classes", _count_classes)
+    if _kinds_of_records(old) == _kinds_of_records(new) and not old.failures_only_runs:
         # Escalations of a live record happened, those of a transcript are what thresholds would raise.
         yield figure("Escalations", lambda page: page.totals.escalations)
         yield figure("Longest streak", lambda page: page.totals.longest_streak)
     yield figure("Tokens of raw errors", lambda page: page.tokens.raw)
     if whole:
         yield figure(
-            "of the whole context", lambda page: _ratio(page.tokens.whole_raw, page.tokens.context), is_share=True
+            "of the whole context", lambda page: _share(page.tokens.whole_raw, page.tokens.context), is_share=True
         )
 
 
-def _kinds(totals: Totals) -> tuple[bool, bool]:
+def _kinds_of_records(totals: Totals) -> tuple[bool, bool]:
     replayed = totals.runs - totals.live_runs - totals.failures_only_runs
     return totals.live_runs > 0, replayed > 0
 
 
-def _ratio(part: int, whole: int) -> float | None:
+def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _classes(page: PageData) -> int | None:
+def _count_classes(page: PageData) -> int | None:
     return None if page.others_uncounted else len(page.classes) + page.other_classes

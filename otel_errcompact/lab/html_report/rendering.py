@@ -34,9 +34,9 @@ _LEAST: Final = 2
 
 def html_of(page: PageData, comparison: Comparison | None = None) -> Iterator[str]:
     """Yield the page in pieces, so that memory never holds it twice."""
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = _read_asset("page.css"), _read_asset("page.js")
     return (
-        _environment()
+        _build_environment()
         .get_template("page.html.jinja")
         .generate(
             page=page,
@@ -45,8 +45,8 @@ def html_of(page: PageData, comparison: Comparison | None = None) -> Iterator[st
             signature=Markup(SIGNATURE),  # noqa: S704 - a constant
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
-            style_hash=_hash(style),
-            script_hash=_hash(script),
+            style_hash=_hash_for_policy(style),
+            script_hash=_hash_for_policy(script),
             version=version("otel-errcompact"),
             share=share,
             heads={entry.key: f"{entry.type}: {one_line(entry.cause, limit=_HEAD)}" for entry in page.classes},
@@ -102,16 +102,16 @@ def share(part: int, whole: int) -> str:
 _SMALL: Final = 0.1
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (files(_PACKAGE) / "assets" / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _hash_for_policy(text: str) -> str:
     # The page's policy lets this very text run, and no other.
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
 
 
-def _environment() -> Environment:
+def _build_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader(_PACKAGE, "assets"),
         autoescape=True,

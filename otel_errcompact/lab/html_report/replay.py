@@ -60,16 +60,16 @@ class _Played:
         for kind, group in itertools.groupby(records, key=kind_of):
             self._collector.begin(str(file), kind=kind, more=begun)
             begun = True
-            pipeline = self._pipeline(kind == "raw")
+            pipeline = self._open_pipeline(kind == "raw")
             for record in group:
-                self._take(pipeline.play(record))
-            self._take(pipeline.finish())
+                self._take_runs(pipeline.play(record))
+            self._take_runs(pipeline.finish())
 
-    def _take(self, runs: Iterable[ReplayedRun]) -> None:
+    def _take_runs(self, runs: Iterable[ReplayedRun]) -> None:
         for run in runs:
             self._collector.take(run)
 
-    def _pipeline(self, failures_only: bool) -> Pipeline:
+    def _open_pipeline(self, failures_only: bool) -> Pipeline:
         if failures_only not in self._pipelines:
             update = {"thresholds": NO_THRESHOLDS} if failures_only else {}
             opened = open_pipeline(

@@ -29,9 +29,9 @@ def mark_special(text: str) -> Markup:
     pieces: list[str] = []
     end = 0
     for special in _SPECIAL.finditer(text):
-        pieces += (_escape(text[end : special.start()]), _mark(special))
+        pieces += (_escape_text(text[end : special.start()]), _mark_character(special))
         end = special.end()
-    pieces.append(_escape(text[end:]))
+    pieces.append(_escape_text(text[end:]))
     return Markup("".join(pieces))  # noqa: S704 - all of it is escaped
 
 
@@ -48,11 +48,11 @@ def _diff_line(line: str) -> Markup:
     return Markup('<span class="{}">{}</span>').format(kind, shown) if kind is not None else shown
 
 
-def _escape(text: str) -> str:
+def _escape_text(text: str) -> str:
     return str(escape(text))
 
 
-def _mark(special: re.Match[str]) -> str:
+def _mark_character(special: re.Match[str]) -> str:
     char = special[1]
     if char is None:
         return "&#13;\n"

@@ -122,9 +122,9 @@ class TimeLineDraft:
         if kind == "success":
             self._repeated.clear()
         first = self._identical.get(call.fingerprint, _NOWHERE) if kind != "success" else _NOWHERE
-        draft = self._add(
+        draft = self._add_step(
             Step(
-                at=self._next(),
+                at=self._next_number(),
                 kind=kind,
                 call=self._calls if executed else 0,
                 line=call.line,
@@ -165,7 +165,7 @@ class TimeLineDraft:
         raw = observation.raw
         draft = self._spans.pop(raw.span.span_id, None) if raw.span is not None else None
         if draft is None:
-            draft = self._add(self._event("failure", raw, time_ns))
+            draft = self._add_step(self._begin_step("failure", raw, time_ns))
         if draft is None or draft.is_gone:
             self._gone_failures += 1
             self._last = None
@@ -196,7 +196,7 @@ class TimeLineDraft:
 
     def handle(self, raw: RawError, found: Classified, time_ns: int | None) -> None:
         """Add a failure inside a call that in the end succeeded."""
-        draft = self._add(self._event("handled", raw, time_ns))
+        draft = self._add_step(self._begin_step("handled", raw, time_ns))
         if draft is None:
             return
         text = self._keep_text(draft, self._hide_secrets(raw.text or raw.message), "")
@@ -224,23 +224,23 @@ class TimeLineDraft:
     def refuse(self, refusal: Refusal, kind: str, cause: str) -> None:
         """Add to the last step why the call was refused."""
         self._repeated.refuse(refusal.call)
-        self._note(Note(kind="refused", key=refusal.key, type=kind, cause=cause, count=refusal.failures))
+        self._add_note(Note(kind="refused", key=refusal.key, type=kind, cause=cause, count=refusal.failures))
 
     def resume(self, resumed: Resumed) -> None:
         """Add a person's word that the run continues."""
         self._repeated.clear()
-        self._add(Step(at=self._next(), kind="resumed", said=self._hide_secrets(resumed.message)))
+        self._add_step(Step(at=self._next_number(), kind="resumed", said=self._hide_secrets(resumed.message)))
 
     def note_classes(self, kind: NoteKind, classes: Iterable[ErrorClass]) -> None:
         """Add classes to the last step: resolved, or open again."""
         for found in classes:
-            self._note(
+            self._add_note(
                 Note(kind=kind, key=found.key, type=self._hide_secrets(found.facts.type), cause=found.facts.cause)
             )
 
     def note_escalation(self, escalation: Escalation, *, asks: bool) -> None:
         """Add to the last step a threshold that it has reached."""
-        self._note(
+        self._add_note(
             Note(
                 kind="escalated",
                 key=escalation.key,
@@ -261,7 +261,7 @@ class TimeLineDraft:
         """Add to the last step the answer to an escalation."""
         if answered.action == "continue":
             self._repeated.clear()
-        self._note(
+        self._add_note(
             Note(
                 kind="answered",
                 threshold=answered.escalation.threshold,
@@ -282,27 +282,27 @@ class TimeLineDraft:
 
     def finish(self) -> TimeLine:
         """Return all that was kept, stretches of plain successes folded."""
-        parts = [*_fold(draft.finish() for draft in self._head)]
+        parts = [*_fold_steps(draft.finish() for draft in self._head)]
         if self._gone:
             parts.append(Gap(steps=self._gone, failures=self._gone_failures))
-        parts += _fold(draft.finish() for draft in self._tail)
+        parts += _fold_steps(draft.finish() for draft in self._tail)
         folded = sum(part.count for part in parts if isinstance(part, Fold))
         return TimeLine(parts=tuple(parts), folded=folded, missing=self._gone)
 
-    def _next(self) -> int:
+    def _next_number(self) -> int:
         self._serial += 1
         return self._serial
 
-    def _event(self, kind: StepKind, raw: RawError, time_ns: int | None) -> Step:
-        return Step(at=self._next(), kind=kind, time_ns=time_ns, tool=self._hide_secrets(raw.tool))
+    def _begin_step(self, kind: StepKind, raw: RawError, time_ns: int | None) -> Step:
+        return Step(at=self._next_number(), kind=kind, time_ns=time_ns, tool=self._hide_secrets(raw.tool))
 
-    def _add(self, step: Step, size: int = _MARKED) -> _Draft | None:
+    def _add_step(self, step: Step, size: int = _MARKED) -> _Draft | None:
         while not self._share.take(size):
             if not self._tail:
                 self._gone += 1
                 self._last = None
                 return None
-            self._drop(self._tail.popleft())
+            self._drop_step(self._tail.popleft())
         self._last = draft = _Draft(step, size)
         # What comes last says how it ended: half of the room is for the end.
         if len(self._head) < MAX_HEAD and not self._tail and self._share.taken <= self._share.most // 2:
@@ -310,16 +310,16 @@ class TimeLineDraft:
             return draft
         self._tail.append(draft)
         if len(self._tail) > MAX_TAIL:
-            self._drop(self._tail.popleft())
+            self._drop_step(self._tail.popleft())
         return draft
 
-    def _drop(self, draft: _Draft) -> None:
+    def _drop_step(self, draft: _Draft) -> None:
         draft.is_gone = True
         self._gone += 1
         self._gone_failures += draft.step.kind == "failure"
         self._share.give_back(draft.size)
 
-    def _note(self, note: Note) -> None:
+    def _add_note(self, note: Note) -> None:
         if self._last is not None:
             self._last.notes.append(note)
 
@@ -333,19 +333,19 @@ _KINDS: Final[dict[CallOutcome, StepKind]] = {
 """What a call is until the ledger has counted it."""
 
 
-def _fold(steps: Iterable[Step]) -> Iterator[Part]:
+def _fold_steps(steps: Iterable[Step]) -> Iterator[Part]:
     stretch: list[Step] = []
     for step in steps:
         if step.is_plain:
             stretch.append(step)
             continue
-        yield from _stretch(stretch)
+        yield from _fold_stretch(stretch)
         stretch = []
         yield step
-    yield from _stretch(stretch)
+    yield from _fold_stretch(stretch)
 
 
-def _stretch(steps: list[Step]) -> Iterator[Part]:
+def _fold_stretch(steps: list[Step]) -> Iterator[Part]:
     if len(steps) < SHORTEST_FOLD:
         yield from steps
         return

@@ -30,7 +30,7 @@ def check_output(path: Path) -> None:
         ConfigurationError: Something that is no such page is there, or the folder cannot be written to.
     """
     try:
-        mode = _mode(path)
+        mode = _mode_of(path)
         if mode is not None and not stat.S_ISREG(mode):
             raise ConfigurationError(f"--output {path}: is no regular file; name another one")
         if mode is not None and not _is_page(path):
@@ -38,7 +38,7 @@ def check_output(path: Path) -> None:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _refuse_output(path, error) from error
 
 
 def write_page(page: PageData, path: Path, comparison: Comparison | None = None) -> int:
@@ -51,13 +51,13 @@ def write_page(page: PageData, path: Path, comparison: Comparison | None = None)
         ConfigurationError: The disk refuses; an older page is still there.
     """
     try:
-        return _write(html_of(page, comparison), path)
+        return _write_whole(html_of(page, comparison), path)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _refuse_output(path, error) from error
 
 
-def _write(pieces: Iterable[str], path: Path) -> int:
-    mode = _mode(path)
+def _write_whole(pieces: Iterable[str], path: Path) -> int:
+    mode = _mode_of(path)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:100]}.", delete=False) as file:
         try:
             for piece in pieces:
@@ -74,7 +74,7 @@ def _write(pieces: Iterable[str], path: Path) -> int:
     return size
 
 
-def _mode(path: Path) -> int | None:
+def _mode_of(path: Path) -> int | None:
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -86,5 +86,5 @@ def _is_page(path: Path) -> bool:
         return file.read(len(SIGNATURE)) == SIGNATURE.encode()
 
 
-def _unwritable(path: Path, error: OSError) -> ConfigurationError:
+def _refuse_output(path: Path, error: OSError) -> ConfigurationError:
     return ConfigurationError(f"--output {path}: cannot be written ({error.strerror or error}); name another file")

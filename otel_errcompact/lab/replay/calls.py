@@ -27,7 +27,7 @@ def play_run(run: RecordedRun, tally: Tally, tracer: Tracer, on_call: OnCall | N
     """Make the spans of a run, in the order of its results."""
     tally.result_tokens += run.result_tokens
     tally.context_tokens += run.context_tokens
-    attributes = _attributes(
+    attributes = _without_empty(
         {
             semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_RUN,
             semconv.GEN_AI_AGENT_NAME: run.agent,
@@ -45,7 +45,7 @@ def play_run(run: RecordedRun, tally: Tally, tracer: Tracer, on_call: OnCall | N
         started = [_start_call(call, tally, tracer, inside, run.agent) for call in turn]
         for call, (call_span, verdict) in zip(turn, started, strict=True):
             if on_call is not None:
-                on_call(_describe(call, tally.run_id, call_span, verdict))
+                on_call(_describe_call(call, tally.run_id, call_span, verdict))
             _end_call(call, tally, call_span, verdict)
     span.end(end_ns)
 
@@ -61,7 +61,7 @@ def _start_call(
     return tracer.start_span(name, context, attributes=attributes, start_time=call.start_ns), verdict
 
 
-def _describe(call: RecordedCall, run_id: str, span: Span, verdict: ResultVerdict) -> PlayedCall:
+def _describe_call(call: RecordedCall, run_id: str, span: Span, verdict: ResultVerdict) -> PlayedCall:
     return PlayedCall(
         run_id=run_id,
         tool=call.tool,
@@ -79,11 +79,11 @@ def _end_call(call: RecordedCall, tally: Tally, span: Span, verdict: ResultVerdi
     tally.ignored += verdict.outcome == "ignored"
     tally.stated += bool(verdict.stated)
     if verdict.outcome == "failure":
-        _fail(call, span)
+        _mark_failed(call, span)
     span.end(call.end_ns)
 
 
-def _fail(call: RecordedCall, span: Span) -> None:
+def _mark_failed(call: RecordedCall, span: Span) -> None:
     # An empty result is shown by the exit status alone, which the span has.
     if not call.result.strip() and call.exit_code is not None:
         span.set_status(Status(StatusCode.ERROR))
@@ -94,7 +94,7 @@ def _fail(call: RecordedCall, span: Span) -> None:
 
 
 def _call_attributes(call: RecordedCall, verdict: ResultVerdict, run_id: str, agent: str) -> dict[str, str | int]:
-    attributes = _attributes(
+    attributes = _without_empty(
         {
             # A call that was declined or found nothing has neither failed nor succeeded. Without the name of the
             # operation its span is no boundary, and so ends no streak.
@@ -110,5 +110,5 @@ def _call_attributes(call: RecordedCall, verdict: ResultVerdict, run_id: str, ag
     return attributes if call.exit_code is None else {**attributes, semconv.PROCESS_EXIT_CODE: call.exit_code}
 
 
-def _attributes(attributes: dict[str, str]) -> dict[str, str | int]:
+def _without_empty(attributes: dict[str, str]) -> dict[str, str | int]:
     return {name: value for name, value in attributes.items() if value}

@@ -45,11 +45,11 @@ class RebuiltSpan(ReadableSpan):
         failed = recorded.status == "error"
         super().__init__(
             recorded.name,
-            context=_context(recorded.trace_id, recorded.span_id),
-            parent=None if parent_id is None else _context(recorded.trace_id, parent_id),
+            context=_span_context(recorded.trace_id, recorded.span_id),
+            parent=None if parent_id is None else _span_context(recorded.trace_id, parent_id),
             resource=Resource(recorded.resource),
             attributes=recorded.attributes,
-            events=tuple(Event(event.name, _attributes(event), event.time_ns) for event in recorded.events),
+            events=tuple(Event(event.name, _attributes_of_event(event), event.time_ns) for event in recorded.events),
             kind=_KINDS[recorded.kind],
             instrumentation_scope=InstrumentationScope(scope, recorded.scope_version),
             # Only a failed span may carry a description.
@@ -95,7 +95,7 @@ def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: 
     try:
         for index, ends in in_order(trace.spans):
             if ends:
-                _count(spans[index], trace.spans[index], tally, tallies)
+                _count_span(spans[index], trace.spans[index], tally, tallies)
                 processor.on_end(spans[index])
             else:
                 # A processor only reads the span that it is given at the start.
@@ -104,10 +104,10 @@ def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: 
         otel_context.detach(token)
 
 
-def _count(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Tallies) -> None:
+def _count_span(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Tallies) -> None:
     ended = read_span(span)
     call = ended.read_call()
-    tokens = _tokens(recorded)
+    tokens = _count_tokens(recorded)
     tally.context_tokens += tokens
     if call is not None and call.tool not in semconv.MODEL_OPERATIONS:
         own = tallies.open(ended.conversation or tally.run_id)
@@ -132,7 +132,7 @@ def in_order(spans: tuple[RecordedSpan, ...]) -> Iterator[tuple[int, bool]]:
 
     At one time starts come first; outer spans start first and end last.
     """
-    depths = _depths(spans)
+    depths = _find_depths(spans)
     steps = [
         step
         for index, span in enumerate(spans)
@@ -144,7 +144,7 @@ def in_order(spans: tuple[RecordedSpan, ...]) -> Iterator[tuple[int, bool]]:
     return ((index, ends) for _, ends, _, index in sorted(steps))
 
 
-def _depths(spans: tuple[RecordedSpan, ...]) -> dict[int, int]:
+def _find_depths(spans: tuple[RecordedSpan, ...]) -> dict[int, int]:
     # Ids in a circle do no harm.
     parents = {span.span_id: span.parent_id for span in spans}
     depths: dict[int, int] = {}
@@ -162,7 +162,7 @@ def _depths(spans: tuple[RecordedSpan, ...]) -> dict[int, int]:
     return depths
 
 
-def _attributes(event: RecordedEvent) -> Mapping[str, Any]:
+def _attributes_of_event(event: RecordedEvent) -> Mapping[str, Any]:
     # JSON holds bytes as Base64.
     encoded = event.attributes.get(semconv.RAW)
     if not isinstance(encoded, str):
@@ -173,14 +173,14 @@ def _attributes(event: RecordedEvent) -> Mapping[str, Any]:
         return event.attributes
 
 
-def _tokens(span: RecordedSpan) -> int:
-    texts = _texts(span.attributes) + sum(_texts(event.attributes) for event in span.events)
+def _count_tokens(span: RecordedSpan) -> int:
+    texts = _count_texts(span.attributes) + sum(_count_texts(event.attributes) for event in span.events)
     return texts + estimate_tokens(span.status_description)
 
 
-def _texts(attributes: Mapping[str, AttributeValue]) -> int:
+def _count_texts(attributes: Mapping[str, AttributeValue]) -> int:
     return sum(estimate_tokens(value) for value in attributes.values() if isinstance(value, str))
 
 
-def _context(trace_id: int, span_id: int) -> SpanContext:
+def _span_context(trace_id: int, span_id: int) -> SpanContext:
     return SpanContext(trace_id, span_id, is_remote=False, trace_flags=_SAMPLED)

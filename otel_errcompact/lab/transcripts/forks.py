@@ -36,25 +36,25 @@ class Forks:
             return record
         known = list(takewhile(self._is_known, record.calls))
         if len(self._seen) < MAX_CALLS:
-            self._seen.update(hash(_identity(call)) for call in record.calls[len(known) :] if _is_unique(call))
+            self._seen.update(hash(_identity_of_call(call)) for call in record.calls[len(known) :] if _is_unique(call))
         if not known:
             return record
         self.shared += len(known)
-        return _without(record, known) if len(known) < len(record.calls) else None
+        return _without_calls(record, known) if len(known) < len(record.calls) else None
 
     def _is_known(self, call: RecordedCall) -> bool:
-        return _is_unique(call) and hash(_identity(call)) in self._seen
+        return _is_unique(call) and hash(_identity_of_call(call)) in self._seen
 
 
 def _is_unique(call: RecordedCall) -> bool:
     return bool(call.call_id) and call.start_ns >= _FIRST_REAL_NS
 
 
-def _identity(call: RecordedCall) -> tuple[object, ...]:
+def _identity_of_call(call: RecordedCall) -> tuple[object, ...]:
     return call.call_id, call.tool, call.arguments, call.result, call.start_ns, call.end_ns
 
 
-def _without(run: RecordedRun, known: list[RecordedCall]) -> RecordedRun:
+def _without_calls(run: RecordedRun, known: list[RecordedCall]) -> RecordedRun:
     before = known[-1].context_tokens
     own = (replace(call, context_tokens=call.context_tokens - before) for call in run.calls[len(known) :])
     return replace(

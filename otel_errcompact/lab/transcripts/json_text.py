@@ -106,11 +106,11 @@ def read_archive(stream: BinaryIO, file: Place, limit: int) -> Iterator[Value]:
     try:
         with zipfile.ZipFile(stream) as archive:
             names = dict.fromkeys(archive.namelist())
-            headers = _parse(archive, _HEADER, file, limit) if _HEADER in names else iter(())
+            headers = _parse_sample(archive, _HEADER, file, limit) if _HEADER in names else iter(())
             about = next((fields_of(header).get("eval") for header, _ in headers), None)
             samples = [name for name in names if name.startswith(_SAMPLES)]
             for name in samples:
-                for sample, place in _parse(archive, name, file, limit):
+                for sample, place in _parse_sample(archive, name, file, limit):
                     yield {"eval": about, "samples": [sample]}, place
             if not samples:
                 file.problem("is an archive without samples; name a log of Inspect AI")
@@ -123,7 +123,7 @@ def read_archive(stream: BinaryIO, file: Place, limit: int) -> Iterator[Value]:
         file.problem(f"is a broken archive ({error}); record it again or remove it")
 
 
-def _parse(archive: zipfile.ZipFile, name: str, file: Place, limit: int) -> Iterator[Value]:
+def _parse_sample(archive: zipfile.ZipFile, name: str, file: Place, limit: int) -> Iterator[Value]:
     place = file.inner(name)
     if archive.getinfo(name).file_size > limit:
         place.problem(f"is longer than {limit:,} bytes and is skipped")

@@ -53,7 +53,7 @@ def read(
         The runs, traces or lives of runs, in the order in which they end in the file.
     """
     values = _split_lists(read_values(path, on_problem=on_problem, on_bytes=on_bytes))
-    first, format_ = _detect(values)
+    first, format_ = _detect_format(values)
     if format_ is not None:
         is_trajectory = format_.detect is otlp_json.detect
         older, runs = (rotated_files(path), runs_of(path)) if is_trajectory else ((), ())
@@ -136,7 +136,7 @@ def find(
         found = path.is_file() and os.path.realpath(path) in seen
         skipped: list[Path] = []
         seen_kinds: Counter[str] = Counter()
-        for file in _walk(path, on_problem, skipped, seen_kinds) if path.is_dir() else (path,):
+        for file in _walk_in(path, on_problem, skipped, seen_kinds) if path.is_dir() else (path,):
             found = True
             real = os.path.realpath(file)
             if real not in seen:
@@ -150,7 +150,7 @@ def find(
             on_problem(TranscriptError(str(path), 0, f"holds no transcript{among}; name a file, or another folder"))
 
 
-def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
+def _detect_format(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
     first: list[Value] = []
     for value in itertools.islice(values, _FIRST_VALUES):
         first.append(value)
@@ -168,7 +168,7 @@ def _list_kinds(kinds: Counter[str]) -> str:
     return f"{'1 file' if total == 1 else f'{total:,} files'} ({named}{more})"
 
 
-def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path], seen_kinds: Counter[str]) -> Iterator[Path]:
+def _walk_in(folder: Path, on_problem: OnProblem | None, skipped: list[Path], kinds: Counter[str]) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         if on_problem is not None:
             on_problem(TranscriptError(str(error.filename), 0, f"cannot be read ({error.strerror})"))
@@ -177,7 +177,7 @@ def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path], seen_
         folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
         for file in sorted(files):
             path = Path(name, file)
-            seen_kinds[path.suffix.lower()] += 1
+            kinds[path.suffix.lower()] += 1
             # Beside the events of a session of Kimi CLI are its messages, in which no result has a flag.
             is_repeat = file == kimi_cli.CONTEXT_FILE and path.with_name(kimi_cli.FILE).is_file()
             if path.suffix.lower() not in SUFFIXES or not path.is_file() or is_repeat:
@@ -190,7 +190,7 @@ def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path], seen_
 
 def _is_foreign(path: Path) -> bool:
     # A file that cannot be parsed may be a broken transcript.
-    first, format_ = _detect(_split_lists(read_values(path, on_problem=lambda _: None)))
+    first, format_ = _detect_format(_split_lists(read_values(path, on_problem=lambda _: None)))
     return format_ is None and bool(first)
 
 

@@ -206,7 +206,7 @@ class Record:
         return items_of(value)
 
     def _refuse(self, key: str, wanted: str) -> None:
-        self.place.inner(key).problem(f"must be {wanted}, not {_show(self.fields.get(key))}; it is ignored")
+        self.place.inner(key).problem(f"must be {wanted}, not {_show_value(self.fields.get(key))}; it is ignored")
 
 
 def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
@@ -239,7 +239,7 @@ def record(value: object, place: Place) -> Record | None:
     """Return a value as a record, or report that it is none."""
     if is_object(value):
         return Record(value, place)
-    place.problem(f"must be an object, not {_show(value)}; it is ignored")
+    place.problem(f"must be an object, not {_show_value(value)}; it is ignored")
     return None
 
 
@@ -302,7 +302,7 @@ def parse_time(text: str) -> int | None:
     return time_ns if 0 <= time_ns < 2**63 else None
 
 
-def _show(value: object) -> str:
+def _show_value(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

@@ -112,7 +112,7 @@ class Lives:
             if shared:
                 self._ended[key] = None
             else:
-                yield from self._close(key)
+                yield from self._close_life(key)
         yield from self._evict()
 
     def rest(self) -> Iterator[RecordedLife | RecordedSpan]:
@@ -129,9 +129,9 @@ class Lives:
                 life.lines.append(RecordedLine(event="", time_ns=span.end_ns, raw=span))
         self._raws.clear()
         while self._lives:
-            yield from self._close(next(iter(self._lives)))
+            yield from self._close_life(next(iter(self._lives)))
 
-    def _close(self, key: _Key) -> Iterator[RecordedLife]:
+    def _close_life(self, key: _Key) -> Iterator[RecordedLife]:
         life = self._lives.pop(key)
         self._ended.pop(key, None)
         self._size -= len(life.lines)
@@ -140,7 +140,7 @@ class Lives:
     def _evict(self) -> Iterator[RecordedLife | RecordedSpan]:
         while self._size > MAX_LINES:
             if self._lives:
-                yield from self._close(next(iter(self._ended or self._lives)))
+                yield from self._close_life(next(iter(self._ended or self._lives)))
             else:
                 yield self._raws.popitem(last=False)[1]
                 self._size -= 1
@@ -167,15 +167,15 @@ class SharedLives:
                 record = replace(known, lines=lines, files=known.files + record.files)  # noqa: PLW2901 - the same life
             self._lives[key] = first, record
             while self._size > MAX_LINES:
-                yield self._pop()[1]
+                yield self._pop_oldest()[1]
 
     def rest(self) -> Iterator[tuple[Path, Iterator[RecordedLife]]]:
         """Yield the lives by the file that told of them first."""
-        lives = sorted((self._pop() for _ in range(len(self._lives))), key=itemgetter(0))
+        lives = sorted((self._pop_oldest() for _ in range(len(self._lives))), key=itemgetter(0))
         for file, group in itertools.groupby(lives, key=itemgetter(0)):
             yield file, (life for _, life in group)
 
-    def _pop(self) -> tuple[Path, RecordedLife]:
+    def _pop_oldest(self) -> tuple[Path, RecordedLife]:
         _, (file, life) = self._lives.popitem(last=False)
         self._size -= len(life.lines)
         return file, life

@@ -247,8 +247,7 @@ def test_a_raw_error_that_its_class_does_not_show_stands_in_its_step(
     monkeypatch.setattr(class_summary, "MAX_EXAMPLES", 1)
     page = gather(one=[f"Error: refused by 10.0.0.1:{port}{'x' * 5_000}" for port in (1, 2)])
     (_, second) = (step.failure for step in page.runs[0].time_line.steps())
-    assert second is not None
-    assert second.text.beginning.startswith("Error: refused by 10.0.0.1:2xxx")
+    assert second is not None and second.text.beginning.startswith("Error: refused by 10.0.0.1:2xxx")  # noqa: PT018
     assert (len(second.text.beginning), second.text.cut, second.text.example) == (4_000, 1_028, "")
 
 

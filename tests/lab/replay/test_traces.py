@@ -11,7 +11,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from otel_errcompact.history.stores.memory import MemoryStore
 from otel_errcompact.lab.replay import pipeline
-from otel_errcompact.lab.replay.traces import RebuiltSpan, _depths, in_order
+from otel_errcompact.lab.replay.traces import RebuiltSpan, _find_depths, in_order
 from tests.lab.replay.records import REFUSED, SECOND, TRACE_ID, span, tool_span, trace
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def test_at_one_time_outer_spans_start_first_and_end_last() -> None:
 def test_parents_in_a_circle_do_no_harm() -> None:
     """Ids of a trace may be anything."""
     spans = (span(1, parent=2), span(2, parent=1), span(3, parent=3), span(4, parent=99))
-    assert sorted(_depths(spans)) == [1, 2, 3, 4]
+    assert sorted(_find_depths(spans)) == [1, 2, 3, 4]
     assert len(list(in_order(spans))) == 8
 
 

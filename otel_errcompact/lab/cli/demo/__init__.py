@@ -38,22 +38,22 @@ def demo(*, plain: bool = False, trajectory: Path | None = None, repeat: int = 1
     Raises:
         ConfigurationError: The trajectory cannot be written, or OpenTelemetry is switched off.
     """
-    file = _writable(trajectory, anew=False) if trajectory else _writable(TRAJECTORY, anew=True)
+    file = _open_file(trajectory, anew=False) if trajectory else _open_file(TRAJECTORY, anew=True)
     console = open_console(plain=plain)
     with _until_interrupted() if repeat != 1 else nullcontext(), telemetry(file) as running:
         write_opening(console)
-        session = _play(partial(write_step, console), running)
+        session = _play_session(partial(write_step, console), running)
         write_summary(console, session, running.signals(), file)
         for number in range(2, repeat + 1) if repeat else count(2):
             time.sleep(pause_s)
-            write_repeat(console, number, _play(lambda _: None, running))
+            write_repeat(console, number, _play_session(lambda _: None, running))
     if running.unwritten:
         say_unwritten(file, running.unwritten)
         return UNWRITABLE
     return FINE
 
 
-def _play(show: Callable[[Step], None], running: Telemetry) -> Session:
+def _play_session(show: Callable[[Step], None], running: Telemetry) -> Session:
     session = play(show, running.tracer_provider)
     # As an agent framework would after each call of a model; ours is a script, so that all of it is estimated.
     for prompt, answer in model_calls(session.steps):
@@ -76,7 +76,7 @@ def _until_interrupted() -> Generator[None]:
             signal.signal(number, handler)
 
 
-def _writable(path: Path, *, anew: bool) -> Path:
+def _open_file(path: Path, *, anew: bool) -> Path:
     path = path.absolute()
     check_appendable(path, "--trajectory")
     if anew:

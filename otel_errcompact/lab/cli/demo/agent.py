@@ -62,62 +62,62 @@ def agent() -> Agent:
     settings = json.loads((yield from _read_settings()))
     yield from _sum_sales()
     yield from _mend_tests()
-    yield from _export(settings["database"], settings["report"])
-    yield from _publish(settings["report"], settings["upload"])
+    yield from _export_report(settings["database"], settings["report"])
+    yield from _publish_report(settings["report"], settings["upload"])
 
 
-def _call(thought: str, tool: str, **arguments: str | int) -> ToolCall:
+def _ask_for(thought: str, tool: str, **arguments: str | int) -> ToolCall:
     return ToolCall(tool=tool, arguments=arguments, thought=thought)
 
 
 def _read_settings() -> _Task:
-    prompt = yield _call("Read the settings.", "read_json", path="settings.json")
+    prompt = yield _ask_for("Read the settings.", "read_json", path="settings.json")
     while found := _MISSING_COMMA.search(prompt.result):
         line = int(found["line"])
         thought = f"Line {line} was expected to begin with a comma: line {line - 1} lacks it."
-        yield _call(thought, "edit_line", path="settings.json", line=line - 1, append=",")
-        prompt = yield _call("Read the settings again.", "read_json", path="settings.json")
+        yield _ask_for(thought, "edit_line", path="settings.json", line=line - 1, append=",")
+        prompt = yield _ask_for("Read the settings again.", "read_json", path="settings.json")
     return prompt.result
 
 
 def _sum_sales() -> _Task:
     sql = "SELECT region, SUM(amount) FROM orders GROUP BY region"
-    prompt = yield _call("Sum the sales of each region.", "query", sql=sql)
+    prompt = yield _ask_for("Sum the sales of each region.", "query", sql=sql)
     while found := _NO_SUCH_COLUMN.search(prompt.result):
         wrong = found["column"]
-        names = yield _call(f"There is no column {wrong!r}. Which are there?", "columns", table="orders")
+        names = yield _ask_for(f"There is no column {wrong!r}. Which are there?", "columns", table="orders")
         (right,) = difflib.get_close_matches(wrong, names.result.split(", "), n=1, cutoff=0)
         sql = sql.replace(wrong, right)
-        prompt = yield _call(f"{right!r} is the closest.", "query", sql=sql)
+        prompt = yield _ask_for(f"{right!r} is the closest.", "query", sql=sql)
     return prompt.result
 
 
 def _mend_tests() -> _Task:
-    prompt = yield _call("Do the tests of the statistics pass?", "run_tests")
+    prompt = yield _ask_for("Do the tests of the statistics pass?", "run_tests")
     while found := _DIVISION_BY_ZERO.search(prompt.result):
         file, line = found["file"], int(found["line"])
-        source = yield _call(f"A division by zero. What does {file}:{line} say?", "read_line", path=file, line=line)
+        source = yield _ask_for(f"A division by zero. What does {file}:{line} say?", "read_line", path=file, line=line)
         divisor = source.result.rpartition("/ ")[2]
         thought = f"Every failure divides by {divisor!r} there: guard it."
-        yield _call(thought, "edit_line", path=file, line=line, append=f" if {divisor} else 0")
-        prompt = yield _call("And now?", "run_tests")
+        yield _ask_for(thought, "edit_line", path=file, line=line, append=f" if {divisor} else 0")
+        prompt = yield _ask_for("And now?", "run_tests")
     return prompt.result
 
 
-def _export(database: str, report: str) -> _Task:
+def _export_report(database: str, report: str) -> _Task:
     command = f"python -m shop.export {database} {report} --format xlsx"
-    prompt = yield _call("Export the report.", "shell", command=command)
+    prompt = yield _ask_for("Export the report.", "shell", command=command)
     while found := _CHOICES.search(prompt.result):
         wrong, right = found["wrong"], found["right"]
         command = command.replace(wrong, right)
-        prompt = yield _call(f"Not {wrong!r}, but {right!r}.", "shell", command=command)
+        prompt = yield _ask_for(f"Not {wrong!r}, but {right!r}.", "shell", command=command)
     return prompt.result
 
 
-def _publish(report: str, url: str) -> _Task:
+def _publish_report(report: str, url: str) -> _Task:
     # Insists, as agents do: only the run's gate ends it.
     timeout = 20
-    prompt = yield _call("Publish the report.", "publish", report=report, url=url, timeout=timeout)
+    prompt = yield _ask_for("Publish the report.", "publish", report=report, url=url, timeout=timeout)
     while _PUBLISHED not in prompt.result:
         thought = "Try again."
         ordered = _ORDERED_ADDRESS.search(prompt.recent_errors)
@@ -127,5 +127,5 @@ def _publish(report: str, url: str) -> _Task:
             timeout, thought = timeout + 20, "This exact call is refused by now. Perhaps with more time?"
         elif _FORBIDDEN not in prompt.result:
             timeout, thought = timeout + 20, "Perhaps with more time?"
-        prompt = yield _call(thought, "publish", report=report, url=url, timeout=timeout)
+        prompt = yield _ask_for(thought, "publish", report=report, url=url, timeout=timeout)
     return prompt.result

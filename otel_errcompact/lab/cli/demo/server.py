@@ -34,13 +34,13 @@ def servers() -> Generator[Addresses]:
         for server in (upload, mirror):
             Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True).start()
         try:
-            yield Addresses(_url(upload), _url(mirror))
+            yield Addresses(_url_of(upload), _url_of(mirror))
         finally:
             for server in (upload, mirror):
                 server.shutdown()
 
 
-def _url(server: HTTPServer) -> str:
+def _url_of(server: HTTPServer) -> str:
     return f"http://127.0.0.1:{server.server_port}/reports"
 
 

@@ -80,13 +80,13 @@ class Session:
 
 def play(show: Callable[[Step], None], tracer_provider: TracerProvider) -> Session:
     """Let the agent work in a temporary folder until its end."""
-    with servers() as addresses, _workspace(addresses.upload) as tools:
-        run = errcompact.run(agent=AGENT, on_escalation=_operator(addresses.mirror), tracer_provider=tracer_provider)
-        return _run(run, tools, show)
+    with servers() as addresses, _open_workspace(addresses.upload) as tools:
+        run = errcompact.run(agent=AGENT, on_escalation=_answer_with(addresses.mirror), tracer_provider=tracer_provider)
+        return _run_session(run, tools, show)
 
 
 @contextmanager
-def _workspace(upload: str) -> Generator[Tools]:
+def _open_workspace(upload: str) -> Generator[Tools]:
     with TemporaryDirectory(prefix="shop-") as folder:
         root = Path(folder).resolve()
         write_project(root, upload)
@@ -103,7 +103,7 @@ def _load_tools(root: Path) -> Tools:
     return tools
 
 
-def _operator(mirror: str) -> Handler:
+def _answer_with(mirror: str) -> Handler:
     answers: Iterator[Action] = iter(
         (
             errcompact.Continue(f"uploads have moved, take the mirror: {mirror}"),
@@ -113,12 +113,12 @@ def _operator(mirror: str) -> Handler:
     return lambda _: next(answers)
 
 
-def _run(run: errcompact.Run, tools: Tools, show: Callable[[Step], None]) -> Session:
+def _run_session(run: errcompact.Run, tools: Tools, show: Callable[[Step], None]) -> Session:
     steps: list[Step] = []
     halted = ""
     with run:
         try:
-            for step in _steps(run, tools):
+            for step in _list_steps(run, tools):
                 steps.append(step)
                 show(step)
         except errcompact.RunHalted as stop:
@@ -126,11 +126,11 @@ def _run(run: errcompact.Run, tools: Tools, show: Callable[[Step], None]) -> Ses
     return Session(steps=tuple(steps), report=run.report(), halted=halted)
 
 
-def _steps(run: errcompact.Run, tools: Tools) -> Iterator[Step]:
+def _list_steps(run: errcompact.Run, tools: Tools) -> Iterator[Step]:
     worker = agent()
     call = next(worker)
     for number in range(1, MAX_STEPS + 1):
-        step = _step(run, tools, number, call)
+        step = _take_step(run, tools, number, call)
         yield step
         try:
             call = worker.send(Prompt(result=step.read, recent_errors=step.recent_errors))
@@ -138,7 +138,7 @@ def _steps(run: errcompact.Run, tools: Tools) -> Iterator[Step]:
             return
 
 
-def _step(run: errcompact.Run, tools: Tools, number: int, call: ToolCall) -> Step:
+def _take_step(run: errcompact.Run, tools: Tools, number: int, call: ToolCall) -> Step:
     settled = len(run.report().escalations)
     with run.tool(call.tool, arguments=call.arguments, call_id=f"call-{number}") as opened:
         if not opened.refused:

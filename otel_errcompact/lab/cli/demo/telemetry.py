@@ -80,7 +80,7 @@ class Telemetry:
 
     def signals(self) -> Signals:
         """Return the operator's signals so far."""
-        points = (point for metric in _metrics(self.reader) for point in _points(metric))
+        points = (point for metric in _list_metrics(self.reader) for point in _list_points(metric))
         return Signals(points=tuple(sorted(points, key=str)), exported=self.exported)
 
 
@@ -106,12 +106,12 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
     loggers = LoggerProvider(resource, shutdown_on_exit=False)
     if (records_exporter := otlp.log_exporter()) is not None:
         loggers.add_log_record_processor(log_processor(records_exporter, ledger.guard))
-    with _silence():
+    with _silence_log():
         installed = install(
             tracer_provider=tracers, meter_provider=meters, logger_provider=loggers, options=options, ledger=ledger
         )
         try:
-            exported = _export(tracers, installed)
+            exported = _export_spans(tracers, installed)
             usage = TokenUsage(meters, scope=SERVICE, provider=SERVICE)
             yield Telemetry(
                 tracer_provider=tracers, usage=usage, reader=reader, exported=exported, trajectory=installed.trajectory
@@ -124,7 +124,7 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
             installed.uninstall()
 
 
-def _export(tracers: TracerProvider, installed: Installation) -> bool:
+def _export_spans(tracers: TracerProvider, installed: Installation) -> bool:
     exporter = otlp.span_exporter()
     if exporter is None or installed.processor is None:
         return False
@@ -133,7 +133,7 @@ def _export(tracers: TracerProvider, installed: Installation) -> bool:
 
 
 @contextmanager
-def _silence() -> Generator[None]:
+def _silence_log() -> Generator[None]:
     # Our own log records are kept off the terminal: they would stand between the agent's steps.
     logger = logging.getLogger(semconv.SCOPE)
     handler = logging.NullHandler()
@@ -146,14 +146,14 @@ def _silence() -> Generator[None]:
         logger.propagate = propagated
 
 
-def _metrics(reader: InMemoryMetricReader) -> Iterator[Metric]:
+def _list_metrics(reader: InMemoryMetricReader) -> Iterator[Metric]:
     data = reader.get_metrics_data()
     for resource in data.resource_metrics if data else ():
         for scope in resource.scope_metrics:
             yield from scope.metrics
 
 
-def _points(metric: Metric) -> Iterator[Point]:
+def _list_points(metric: Metric) -> Iterator[Point]:
     for point in metric.data.data_points:
         if isinstance(point, NumberDataPoint):
             attributes = {name: str(value) for name, value in (point.attributes or {}).items()}

@@ -73,11 +73,11 @@ def tools(root: Path) -> Mapping[str, Callable[..., Answer]]:
 
     def run_tests() -> Answer:
         runner = PYTEST if find_spec("pytest") else UNITTEST
-        return _command(root, [sys.executable, "-m", *runner, "tests/test_stats.py"])
+        return _run_command(root, [sys.executable, "-m", *runner, "tests/test_stats.py"])
 
     def shell(command: str) -> Answer:
         program, *arguments = command.split()
-        return _command(root, [sys.executable if program == "python" else program, *arguments])
+        return _run_command(root, [sys.executable if program == "python" else program, *arguments])
 
     def publish(report: str, url: str, timeout: int) -> Answer:
         request = Request(url, data=(root / report).read_bytes(), method="POST")  # noqa: S310 - a loopback address
@@ -94,7 +94,7 @@ def tools(root: Path) -> Mapping[str, Callable[..., Answer]]:
     }
 
 
-def _command(root: Path, command: Sequence[str]) -> Answer:
+def _run_command(root: Path, command: Sequence[str]) -> Answer:
     environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
     environment |= _WANTED
     done = subprocess.run(  # noqa: S603 - the scripted agent's own commands

@@ -62,7 +62,7 @@ def read(values: Values) -> Runs:
     for value, place in values:
         for conversation in conversations_in(value, place, is_message=_is_message):
             number += 1
-            yield _run(conversation, number)
+            yield _read_run(conversation, number)
 
 
 def detect_message(value: object) -> bool:
@@ -80,12 +80,12 @@ def read_messages(values: Values) -> Runs:
     for value, place in values:
         if _is_instruction(value) and any(not _is_instruction(each) for each in messages) and first is not None:
             number += 1
-            yield _run(Record({"messages": messages}, first), number)
+            yield _read_run(Record({"messages": messages}, first), number)
             messages, first = [], None
         messages.append(value)
         first = first or place
     if first is not None:
-        yield _run(Record({"messages": messages}, first), number + 1)
+        yield _read_run(Record({"messages": messages}, first), number + 1)
 
 
 def _is_instruction(value: object) -> bool:
@@ -105,17 +105,17 @@ def _is_conversation(value: object) -> bool:
     return any(_is_message(message) for key in _LISTS for message in items_of(fields.get(key))[:1])
 
 
-def _run(conversation: Record, number: int) -> RecordedRun:
+def _read_run(conversation: Record, number: int) -> RecordedRun:
     is_tau_bench = "traj" in conversation.fields
     chat = _Chat(is_tau_bench=is_tau_bench)
     for key in _INSTRUCTIONS:
         if isinstance(conversation.fields.get(key), (list, str)):
             chat.builder.say(conversation.prose(key))
     for key in _LISTS:
-        for message in _messages(conversation, key):
+        for message in _list_messages(conversation, key):
             chat.take(message)
     return chat.builder.build(
-        _name(conversation) or f"{conversation.place.stem}:{number}",
+        _name_run(conversation) or f"{conversation.place.stem}:{number}",
         TAU_BENCH if is_tau_bench else CHAT,
         conversation.place.path,
         succeeded=conversation.lenient_flag("resolved"),
@@ -123,7 +123,7 @@ def _run(conversation: Record, number: int) -> RecordedRun:
     )
 
 
-def _messages(conversation: Record, key: str) -> Iterator[Record]:
+def _list_messages(conversation: Record, key: str) -> Iterator[Record]:
     # A text in place of the list is one message.
     value = conversation.fields.get(key)
     if isinstance(value, str):
@@ -132,7 +132,7 @@ def _messages(conversation: Record, key: str) -> Iterator[Record]:
         yield from conversation.children(key)
 
 
-def _name(conversation: Record) -> str:
+def _name_run(conversation: Record) -> str:
     task, trial = conversation.label("task_id"), conversation.label("trial")
     return f"{task}.{trial}" if task and trial else task or conversation.label("id")
 

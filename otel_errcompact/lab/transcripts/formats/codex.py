@@ -106,7 +106,7 @@ class _Session:
         if not item.text("type").endswith("_output"):
             take_item(item, self.builder, line=number, time_ns=time_ns)
             return
-        answer = _unwrap(answer_of(item))
+        answer = _unwrap_output(answer_of(item))
         outcome = self.outcomes.pop(answer.call_id, Answer())
         answer = dataclasses.replace(
             answer,
@@ -134,7 +134,7 @@ def _name_of(line: Record) -> str:
     return "" if kind or "record_type" in line.fields else line.text("id")
 
 
-def _unwrap(answer: Answer) -> Answer:
+def _unwrap_output(answer: Answer) -> Answer:
     # Older versions wrote the exit status beside the output, `{"output", "metadata": {"exit_code"}}`, newer ones above
     # it. The header stays, since the model saw it.
     if answer.result.startswith('{"output":'):

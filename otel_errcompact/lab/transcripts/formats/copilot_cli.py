@@ -94,7 +94,7 @@ class _Session:
         elif kind == "tool.execution_start":
             self.builders.setdefault(chain, RunBuilder()).request_call(data, time_ns=event.time("timestamp"))
         elif kind == "tool.execution_complete":
-            _answer(data, event, self.builders.setdefault(chain, RunBuilder()))
+            _take_result(data, event, self.builders.setdefault(chain, RunBuilder()))
 
 
 def _text_of(kind: str, data: Record) -> str | None:
@@ -105,7 +105,7 @@ def _text_of(kind: str, data: Record) -> str | None:
     return data.text("summaryContent") if kind == "session.compaction_complete" else None
 
 
-def _answer(data: Record, event: Record, builder: RunBuilder) -> None:
+def _take_result(data: Record, event: Record, builder: RunBuilder) -> None:
     success = data.flag("success")
     error = data.child("error").text("message")
     text = data.child("result").text("content")

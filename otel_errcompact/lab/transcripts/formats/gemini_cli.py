@@ -76,10 +76,10 @@ def _take_message(message: Record, builder: RunBuilder) -> None:
         for call in calls:
             builder.request_call(call, time_ns=time_ns)
         for call in calls:
-            _answer(call, builder)
+            _take_result(call, builder)
 
 
-def _answer(call: Record, builder: RunBuilder) -> None:
+def _take_result(call: Record, builder: RunBuilder) -> None:
     status = call.text("status")
     said, is_error = _result_of(call)
     if status not in _FLAGS and not said:

@@ -32,13 +32,13 @@ def read(values: Values) -> Runs:
     """Read each sample as a run."""
     for log in documents(values):
         task = log.child("eval").text("task")
-        yield from (_run(sample, task) for sample in log.children("samples"))
+        yield from (_read_run(sample, task) for sample in log.children("samples"))
 
 
-def _run(sample: Record, task: str) -> RecordedRun:
+def _read_run(sample: Record, task: str) -> RecordedRun:
     builder = RunBuilder()
     for message in sample.children("messages"):
-        _take(message, builder)
+        _take_message(message, builder)
     outcome, succeeded = _read_outcome(sample)
     return builder.build(
         f"{task or sample.place.stem}/{sample.label('id')}.{sample.label('epoch')}",
@@ -63,7 +63,7 @@ def _read_outcome(sample: Record) -> tuple[str, bool | None]:
     return "", None
 
 
-def _take(message: Record, builder: RunBuilder) -> None:
+def _take_message(message: Record, builder: RunBuilder) -> None:
     text = message.prose("content")
     if message.text("role") != "tool":
         builder.say(text)

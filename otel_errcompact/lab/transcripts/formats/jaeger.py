@@ -56,91 +56,91 @@ def detect(value: object) -> bool:
 def read(values: Iterable[Value]) -> Iterator[RecordedTrace]:
     """Read each trace."""
     for answer in documents(values):
-        yield from filter(None, map(_trace, answer.children("data")))
+        yield from filter(None, map(_read_trace, answer.children("data")))
 
 
-def _trace(trace: Record) -> RecordedTrace | None:
+def _read_trace(trace: Record) -> RecordedTrace | None:
     processes = trace.child("processes")
-    resources = {key: _resource(processes.child(key)) for key in processes.fields}
-    found = (_span(span, resources.get(span.text("processID"), {})) for span in trace.children("spans"))
+    resources = {key: _read_resource(processes.child(key)) for key in processes.fields}
+    found = (_read_span(span, resources.get(span.text("processID"), {})) for span in trace.children("spans"))
     spans = in_order_of_end(span for span in found if span is not None)
     if not spans:
         return None
     return RecordedTrace(run_id=f"{spans[0].trace_id:032x}", source=trace.place.path, spans=spans)
 
 
-def _resource(process: Record) -> dict[str, AttributeValue]:
+def _read_resource(process: Record) -> dict[str, AttributeValue]:
     service = process.text("serviceName")
-    return ({"service.name": service} if service else {}) | _tags(process, "tags")
+    return ({"service.name": service} if service else {}) | _read_tags(process, "tags")
 
 
-def _span(span: Record, resource: Mapping[str, AttributeValue]) -> RecordedSpan | None:
-    trace_id, span_id = _id(span, "traceID"), _id(span, "spanID")
+def _read_span(span: Record, resource: Mapping[str, AttributeValue]) -> RecordedSpan | None:
+    trace_id, span_id = _read_id(span, "traceID"), _read_id(span, "spanID")
     if not trace_id or not span_id:
         span.place.problem("needs a traceID and a spanID of at most 32 hex digits and is skipped")
         return None
-    tags = _tags(span, "tags")
-    start_ns = _nanoseconds(span, "startTime") or FIRST_NS
+    tags = _read_tags(span, "tags")
+    start_ns = _read_nanoseconds(span, "startTime") or FIRST_NS
     return RecordedSpan(
         trace_id=trace_id,
         span_id=span_id,
-        parent_id=_parent(span) or None,
+        parent_id=_read_parent(span) or None,
         name=span.text("operationName"),
         start_ns=start_ns,
-        end_ns=start_ns + _nanoseconds(span, "duration"),
+        end_ns=start_ns + _read_nanoseconds(span, "duration"),
         kind=_KINDS.get(str(tags.get(_KIND)), "internal"),
-        status=_status(tags),
-        status_description=_first(tags, (_DESCRIPTION,)),
+        status=_read_status(tags),
+        status_description=_first_tag(tags, (_DESCRIPTION,)),
         attributes={key: value for key, value in tags.items() if key not in _TRANSLATED},
-        events=tuple(_event(log, start_ns) for log in span.children("logs")),
-        scope_name=_first(tags, _SCOPE_NAMES),
-        scope_version=_first(tags, _SCOPE_VERSIONS),
+        events=tuple(_read_event(log, start_ns) for log in span.children("logs")),
+        scope_name=_first_tag(tags, _SCOPE_NAMES),
+        scope_version=_first_tag(tags, _SCOPE_VERSIONS),
         resource=resource,
     )
 
 
-def _status(tags: Mapping[str, AttributeValue]) -> StatusCode:
+def _read_status(tags: Mapping[str, AttributeValue]) -> StatusCode:
     # Spans of other instrumentations show a failure by the tag `error` alone.
     failed = str(tags.get(_ERROR)).lower() == "true"
     return _STATUSES.get(str(tags.get(_STATUS)), "error" if failed else "unset")
 
 
-def _event(log: Record, span_start_ns: int) -> RecordedEvent:
-    fields = _tags(log, "fields")
+def _read_event(log: Record, span_start_ns: int) -> RecordedEvent:
+    fields = _read_tags(log, "fields")
     name = str(fields.pop("event", ""))
-    return RecordedEvent(name=name, time_ns=_nanoseconds(log, "timestamp") or span_start_ns, attributes=fields)
+    return RecordedEvent(name=name, time_ns=_read_nanoseconds(log, "timestamp") or span_start_ns, attributes=fields)
 
 
-def _parent(span: Record) -> int:
+def _read_parent(span: Record) -> int:
     children = (one for one in span.children("references") if one.text("refType") == "CHILD_OF")
     reference = next(children, None)
     holder, key = (span, "parentSpanID") if reference is None else (reference, "spanID")
-    parent_id = _id(holder, key)
+    parent_id = _read_id(holder, key)
     if parent_id is None:
         holder.place.inner(key).problem("must be at most 32 hex digits; it is ignored")
     return parent_id or 0
 
 
-def _first(tags: Mapping[str, AttributeValue], names: Iterable[str]) -> str:
+def _first_tag(tags: Mapping[str, AttributeValue], names: Iterable[str]) -> str:
     return next((str(tags[name]) for name in names if name in tags), "")
 
 
-def _id(holder: Record, key: str) -> int | None:
+def _read_id(holder: Record, key: str) -> int | None:
     # Leading zeros may be lost. 0, which is no valid id, if it is missing; None if it cannot be read.
     text = holder.text(key) or "0"
     return int(text, 16) if _ID.fullmatch(text) else None
 
 
-def _nanoseconds(holder: Record, key: str) -> int:
+def _read_nanoseconds(holder: Record, key: str) -> int:
     return (holder.integer(key, minimum=0, maximum=_MAX_US) or 0) * _NS_PER_US
 
 
-def _tags(holder: Record, key: str) -> dict[str, AttributeValue]:
-    found = ((tag.text("key"), _value(tag)) for tag in holder.children(key))
+def _read_tags(holder: Record, key: str) -> dict[str, AttributeValue]:
+    found = ((tag.text("key"), _read_tag(tag)) for tag in holder.children(key))
     return {name: value for name, value in found if name and value is not None}
 
 
-def _value(tag: Record) -> AttributeValue | None:
+def _read_tag(tag: Record) -> AttributeValue | None:
     value = tag.fields.get("value")
     if tag.fields.get("type") == "int64" or type(value) is int:
         return tag.integer("value")

@@ -37,12 +37,12 @@ def read(values: Values) -> Runs:
     builder, path = RunBuilder(), ""
     for event in documents(values):
         path = event.place.path
-        _take(event, builder)
+        _take_event(event, builder)
     if path:
         yield builder.build(PurePath(path).parent.name or PurePath(path).stem, AGENT, path)
 
 
-def _take(event: Record, builder: RunBuilder) -> None:
+def _take_event(event: Record, builder: RunBuilder) -> None:
     message, time_ns = event.child("message"), event.unix_time("timestamp", _NS)
     kind, payload = message.text("type"), message.child("payload")
     if kind in ("SteerInput", "TurnBegin"):

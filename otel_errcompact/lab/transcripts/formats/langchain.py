@@ -70,7 +70,7 @@ def read(values: Values) -> Runs:
             if trace is None or not name or trace.name != name:
                 if trace is not None:
                     yield from trace.runs()
-                trace = _Trace(name or _name(entry) or f"{place.stem}:{number}", place.path)
+                trace = _Trace(name or _name_conversation(entry) or f"{place.stem}:{number}", place.path)
             trace.take(entry)
     if trace is not None:
         yield from trace.runs()
@@ -104,7 +104,7 @@ def _class_of(fields: object) -> str:
     return way[-1] if way and isinstance(way[-1], str) else ""
 
 
-def _name(entry: Record) -> str:
+def _name_conversation(entry: Record) -> str:
     return entry.label("id") or entry.label("thread_id")
 
 
@@ -122,7 +122,7 @@ class _Trace:
         for number, messages in enumerate(self.tellings.values(), start=1):
             builder = RunBuilder()
             for message in messages:
-                _take(message, builder)
+                _take_message(message, builder)
             yield builder.build(
                 self.name if number == 1 else f"{self.name}/{number}",
                 AGENT,
@@ -146,11 +146,11 @@ class _Trace:
 def _messages_of(entry: Record) -> Iterator[Record]:
     # The outputs of a graph begin with its inputs once more.
     if not _is_run(entry.fields):
-        yield from _unpack(entry, "messages")
+        yield from _unpack_messages(entry, "messages")
         return
-    asked = [message for key in _TOLD for message in _unpack(entry.child("inputs"), key)]
+    asked = [message for key in _TOLD for message in _unpack_messages(entry.child("inputs"), key)]
     outputs = entry.child("outputs")
-    told = [message for key in _TOLD for message in _unpack(outputs, key)]
+    told = [message for key in _TOLD for message in _unpack_messages(outputs, key)]
     told += [message for answers in outputs.items("generations") for message in _read_generations(answers, outputs)]
     repeats = bool(asked and told) and _text_of(asked[0]) == _text_of(told[0]) and len(told) > len(asked)
     yield from told if repeats else [*asked, *told]
@@ -161,24 +161,24 @@ def _read_generations(answers: object, outputs: Record) -> Iterator[Record]:
     place = outputs.place.inner("generations")
     first = answers if is_object(answers) else next(iter(items_of(answers)), None)
     if is_object(first) and is_object(first.get("message")):
-        yield _open(Record(first, place).child("message"))
+        yield _open_message(Record(first, place).child("message"))
 
 
-def _unpack(holder: Record, key: str) -> Iterator[Record]:
+def _unpack_messages(holder: Record, key: str) -> Iterator[Record]:
     value, place = holder.fields.get(key), holder.place.inner(key)
     batch = items_of(value)
     if is_list(next(iter(batch), None)):
         value, place = batch[0], place.inner(0)
     if is_object(value):
-        yield _open(Record(value, place))
+        yield _open_message(Record(value, place))
     elif is_list(value):
         for message in records(value, place):
-            yield _open(message)
+            yield _open_message(message)
     elif isinstance(value, str) and key != "messages":
         yield Record({"type": "human" if holder.place.key == "inputs" else "ai", "content": value}, place)
 
 
-def _open(message: Record) -> Record:
+def _open_message(message: Record) -> Record:
     kind = message.text("type")
     if kind == "constructor":
         inner = message.child("kwargs")
@@ -198,9 +198,9 @@ def _text_of(message: Record) -> str:
     return message.prose("content")
 
 
-def _take(message: Record, builder: RunBuilder) -> None:
+def _take_message(message: Record, builder: RunBuilder) -> None:
     if _role_of(message) in {"function", "tool"}:
-        _answer(message, builder)
+        _take_result(message, builder)
         return
     builder.say(_text_of(message))
     for call in _calls_of(message):
@@ -214,7 +214,7 @@ def _calls_of(message: Record) -> Iterator[Record]:
     yield from own or models.children("tool_calls")
 
 
-def _answer(message: Record, builder: RunBuilder) -> None:
+def _take_result(message: Record, builder: RunBuilder) -> None:
     builder.answer(
         message.text("tool_call_id"),
         tool=message.text("name"),

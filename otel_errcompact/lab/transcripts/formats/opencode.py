@@ -36,12 +36,12 @@ def read(values: Values) -> Runs:
         builder = RunBuilder()
         for message in session.children("messages"):
             for part in message.children("parts"):
-                _take(part, builder)
+                _take_part(part, builder)
         run_id = session.child("info").text("id") or session.place.stem
         yield builder.build(run_id, AGENT, session.place.path)
 
 
-def _take(part: Record, builder: RunBuilder) -> None:
+def _take_part(part: Record, builder: RunBuilder) -> None:
     kind = part.text("type")
     if kind == "text":
         builder.say(part.text("text"))

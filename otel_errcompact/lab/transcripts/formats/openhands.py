@@ -59,31 +59,31 @@ def read(values: Values) -> Runs:
     for number, (value, place) in enumerate(values, start=1):
         task = record(value, place)
         if task is not None:
-            yield _run(task, number)
+            yield _read_run(task, number)
 
 
-def _run(task: Record, number: int) -> RecordedRun:
+def _read_run(task: Record, number: int) -> RecordedRun:
     builder = RunBuilder()
-    for event in _events(task):
+    for event in _list_events(task):
         if "observation" in event.fields:
-            _observe(event, builder)
+            _take_observation(event, builder)
         else:
-            _act(event, builder)
+            _take_action(event, builder)
     return builder.build(
-        task.text("instance_id") or _issue(task.child("issue")) or f"{task.place.stem}:{number}",
+        task.text("instance_id") or _name_issue(task.child("issue")) or f"{task.place.stem}:{number}",
         task.child("metadata").text("agent_class") or AGENT,
         task.place.path,
-        outcome=_outcome(task),
+        outcome=_read_outcome(task),
         succeeded=_read_success(task),
     )
 
 
-def _issue(issue: Record) -> str:
+def _name_issue(issue: Record) -> str:
     number = issue.label("number")
     return f"{issue.text('owner')}/{issue.text('repo')}#{number}" if number else ""
 
 
-def _outcome(task: Record) -> str:
+def _read_outcome(task: Record) -> str:
     error = task.text("error").strip()
     if error:
         return error.splitlines()[0]
@@ -101,13 +101,13 @@ def _read_success(task: Record) -> bool | None:
     return False if success is None and task.text("error").strip() else success
 
 
-def _events(task: Record) -> Iterator[Record]:
+def _list_events(task: Record) -> Iterator[Record]:
     place = task.place.inner("history")
     for index, entry in enumerate(task.items("history")):
         yield from records(entry if is_list(entry) else [entry], place.inner(index))
 
 
-def _act(event: Record, builder: RunBuilder) -> None:
+def _take_action(event: Record, builder: RunBuilder) -> None:
     action = event.text("action")
     arguments = event.child("args") if "args" in event.fields else event
     if action in _MESSAGES:
@@ -139,7 +139,7 @@ def _event_arguments(arguments: Record) -> str:
     return as_json(kept, arguments.place)
 
 
-def _observe(event: Record, builder: RunBuilder) -> None:
+def _take_observation(event: Record, builder: RunBuilder) -> None:
     observation, content = event.text("observation"), event.text("content")
     if observation in _INTERNAL:
         builder.say(content)

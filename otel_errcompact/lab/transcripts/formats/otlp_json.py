@@ -75,14 +75,14 @@ def read(values: Iterable[Value]) -> Iterator[RecordedTrace | RecordedLife]:
         request = record(value, place)
         if request is None:
             continue
-        for event in _events(request):
-            told = lives.add(event.text("eventName"), _attributes(event), _time_of(event), source)
+        for event in _list_records(request):
+            told = lives.add(event.text("eventName"), _read_attributes(event), _time_of(event), source)
             yield from traces.add_all(told, source)
         if not _OTHER_SIGNALS.isdisjoint(request.fields):
             continue
         if "resourceSpans" not in request.fields:
             place.problem("holds no resourceSpans and is skipped; expected is an OTLP/JSON export request")
-        for span in _spans(request):
+        for span in _read_spans(request):
             yield from traces.add_all(lives.add_raw(span), source)
     yield from traces.add_all(lives.rest(), source)
     yield from traces.rest()
@@ -90,10 +90,10 @@ def read(values: Iterable[Value]) -> Iterator[RecordedTrace | RecordedLife]:
 
 def _is_life(value: object) -> bool:
     request = Record(fields_of(value), Place("", 0, lambda _: None))
-    return any(event.text("eventName") in EVENTS for event in _events(request))
+    return any(event.text("eventName") in EVENTS for event in _list_records(request))
 
 
-def _events(request: Record) -> Iterator[Record]:
+def _list_records(request: Record) -> Iterator[Record]:
     if "resourceLogs" not in request.fields:
         return
     for of_resource in request.children("resourceLogs"):
@@ -147,55 +147,55 @@ class _Trace:
     spans: list[RecordedSpan] = field(default_factory=list[RecordedSpan])
 
 
-def _spans(request: Record) -> Iterator[RecordedSpan]:
+def _read_spans(request: Record) -> Iterator[RecordedSpan]:
     for of_resource in request.children("resourceSpans"):
-        resource = _attributes(of_resource.child("resource"))
+        resource = _read_attributes(of_resource.child("resource"))
         for of_scope in of_resource.children("scopeSpans"):
             scope = of_scope.child("scope")
             for span in of_scope.children("spans"):
-                found = _span(span, scope, resource)
+                found = _read_span(span, scope, resource)
                 if found is not None:
                     yield found
 
 
-def _span(span: Record, scope: Record, resource: Mapping[str, AttributeValue]) -> RecordedSpan | None:
-    trace_id, span_id = _id(span, "traceId", _TRACE_ID_BYTES), _id(span, "spanId", _SPAN_ID_BYTES)
+def _read_span(span: Record, scope: Record, resource: Mapping[str, AttributeValue]) -> RecordedSpan | None:
+    trace_id, span_id = _read_id(span, "traceId", _TRACE_ID_BYTES), _read_id(span, "spanId", _SPAN_ID_BYTES)
     if not trace_id or not span_id:
         span.place.problem("needs a traceId of 16 bytes and a spanId of 8, in hex or base64, and is skipped")
         return None
-    start_ns, end_ns = _times(span)
+    start_ns, end_ns = _read_times(span)
     status = span.child("status")
     return RecordedSpan(
         trace_id=trace_id,
         span_id=span_id,
-        parent_id=_parent(span) or None,
+        parent_id=_read_parent(span) or None,
         name=span.text("name"),
         start_ns=start_ns,
         end_ns=end_ns,
         kind=_KINDS.get(span.label("kind"), "internal"),
         status=_STATUSES.get(status.label("code"), "unset"),
         status_description=status.text("message"),
-        attributes=_attributes(span),
-        events=tuple(_event(event, end_ns) for event in span.children("events")),
+        attributes=_read_attributes(span),
+        events=tuple(_read_event(event, end_ns) for event in span.children("events")),
         scope_name=scope.text("name"),
         scope_version=scope.text("version"),
         resource=resource,
-        dropped_attributes=_count(span, "droppedAttributesCount"),
-        dropped_events=_count(span, "droppedEventsCount"),
-        dropped_links=_count(span, "droppedLinksCount"),
+        dropped_attributes=_read_count(span, "droppedAttributesCount"),
+        dropped_events=_read_count(span, "droppedEventsCount"),
+        dropped_links=_read_count(span, "droppedLinksCount"),
     )
 
 
-def _event(event: Record, span_end_ns: int) -> RecordedEvent:
+def _read_event(event: Record, span_end_ns: int) -> RecordedEvent:
     return RecordedEvent(
         name=event.text("name"),
         time_ns=event.integer("timeUnixNano", minimum=0) or span_end_ns,
-        attributes=_attributes(event),
-        dropped_attributes=_count(event, "droppedAttributesCount"),
+        attributes=_read_attributes(event),
+        dropped_attributes=_read_count(event, "droppedAttributesCount"),
     )
 
 
-def _times(span: Record) -> tuple[int, int]:
+def _read_times(span: Record) -> tuple[int, int]:
     # Of a span that lacks one of them both are the same.
     start_ns = span.integer("startTimeUnixNano", minimum=0)
     end_ns = span.integer("endTimeUnixNano", minimum=0)
@@ -203,18 +203,18 @@ def _times(span: Record) -> tuple[int, int]:
     return first, max(end_ns or first, first)
 
 
-def _count(holder: Record, key: str) -> int:
+def _read_count(holder: Record, key: str) -> int:
     return holder.integer(key, minimum=0) or 0
 
 
-def _parent(span: Record) -> int:
-    parent_id = _id(span, "parentSpanId", _SPAN_ID_BYTES)
+def _read_parent(span: Record) -> int:
+    parent_id = _read_id(span, "parentSpanId", _SPAN_ID_BYTES)
     if parent_id is None:
         span.place.inner("parentSpanId").problem("must be 8 bytes in hex or base64; it is ignored")
     return parent_id or 0
 
 
-def _id(span: Record, key: str, size: int) -> int | None:
+def _read_id(span: Record, key: str, size: int) -> int | None:
     # 0, which is no valid id, if it is missing; None if it cannot be read.
     text = span.text(key)
     try:
@@ -224,35 +224,35 @@ def _id(span: Record, key: str, size: int) -> int | None:
     return int.from_bytes(raw, "big") if len(raw) == size or not text else None
 
 
-def _attributes(holder: Record) -> dict[str, AttributeValue]:
-    found = ((item.text("key"), _attribute(item.child("value"))) for item in holder.children("attributes"))
+def _read_attributes(holder: Record) -> dict[str, AttributeValue]:
+    found = ((item.text("key"), _read_attribute(item.child("value"))) for item in holder.children("attributes"))
     return {key: value for key, value in found if key and value is not None}
 
 
-def _attribute(value: Record) -> AttributeValue | None:
+def _read_attribute(value: Record) -> AttributeValue | None:
     if "arrayValue" in value.fields:
-        return _array(value.child("arrayValue"))
+        return _read_array(value.child("arrayValue"))
     if "kvlistValue" in value.fields:
         return value.json("kvlistValue")
-    return _scalar(value)
+    return _read_scalar(value)
 
 
-def _array(array: Record) -> AttributeValue:
+def _read_array(array: Record) -> AttributeValue:
     # OpenTelemetry's Python API holds lists of one type only; any other list becomes JSON.
-    items = [_scalar(item) for item in array.children("values")]
+    items = [_read_scalar(item) for item in array.children("values")]
     if {type(item) for item in items} in _ELEMENTS:
         return cast("AttributeValue", tuple(items))
     return as_json(array.fields, array.place) if items else ()
 
 
-def _scalar(value: Record) -> str | bool | int | float | None:
+def _read_scalar(value: Record) -> str | bool | int | float | None:
     for name, read_as in _SCALARS.items():
         if name in value.fields:
             return read_as(value, name)
     return None
 
 
-def _double(value: Record, key: str) -> float | None:
+def _read_double(value: Record, key: str) -> float | None:
     text = value.fields[key]
     return float(text) if isinstance(text, str) and text in _NO_JSON_NUMBERS else value.number(key)
 
@@ -261,6 +261,6 @@ _SCALARS: Final[dict[str, Callable[[Record, str], str | bool | int | float | Non
     "stringValue": Record.text,
     "boolValue": Record.flag,
     "intValue": Record.integer,
-    "doubleValue": _double,
+    "doubleValue": _read_double,
     "bytesValue": Record.text,
 }

@@ -55,17 +55,17 @@ def detect(value: object) -> bool:
 
 def read(values: Values) -> Runs:
     """Read each document as a run."""
-    yield from map(_run, documents(values))
+    yield from map(_read_run, documents(values))
 
 
-def _run(trajectory: Record) -> RecordedRun:
+def _read_run(trajectory: Record) -> RecordedRun:
     builder = RunBuilder()
-    for text in _prompt(trajectory):
+    for text in _list_prompts(trajectory):
         builder.say(text)
     for step in trajectory.children("trajectory"):
-        _take(step, builder)
+        _take_step(step, builder)
     return builder.build(
-        _name(trajectory),
+        _name_run(trajectory),
         AGENT,
         trajectory.place.path,
         outcome=trajectory.child("info").text("exit_status"),
@@ -87,19 +87,19 @@ def _read_success(trajectory: Record) -> bool | None:
     return status == _SUBMITTED and ("submission" not in info.fields or bool(info.text("submission").strip()))
 
 
-def _name(trajectory: Record) -> str:
+def _name_run(trajectory: Record) -> str:
     # SWE-agent names the file by the task; a file of many runs needs the line, too.
     place = trajectory.place
     return f"{place.stem}:{place.line}" if place.line > 1 else place.stem
 
 
-def _prompt(trajectory: Record) -> Iterator[str]:
+def _list_prompts(trajectory: Record) -> Iterator[str]:
     told = (entry for entry in trajectory.children("history") if not entry.flag("is_demo"))
     for entry in itertools.takewhile(lambda entry: entry.text("role") != "assistant", told):
         yield entry.prose("content")
 
 
-def _take(step: Record, builder: RunBuilder) -> None:
+def _take_step(step: Record, builder: RunBuilder) -> None:
     action, observation = step.text("action"), step.text("observation")
     response = step.text("response")
     if not action.strip() and not observation:
@@ -108,19 +108,19 @@ def _take(step: Record, builder: RunBuilder) -> None:
         return
     # In 0.x, and in 1.x without function calling, the action is a part of the response.
     builder.say(response.replace(action.strip(), "", 1))
-    tool, operation = _tool(action)
+    tool, operation = _tool_of_action(action)
     builder.request("", tool=tool, operation=operation, arguments=action)
-    builder.answer("", result=observation, time_ns=_end(step, builder))
+    builder.answer("", result=observation, time_ns=_end_of_step(step, builder))
 
 
-def _end(step: Record, builder: RunBuilder) -> int | None:
+def _end_of_step(step: Record, builder: RunBuilder) -> int | None:
     seconds = step.number("execution_time")
     if seconds is None:
         return None
     return builder.after(int(min(seconds, _MAX_SECONDS) * _NS_PER_SECOND))
 
 
-def _tool(action: str) -> tuple[str, str]:
+def _tool_of_action(action: str) -> tuple[str, str]:
     name, *arguments = action.split(maxsplit=2) or [""]
     if name not in _COMMANDS:
         return SHELL, ""

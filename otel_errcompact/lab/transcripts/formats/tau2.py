@@ -30,15 +30,15 @@ def detect(value: object) -> bool:
 def read(values: Values) -> Runs:
     """Read each simulation as a run."""
     for found in documents(values):
-        yield from map(_run, found.children("simulations") if "simulations" in found.fields else (found,))
+        yield from map(_read_run, found.children("simulations") if "simulations" in found.fields else (found,))
 
 
-def _run(simulation: Record) -> RecordedRun:
+def _read_run(simulation: Record) -> RecordedRun:
     builder = RunBuilder()
     for message in simulation.children("messages"):
         # Several results may stand in one message.
         for one in message.children("tool_messages") if "tool_messages" in message.fields else (message,):
-            _take(one, builder)
+            _take_message(one, builder)
     task, trial = simulation.label("task_id"), simulation.label("trial")
     return builder.build(
         f"{task}.{trial}" if trial else task or simulation.label("id"),
@@ -49,7 +49,7 @@ def _run(simulation: Record) -> RecordedRun:
     )
 
 
-def _take(message: Record, builder: RunBuilder) -> None:
+def _take_message(message: Record, builder: RunBuilder) -> None:
     if message.text("requestor") == _USER:
         return
     text, time_ns = message.text("content"), message.time("timestamp")
