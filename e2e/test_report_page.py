@@ -388,6 +388,7 @@ def test_a_click_in_the_time_line_shows_the_raw_error_and_pretty_arguments(open_
     step = opened.page.locator("#r-1-1")
     assert not step.locator("pre").first.is_visible()
     step.locator("summary").click()
+    step.locator(".elsewhere").wait_for(state="detached")
     assert (step.locator(".raw pre").text_content() or "").endswith(f"LookupError: {NO_TABLE}\n")
     assert step.locator("dl.arguments pre").text_content() == NIGHTLY
     assert step.locator("dl.arguments .short").inner_text().split() == ["limit", "10"]
@@ -406,6 +407,7 @@ def test_a_run_leads_to_its_class_and_back(open_page: Open, recorded: Path) -> N
     row.locator(".raw header a").first.click()
     step = opened.page.locator("#r-1-1")
     assert step.is_visible()
+    step.locator(".elsewhere").wait_for(state="detached")
     assert step.locator(".raw pre").inner_text() == f"Error: {REFUSED}"
 
 
