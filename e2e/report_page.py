@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page, Request
 
-    from otel_errcompact.lab.html_report.model import PageData
+    from otel_errcompact.lab.html_report.collector import PageData
 
 
 class Opened:

@@ -472,7 +472,7 @@ def test_the_page_of_several_files(join: Callable[..., Process]) -> None:
         process.close(run)
     page = pytest.importorskip("otel_errcompact.lab.html_report", reason="needs the extra 'cli'", exc_type=ImportError)
     collector = page.Collector()
-    assert page.play([first.path, second.path], collector, on_problem=pytest.fail) == 0
+    assert page.play(read_files([first.path, second.path], on_problem=pytest.fail), collector) == 0
     totals = collector.page().totals
     assert (totals.files, totals.runs, totals.failures) == (2, 2, 4)
 
