@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from pydantic import ValidationError
 
@@ -12,8 +12,10 @@ from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.engine.observations import BegunRun, FailureRecord
 from otel_errcompact.errors import Location, Operation, RawError, SpanRef
+from otel_errcompact.escalator.escalation import ActionName
 from otel_errcompact.escalator.thresholds import MODES, Thresholds
 from otel_errcompact.lab.replay.results import PlayedCall
+from otel_errcompact.lab.transcripts.model import Attributed
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation
+    from otel_errcompact.escalator.escalation import AnsweredEscalation
     from otel_errcompact.escalator.thresholds import Mode
     from otel_errcompact.lab.replay.results import CallOutcome, ReplayedRun
     from otel_errcompact.lab.replay.tally import Tallies, Tally
@@ -36,12 +38,7 @@ NO_THRESHOLDS: Final = Thresholds(
 )
 """For records without the run's thresholds or its successes: they support no escalation."""
 
-_ACTIONS: Final[dict[str, ActionName]] = {
-    "halt": "halt",
-    "continue": "continue",
-    "pause": "pause",
-    "unhandled": "unhandled",
-}
+_ACTIONS: Final[dict[str, ActionName]] = {action: action for action in get_args(ActionName)}
 _MODES: Final[dict[str, Mode]] = {mode: mode for mode in MODES}
 _RESULTS: Final = frozenset({"clean", "recovered", "unresolved", "failed", "halted"})
 
@@ -301,7 +298,7 @@ class _Player:
 _LINE: Final = semconv.CODE_LINE_NUMBER
 
 
-def _operation(line: RecordedLine) -> Operation:
+def _operation(line: Attributed) -> Operation:
     return Operation(line.text(semconv.OPERATION), line.texts(semconv.TARGETS), line.flag(semconv.WIDE))
 
 
@@ -309,29 +306,27 @@ def raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
     """Return a recorded raw error; an empty one if it is lost."""
     if span is None:
         return RawError(text="", agent=line.text(semconv.GEN_AI_AGENT_NAME), time_ns=line.time_ns)
-    own = type(line)(event="", time_ns=span.end_ns, attributes=span.attributes)
-    event = next((event for event in span.events if event.name == semconv.EXCEPTION_EVENT), None)
-    said = type(line)(event="", time_ns=span.end_ns, attributes=event.attributes if event is not None else {})
+    said = next((event for event in span.events if event.name == semconv.EXCEPTION_EVENT), Attributed())
     kind = said.text(semconv.EXCEPTION_TYPE)
-    operation = own.text(semconv.GEN_AI_OPERATION_NAME)
+    operation = span.text(semconv.GEN_AI_OPERATION_NAME)
     status = span.attributes.get(semconv.PROCESS_EXIT_CODE)
     if operation:
-        tool = own.text(semconv.GEN_AI_TOOL_NAME) if operation == semconv.SPAN_TOOL else operation
+        tool = span.text(semconv.GEN_AI_TOOL_NAME) if operation == semconv.SPAN_TOOL else operation
     else:
-        tool = own.text(semconv.TOOL)
+        tool = span.text(semconv.TOOL)
     return RawError(
         text=_decode(said.text(semconv.RAW)) or said.text(semconv.EXCEPTION_STACKTRACE),
         type="" if kind == semconv.TOOL_ERROR else kind,
         message=said.text(semconv.EXCEPTION_MESSAGE),
         exit_code=status if isinstance(status, int) else None,
-        stated=own.text(semconv.STATED_BY),
+        stated=span.text(semconv.STATED_BY),
         tool=tool,
-        operation=_operation(own),
-        call_id=own.text(semconv.GEN_AI_TOOL_CALL_ID),
-        arguments=own.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
-        agent=own.text(semconv.GEN_AI_AGENT_NAME),
-        directory=own.text(semconv.DIRECTORY),
-        began=own.integer(semconv.BEGAN),
+        operation=_operation(span),
+        call_id=span.text(semconv.GEN_AI_TOOL_CALL_ID),
+        arguments=span.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
+        agent=span.text(semconv.GEN_AI_AGENT_NAME),
+        directory=span.text(semconv.DIRECTORY),
+        began=span.integer(semconv.BEGAN),
         boundary=bool(operation),
         time_ns=span.end_ns,
         span=SpanRef(trace_id=span.trace_id, span_id=span.span_id),

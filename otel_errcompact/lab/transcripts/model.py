@@ -111,17 +111,42 @@ class RecordedRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedEvent:
+class Attributed:
+    """A span, an event or a line; each method reads one attribute."""
+
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
+
+    def text(self, name: str) -> str:
+        """Return a text; empty if it is missing or something else."""
+        value = self.attributes.get(name)
+        return value if isinstance(value, str) else ""
+
+    def integer(self, name: str) -> int:
+        """Return a whole number; 0 if it is missing or something else."""
+        value = self.attributes.get(name)
+        return value if isinstance(value, int) else 0
+
+    def flag(self, name: str) -> bool:
+        """Return whether something is said to be so."""
+        return self.attributes.get(name) is True
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts; empty if it is anything else."""
+        value = self.attributes.get(name)
+        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, tuple) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedEvent(Attributed):
     """One event of a recorded span."""
 
     name: str
     time_ns: int
-    attributes: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
     dropped_attributes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedSpan:
+class RecordedSpan(Attributed):
     """One recorded span, without its links and trace state."""
 
     trace_id: int
@@ -133,7 +158,6 @@ class RecordedSpan:
     kind: SpanKind = "internal"
     status: StatusCode = "unset"
     status_description: str = ""
-    attributes: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
     events: tuple[RecordedEvent, ...] = ()
     scope_name: str = ""
     scope_version: str = ""
@@ -170,35 +194,15 @@ class RecordedTrace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedLine:
+class RecordedLine(Attributed):
     """One line of a trajectory file about a run."""
 
     event: str
     """The kind of event; empty for a raw error without further lines."""
 
     time_ns: int
-    attributes: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
     raw: RecordedSpan | None = None
     """The raw error it is about."""
-
-    def text(self, name: str) -> str:
-        """Return a text; empty if it is missing or something else."""
-        value = self.attributes.get(name)
-        return value if isinstance(value, str) else ""
-
-    def integer(self, name: str) -> int:
-        """Return a whole number; 0 if it is missing or something else."""
-        value = self.attributes.get(name)
-        return value if isinstance(value, int) else 0
-
-    def flag(self, name: str) -> bool:
-        """Return whether something is said to be so."""
-        return self.attributes.get(name) is True
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts; empty if it is anything else."""
-        value = self.attributes.get(name)
-        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, tuple) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ The tags into which OpenTelemetry translates status, kind and scope become these
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
-from otel_errcompact.lab.transcripts.model import RecordedEvent, RecordedSpan, RecordedTrace, in_order_of_end
+from otel_errcompact.lab.transcripts.model import RecordedEvent, RecordedSpan, RecordedTrace, SpanKind, in_order_of_end
 from otel_errcompact.lab.transcripts.records import Record, documents, fields_of, items_of
 from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -17,16 +17,10 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from otel_errcompact.lab.transcripts.model import AttributeValue, SpanKind, StatusCode
+    from otel_errcompact.lab.transcripts.model import AttributeValue, StatusCode
     from otel_errcompact.lab.transcripts.records import Value
 
-_KINDS: Final[dict[str, SpanKind]] = {
-    "internal": "internal",
-    "server": "server",
-    "client": "client",
-    "producer": "producer",
-    "consumer": "consumer",
-}
+_KINDS: Final[dict[str, SpanKind]] = {kind: kind for kind in get_args(SpanKind)}
 _STATUSES: Final[dict[str, StatusCode]] = {"OK": "ok", "ERROR": "error"}
 
 _KIND: Final = "span.kind"
