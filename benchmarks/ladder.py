@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import call_fingerprint, operation_of
 from otel_errcompact.detector.results import classify_result
+from otel_errcompact.engine.events import Refused
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.lab.analysis.outcomes import read_outcomes
 from otel_errcompact.lab.analysis.runs import build_raw_error
@@ -98,7 +99,9 @@ class Today:
 
     def refuses(self, call: RecordedCall) -> bool:
         """Return whether the call is refused."""
-        return bool(self.ledger.refusal("r", call.tool, call.arguments, directory=call.directory))
+        return bool(
+            self.ledger.refusal(Refused(run_id="r", tool=call.tool, arguments=call.arguments, directory=call.directory))
+        )
 
     def fail(self, raw: RawError) -> None:
         """Count a failure."""

@@ -16,6 +16,7 @@ from docs import index_of_formats, picture, public_names
 from otel_errcompact.config import Options
 from otel_errcompact.dedup.outages import OUTAGES
 from otel_errcompact.dedup.rules import RULES, MaskRule
+from otel_errcompact.engine.events import Observation
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Span
 
     from otel_errcompact.dedup.outages import Outage
-    from otel_errcompact.engine.observations import Observation
     from otel_errcompact.lab.transcripts.model import RecordedSpan
 
 FOLDER = Path(__file__).parent
@@ -110,21 +110,10 @@ def _told(observation: Observation) -> dict[str, bool]:
     }
 
 
-class _Observed(Listener):
-    """What a ledger has counted."""
-
-    def __init__(self) -> None:
-        self.all: list[Observation] = []
-
-    def on_observed(self, observation: Observation) -> None:
-        """Keep it."""
-        self.all.append(observation)
-
-
 def _observed(path: Path) -> list[Observation]:
     """Play a recording through the processor, and return what it has counted."""
-    ledger, observed = Ledger(Options()), _Observed()
-    ledger.add_listener(observed)
+    ledger, observed = Ledger(Options()), list[Observation]()
+    ledger.listeners.add(Listener({Observation: observed.append}))
     processor = ErrorCompactionSpanProcessor(ledger)
     for trace in _traces(path):
         spans = [RebuiltSpan(_early(span), span.scope_name) for span in trace.spans]
@@ -134,7 +123,7 @@ def _observed(path: Path) -> list[Observation]:
                 processor.on_end(whole[index])
             else:
                 processor.on_start(cast("Span", spans[index]))
-    return observed.all
+    return observed
 
 
 def _early(span: RecordedSpan) -> RecordedSpan:

@@ -17,7 +17,7 @@ from otel_errcompact.errors import RawError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.events import Observation
 
 FOLDER: Final = Path(__file__).parent / "pictures"
 CORPUS: Final = Path(__file__).parents[1] / "corpus"

@@ -99,7 +99,7 @@ def _page_of_trajectory(folder: Path, *texts: str) -> Path:
     path = folder / "trajectory.jsonl"
     ledger = Ledger(Options())
     file = TrajectoryFile(TrajectoryOptions(path=path))
-    ledger.add_listener(file)
+    ledger.listeners.add(file)
     with otel_errcompact.run("run-1", ledger=ledger, on_escalation=lambda _: Continue("go on")) as run:
         for text in texts:
             run.fail(text, tool="bash")
@@ -342,7 +342,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("live") / "trajectory.jsonl"
     ledger = Ledger(Options())
     file = TrajectoryFile(TrajectoryOptions(path=path))
-    ledger.add_listener(file)
+    ledger.listeners.add(file)
     with otel_errcompact.run(
         "nightly", ledger=ledger, agent="shop", on_escalation=lambda _: Continue("ask db2")
     ) as run:

@@ -12,6 +12,7 @@ from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.boundary.arguments import as_text
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.engine.events import Arrived
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError, SpanRef
 
@@ -83,7 +84,7 @@ def make_line() -> Turn:
     """Return one raw error that is handed to the trajectory file."""
     file = TrajectoryFile(TrajectoryOptions(path=new_folder() / "trajectory.jsonl"))
     raw = raw_of(TEXT)
-    return lambda: file.on_raw("0123456789abcdef0123456789abcdef", raw)
+    return lambda: file.write_raw(Arrived(run_id="0123456789abcdef0123456789abcdef", raw=raw))
 
 
 def count_lost_streaks() -> int:

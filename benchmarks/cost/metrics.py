@@ -19,7 +19,7 @@ from otel_errcompact.otel.metrics.instruments import Telemetry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.events import Observation
 
 WAITING: Final = 10_000
 HAND_OVER_US: Final = 2.0
@@ -62,7 +62,7 @@ def make_hand_over() -> Callable[[], object]:
     metered = Metered()
     metered.observe("r", 0, classes=1, tools=1)
     observation = metered.observe("r", 0, classes=1, tools=1)
-    return lambda: metered.telemetry.on_observed(observation)
+    return lambda: metered.telemetry.count_observation(observation)
 
 
 def measure(rounds: int) -> list[Row]:
@@ -88,7 +88,7 @@ def _pause(name: str, *, runs: int, classes: int, tools: int, goal: float | None
     pauses: list[float] = []
     for _ in range(COLLECTIONS):
         for observation in observations:
-            metered.telemetry.on_observed(observation)
+            metered.telemetry.count_observation(observation)
         started = time.thread_time_ns()
         for _ in range(200):
             span()

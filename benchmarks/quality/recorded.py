@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.quality.ours import OUT_OF_REACH
 from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.events import Observation
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.installation.install import current_ledger
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.errors import RawError
 
 PROSE = "prose"
@@ -55,7 +56,11 @@ class _Collector(Listener):
         self.source = ""
         self.failures: list[Failure] = []
 
-    def on_observed(self, observation: Observation) -> None:
+    def receivers(self) -> Receivers:
+        """Return what keeps failures."""
+        return {Observation: self._keep}
+
+    def _keep(self, observation: Observation) -> None:
         self.failures.append(Failure(source=self.source, raw=observation.raw, format=observation.found.facts.format))
 
 
@@ -64,7 +69,7 @@ def failures(folder: Path) -> list[Failure]:
     options = OUT_OF_REACH.model_copy(update={"trajectory": TrajectoryOptions(enabled=False)})
     collector = _Collector()
     with open_pipeline(options) as pipeline:
-        current_ledger().add_listener(collector)
+        current_ledger().listeners.add(collector)
         for path in find([folder]):
             collector.source = path.relative_to(folder).parts[0]
             for record in read(path, on_problem=lambda _: None):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from otel_errcompact.dedup.masking import mask
+from otel_errcompact.engine.events import Observation
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.engine.observations import Observation
 from otel_errcompact.errors import Location, RawError
 
 CORPUS = Path(__file__).parents[1]

@@ -16,8 +16,10 @@ from otel_errcompact.audit.line_file import LineFile
 from otel_errcompact.audit.raw_span import write_span
 from otel_errcompact.config import runs_path
 from otel_errcompact.digest import cut_middle
+from otel_errcompact.engine.events import Arrived, Began, Ended, Handled, Observation
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import SpanRef
+from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
@@ -30,13 +32,9 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace.id_generator import IdGenerator
 
-    from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.config import TrajectoryOptions
-    from otel_errcompact.engine.observations import BegunRun, Observation, Refusal, Resumed, Success
-    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.errors import RawError
-    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
-    from otel_errcompact.history.history import ErrorClass
 
 _REFUSED: Final = (
     "raw errors are kept in no file until it can be written; name another one with OTEL_ERRCOMPACT_TRAJECTORY_PATH, "
@@ -115,7 +113,18 @@ class TrajectoryFile(Listener):
         """Lines that are not in the files: given up, or waiting."""
         return self._raws.unwritten + self._runs.unwritten
 
-    def on_raw(self, run_id: str, raw: RawError) -> None:
+    def receivers(self) -> Receivers:
+        """Return what writes each kind of event."""
+        return {
+            **dict.fromkeys(life.LINES, self._write),
+            Arrived: self.write_raw,
+            Began: self._write_begin,
+            Observation: self._write_observation,
+            Handled: self._write_about_raw,
+            Ended: self._write_end,
+        }
+
+    def write_raw(self, arrived: Arrived) -> None:
         """
         Write one raw error.
 
@@ -123,77 +132,46 @@ class TrajectoryFile(Listener):
             OSError: The disk refuses; the line is kept and tried again with the next one.
         """
         number = next(self._numbers)
-        self._records.put(id(raw), number)
-        self._append(self._raws, self.encode(run_id, raw, number))
+        self._records.put(id(arrived.raw), number)
+        self._append(self._raws, self.encode(arrived.run_id, arrived.raw, number))
 
-    def on_begin(self, begun: BegunRun) -> None:
-        """Write the settings of a run."""
+    def _write_begin(self, begun: Began) -> None:
         if begun.life:
             self._lives.put(begun.run_id, begun.life)
-        self._write_life(semconv.RUN_BEGIN, life.describe_settings(begun))
+        self._write(begun)
 
-    def on_changed(self, begun: BegunRun) -> None:
-        """Write the settings that a run has from now on."""
-        self._write_life(semconv.RUN_CHANGED, life.describe_settings(begun))
+    def _write_observation(self, observation: Observation) -> None:
+        self._write_about_raw(observation)
+        if observation.taken_back:
+            attributes: life.Attributes = {
+                semconv.RUN_ID: observation.run_id,
+                semconv.GEN_AI_AGENT_NAME: observation.agent,
+                semconv.GEN_AI_TOOL_NAME: observation.raw.tool,
+                semconv.CLASSES: (observation.found.key,),
+            }
+            self._write_line(semconv.RUN_TAKEN_BACK, attributes)
 
-    def on_observed(self, observation: Observation) -> None:
-        """Write the counts of a failure."""
-        self._write_life(semconv.RUN_ERROR, life.describe_observation(observation, self._record_of(observation.raw)))
+    def _write_about_raw(self, event: Observation | Handled) -> None:
+        name, attributes = life.describe(event)
+        self._write_line(name, {**attributes, semconv.RECORD: self._records.pop(id(event.raw)) or 0})
 
-    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
-        """Write a failure inside a call that in the end succeeded."""
-        self._write_life(semconv.RUN_HANDLED, life.describe_handled(run_id, agent, self._record_of(raw), found.key))
+    def _write_end(self, ended: Ended) -> None:
+        # A run without a failure has no line.
+        if ended.report.occurrences or ended.report.handled:
+            self._write(ended)
+        self._lives.pop(ended.report.run_id)
 
-    def on_succeeded(self, success: Success) -> None:
-        """Write a success."""
-        self._write_life(semconv.RUN_SUCCESS, life.describe_success(success))
+    def _write(self, event: object) -> None:
+        self._write_line(*life.describe(event), event if isinstance(event, Escalation) else None)
 
-    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
-        """Write the classes that were resolved."""
-        self._write_life(semconv.RUN_RESOLVED, life.describe_classes(run_id, agent, tool, resolved))
-
-    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
-        """Write the class that is open again."""
-        self._write_life(semconv.RUN_TAKEN_BACK, life.describe_classes(run_id, agent, tool, (error_class,)))
-
-    def on_refused(self, refusal: Refusal) -> None:
-        """Write a refusal."""
-        self._write_life(semconv.RUN_REFUSED, life.describe_refusal(refusal))
-
-    def on_escalated(self, escalation: Escalation) -> None:
-        """Write an escalation."""
-        self._write_life(semconv.RUN_ESCALATED, life.describe_escalation(escalation), escalation)
-
-    def on_answered(self, answered: AnsweredEscalation) -> None:
-        """Write the answer to an escalation."""
-        self._write_life(semconv.RUN_ANSWERED, life.describe_answer(answered))
-
-    def on_resumed(self, resumed: Resumed) -> None:
-        """Write the message with which a human lets a run continue."""
-        self._write_life(semconv.RUN_RESUMED, life.describe_resume(resumed))
-
-    def on_run_end(self, report: RunReport) -> None:
-        """Write the end of a run that has had a failure."""
-        if report.occurrences or report.handled:
-            self._write_life(semconv.RUN_END, life.describe_end(report))
-        self._lives.pop(report.run_id)
-
-    def _record_of(self, raw: RawError) -> int:
-        return self._records.pop(id(raw)) or 0
-
-    def _write_life(
-        self,
-        event: str,
-        attributes: life.Attributes,
-        escalation: Escalation | None = None,
-    ) -> None:
+    def _write_line(self, name: str, attributes: life.Attributes, escalation: Escalation | None = None) -> None:
         if self._options.redact:
             attributes = {name: otlp_json.redact_value(value) for name, value in attributes.items()}
         attributes[semconv.LEDGER_ID] = self._ledger_id
         if (shared := self._lives.get(str(attributes[semconv.RUN_ID]))) is not None:
             attributes[semconv.LIFE_ID] = shared
         record = otlp_json.write_log_record(
-            event,
+            name,
             attributes,
             time_ns=(escalation.time_ns if escalation is not None else 0) or self._clock_ns(),
             severity=otlp_json.INFO if escalation is None else otlp_json.ERROR,

@@ -22,6 +22,7 @@ from otel_errcompact.boundary.recording import (
 from otel_errcompact.detector.operation import call_fingerprint, operation_of, runs_commands
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line
+from otel_errcompact.engine.events import Refused
 from otel_errcompact.errors import RawError
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.recorded import read_exception
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
     from otel_errcompact.boundary.scope import RunScope
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.events import Observation
 
 
 class Call:
@@ -255,15 +256,7 @@ class Call:
                 self._opened_at = scope.next_sequence()
                 self._began = self._began or scope.mark_request()
                 if scope.ledger.may_refuse(scope.run_id):
-                    self._refusal = scope.ledger.refusal(
-                        scope.run_id,
-                        self.tool,
-                        self.arguments,
-                        agent=scope.agent,
-                        directory=self._directory,
-                        now_ns=scope.clock_ns(),
-                        call=self._identify(),
-                    )
+                    self._refusal = scope.ledger.refusal(self._as_refused())
                 self._span = self._start_span()
             block.enter(self._span)
         except BaseException:  # an interrupt: the block is not entered, and so never left
@@ -315,16 +308,19 @@ class Call:
             self._refusal = ""
             return
         self._span.set_attribute(semconv.OUTCOME, semconv.REFUSED)
+        self.scope.ledger.refuse(self._as_refused())
+
+    def _as_refused(self) -> Refused:
         scope = self.scope
-        scope.ledger.refuse(
-            scope.run_id,
-            self.tool,
-            self.arguments,
+        return Refused(
+            run_id=scope.run_id,
             agent=scope.agent,
+            tool=self.tool,
+            arguments=self.arguments,
             directory=self._directory,
-            began=self._began,
-            now_ns=scope.clock_ns(),
             call=self._identify(),
+            began=self._began,
+            time_ns=scope.clock_ns(),
         )
 
     def _conclude(self, error: BaseException | None, *, control: bool) -> None:

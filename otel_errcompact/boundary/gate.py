@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.boundary.claims import keep_claiming
 from otel_errcompact.boundary.waiting import ThreadWaiter, call_beside, is_waited_for, task_waiter, within
 from otel_errcompact.digest import one_line
+from otel_errcompact.engine.events import Settled
 from otel_errcompact.engine.ladder import NO_HANDLER
 from otel_errcompact.escalator.actions import Action, Continue, FinalText, Halt, Handler, Pause
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary.waiting import Waiter
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.observations import Verdict
+    from otel_errcompact.engine.state import Verdict
     from otel_errcompact.escalator.escalation import Escalation
 
 
@@ -232,7 +233,8 @@ class Gate:
     async def _wait_elsewhere(self, waiter: Waiter, since: float) -> None:
         limit = self._ledger.options.ask_timeout_seconds
         if limit and self._clock() - since > limit:
-            self._ledger.answer_by_default(self._run_id, f"no answer of another process within {limit:g} seconds")
+            why = f"no answer of another process within {limit:g} seconds"
+            self._ledger.apply(Settled(run_id=self._run_id, action=None, message=why))
         else:
             await waiter.wait(LOOK_S)
 
@@ -302,7 +304,7 @@ class Gate:
         if self._pending() != question.escalation:
             return
         if isinstance(answer, str):  # why the handler has not answered: as without one
-            self._ledger.answer_by_default(self._run_id, answer)
+            self._ledger.apply(Settled(run_id=self._run_id, action=None, message=answer))
             self._on_answer(None)
             return
         self._ledger.answer(self._run_id, answer)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.boundary.arguments import as_name, as_text
 from otel_errcompact.boundary.call import Call
 from otel_errcompact.boundary.recording import find_tool_span
+from otel_errcompact.engine.events import Refused
 from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.escalator.escalation import Escalation
@@ -155,13 +156,15 @@ class Port:
             if not scope.ledger.may_refuse(scope.run_id):
                 return ""
             refusal = scope.ledger.refuse(
-                scope.run_id,
-                tool,
-                as_text(arguments),
-                agent=scope.agent,
-                directory=directory,
-                began=began or scope.turn_began,
-                now_ns=scope.clock_ns(),
+                Refused(
+                    run_id=scope.run_id,
+                    tool=tool,
+                    arguments=as_text(arguments),
+                    agent=scope.agent,
+                    directory=directory,
+                    began=began or scope.turn_began,
+                    time_ns=scope.clock_ns(),
+                )
             )
             return self._mark_refused(refusal, tool, call_id)
         return ""

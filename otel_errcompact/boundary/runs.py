@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary.arguments import Arguments
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.observations import Verdict
     from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.engine.state import Verdict
     from otel_errcompact.escalator.actions import Action, FinalText, Handler
     from otel_errcompact.escalator.exceptions import RunHalted
     from otel_errcompact.escalator.thresholds import Mode, Thresholds

@@ -17,6 +17,7 @@ from otel_errcompact.boundary.recording import HandedOutDigests, Recorder, count
 from otel_errcompact.boundary.rows import TOLD_FROM, IdenticalSuccesses
 from otel_errcompact.detector.control_flow import is_control_flow
 from otel_errcompact.digest import one_line
+from otel_errcompact.engine.events import Repeated, Resumed
 from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.escalator.actions import Continue, Halt, Pause, name_action, read_action
 from otel_errcompact.escalator.thresholds import MODES, Thresholds
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
+    from otel_errcompact.engine.events import Observation
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.observations import EndedRun, Observation, Verdict
+    from otel_errcompact.engine.state import EndedRun, Verdict
     from otel_errcompact.escalator.actions import Action, FinalText, Handler
     from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.escalator.exceptions import RunHalted
@@ -256,7 +258,7 @@ class RunScope:
         closed = self.ledger.next_tick()
         times = self._successes.succeed(call, result, began=began or closed, closed=closed)
         if times > 1:
-            self.ledger.repeat(self.run_id, call[0], agent=self.agent)
+            self.ledger.apply(Repeated(run_id=self.run_id, tool=call[0], agent=self.agent))
         if times >= TOLD_FROM and not self.only_observes:
             self._notice = (
                 f"{one_line(call[0], 80)}: this exact call has returned the same result {times} times in a row"
@@ -334,7 +336,7 @@ class RunScope:
     def resume(self, message: str) -> None:
         """Let the run continue with fresh counters; see `Run.resume`."""
         with self.at_boundary:
-            self.ledger.resume(self.run_id, message)
+            self.ledger.apply(Resumed(run_id=self.run_id, message=message))
             self._gate.release()
             self._take(Continue(message))
 

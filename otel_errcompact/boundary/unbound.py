@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
     from otel_errcompact.boundary.scope import RunSettings
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.events import Observation
     from otel_errcompact.errors import RawError
 
 _logger: Final = logging.getLogger(semconv.SCOPE)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from otel_errcompact.detector.operation import call_fingerprint
 from otel_errcompact.detector.outcomes import find_wait, is_worth_saying
 from otel_errcompact.digest import Situation
-from otel_errcompact.engine.observations import FailureRecord, Observation
+from otel_errcompact.engine.events import Failed, Observation
 from otel_errcompact.escalator.decision import Rows
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class FailureCounter:
         pipeline: Classifies, records and renders.
         ladder: Decides.
         limits: How much of raw errors is kept.
-        next_tick: Returns the next number of the ledger's sequence.
+        create: Returns the state of a run in which nothing has happened.
         timer: Nanoseconds for measuring our own cost.
     """
 
@@ -41,54 +42,54 @@ class FailureCounter:
         ladder: Ladder,
         limits: MemoryLimits,
         *,
-        next_tick: Callable[[], int],
+        create: Callable[[str], RunState],
         timer: Callable[[], int],
     ) -> None:
         self._pipeline = pipeline
         self._ladder = ladder
         self._limits = limits
-        self._next_tick = next_tick
+        self._create = create
         self._timer = timer
 
-    def prepare(self, raw: RawError) -> FailureRecord:
-        """Prepare what a count needs, without a lock."""
+    def prepare(self, run_id: str, raw: RawError, *, whole: bool) -> Failed:
+        """Prepare a failure for its count, without a lock."""
+        started = self._timer()
         found = self._pipeline.classify(raw)
         kind = self._pipeline.kind_of(raw, found)
         call = ""
         if raw.boundary:
             call = raw.fingerprint or call_fingerprint(raw.tool, raw.arguments, raw.directory)
-        return FailureRecord(found=found, kind=kind, call=call)
+        return Failed(run_id=run_id, raw=raw, found=found, kind=kind, call=call, whole=whole, started=started)
 
-    def count(self, state: RunState, raw: RawError, record: FailureRecord, started: int) -> tuple[Observation, Step]:
+    def count(self, state: RunState, failed: Failed, tick: int) -> tuple[object, ...]:
         """
-        Count a failure in its run.
+        Count a failure in its run; return what has come of it.
 
         Args:
             state: The run.
-            raw: The failure.
-            record: What `prepare` has returned, or a record of it.
-            started: When the compaction began, by the timer.
+            failed: What `prepare` has returned, or a record of it.
+            tick: When it is recorded.
         """
+        raw = failed.raw
         stopped = state.escalation is not None
         stopped_by = state.answer.action if stopped and state.answer is not None else None
-        tick = self._next_tick() if record.tick is None else record.tick
         agent = raw.agent or state.agent
         state.agent = state.agent or raw.agent
         recorded = self._pipeline.record(
-            state, raw, record.found, kind=record.kind, agent=agent, call=record.call, hint=record.hint, tick=tick
+            state, raw, failed.found, kind=failed.kind, agent=agent, call=failed.call, hint=failed.hint, tick=tick
         )
         error_class = recorded.error_class
         after = stopped or error_class.unlifted
         state.keep_raw(error_class.key, raw.text, self._limits)
-        stays = record.call and not record.kind.transient and not raw.stated
-        repeated = state.history.repeats.find(agent, record.call) if stays else None
+        stays = failed.call and not failed.kind.transient and not raw.stated
+        repeated = state.history.repeats.find(agent, failed.call) if stays else None
         open_ns = raw.time_ns - error_class.open_since_ns if error_class.open_since_ns else 0
         rows = Rows(
-            rejected=record.kind.rejected,
+            rejected=failed.kind.rejected,
             streak=recorded.attempts,
             repeated=repeated,
             history=state.history,
-            transient=record.kind.transient,
+            transient=failed.kind.transient,
             waited=open_ns >= state.thresholds.wait_seconds * 1_000_000_000,
             declared=not raw.stated,
         )
@@ -107,11 +108,11 @@ class FailureCounter:
             run_id=state.run_id,
             agent=agent,
             raw=raw,
-            found=record.found,
+            found=failed.found,
             outcome="after_escalation" if after else "repeat" if error_class.count > 1 else "new",
             count=error_class.count,
             streak=recorded.attempts.count,
-            kind=record.kind,
+            kind=failed.kind,
             counts=step.counts,
             taken_back=recorded.taken_back,
             text=text,
@@ -119,12 +120,15 @@ class FailureCounter:
             sent_tokens=sent_tokens,
             digest_tokens=digest_tokens,
             tick=tick,
-            call=record.call,
+            call=failed.call,
             hint=error_class.hint,
             escalation=step.escalation,
-            duration_ns=self._timer() - started,
+            duration_ns=self._timer() - failed.started,
         )
-        return observation, step
+        if failed.whole and state.history.total > 1:
+            alone: Any = self.count(self._create(failed.run_id), failed, tick)[0]
+            observation = replace(observation, text=alone.text, digest_tokens=alone.digest_tokens)
+        return (observation, *step.told)
 
     def _render(
         self,

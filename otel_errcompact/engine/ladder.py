@@ -10,8 +10,6 @@ from otel_errcompact.escalator.thresholds import ASKING
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.engine.state import RunState
     from otel_errcompact.errors import SpanRef
@@ -43,6 +41,11 @@ class Step(NamedTuple):
     answered: AnsweredEscalation | None = None
     """The answer, where no handler is asked."""
 
+    @property
+    def told(self) -> tuple[object, ...]:
+        """What listeners are told of it."""
+        return () if self.escalation is None else tuple(filter(None, (self.escalation, self.answered)))
+
 
 class Ladder:
     """
@@ -52,12 +55,10 @@ class Ladder:
 
     Args:
         pipeline: Renders what an escalation shows.
-        next_tick: Returns the next number of the ledger's sequence.
     """
 
-    def __init__(self, pipeline: Pipeline, next_tick: Callable[[], int]) -> None:
+    def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
-        self._next_tick = next_tick
 
     def climb(
         self,
@@ -100,7 +101,7 @@ class Ladder:
         return step._replace(answered=self.answer(state, "unhandled", "", tick, by_default=True))
 
     def answer(
-        self, state: RunState, action: ActionName, message: str, tick: int = 0, *, by_default: bool = False
+        self, state: RunState, action: ActionName, message: str, tick: int, *, by_default: bool = False
     ) -> AnsweredEscalation | None:
         """
         Answer the open escalation; return None if nothing changes.
@@ -109,7 +110,6 @@ class Ladder:
         """
         if state.escalation is None or (state.answer is not None and state.answer.action == action):
             return None
-        tick = tick or self._next_tick()
         state.asker = ""
         by_default = by_default or action == "unhandled"
         answered = AnsweredEscalation(
@@ -123,18 +123,7 @@ class Ladder:
             state.escalation = state.answer = None
         return answered
 
-    def resume(self, state: RunState, message: str) -> AnsweredEscalation | None:
-        """
-        Let a run continue with fresh counters.
-
-        Return the answer to the open escalation, or None where none is open.
-        """
-        answered = self.answer(state, "continue", message)
-        if answered is None:
-            state.resume(message)
-        return answered
-
-    def answer_by_default(self, state: RunState, message: str) -> AnsweredEscalation | None:
+    def answer_by_default(self, state: RunState, message: str, tick: int) -> AnsweredEscalation | None:
         """
         Answer the open escalation as without a handler.
 
@@ -143,7 +132,7 @@ class Ladder:
         if state.escalation is None or state.answer is not None:
             return None
         action: ActionName = "halt" if state.escalation.halts and state.can_halt else "unhandled"
-        return self.answer(state, action, message, by_default=True)
+        return self.answer(state, action, message, tick, by_default=True)
 
     def _escalation(
         self,

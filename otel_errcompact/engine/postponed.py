@@ -14,6 +14,8 @@ from otel_errcompact.runtime.forks import reset_in_child
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from otel_errcompact.engine.events import Event
+
 
 class PostponedCounts:
     """
@@ -23,28 +25,30 @@ class PostponedCounts:
 
     Args:
         is_held: Whether this thread is at work on a run.
+        apply: Counts an event.
     """
 
-    def __init__(self, is_held: Callable[[str], bool]) -> None:
+    def __init__(self, is_held: Callable[[str], bool], apply: Callable[[Event], object]) -> None:
         self._is_held = is_held
-        self._waiting: deque[tuple[str, Callable[[], object]]] = deque()
+        self._apply = apply
+        self._waiting: deque[Event] = deque()
         reset_in_child(self._forget)
 
-    def add(self, run_id: str, count: Callable[[], object]) -> None:
-        """Call `count` once the run is whole again."""
-        self._waiting.append((run_id, count))
+    def add(self, event: Event) -> None:
+        """Count an event once its run is whole again."""
+        self._waiting.append(event)
 
     def run(self) -> None:
         """Make the due counts, oldest first, until a run is still held."""
         while self._waiting:
             try:
-                run_id, count = self._waiting.popleft()
+                event = self._waiting.popleft()
             except IndexError:  # another thread was faster
                 return
-            if self._is_held(run_id):
-                self._waiting.appendleft((run_id, count))
+            if self._is_held(event.run_id):
+                self._waiting.appendleft(event)
                 return
-            count()
+            self._apply(event)
 
     def _forget(self) -> None:
         self._waiting.clear()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Operation
+    from otel_errcompact.errors import Operation, RawError
 
 
 @lru_cache(maxsize=1_024)
@@ -25,3 +25,9 @@ def redact_operation(operation: Operation) -> Operation:
         if (name, targets) == (operation.name, operation.targets)
         else replace(operation, name=name, targets=targets)
     )
+
+
+def redact_target(raw: RawError) -> RawError:
+    """Return a raw error without secrets in its operation."""
+    operation = redact_operation(raw.operation)
+    return raw if operation == raw.operation else replace(raw, operation=operation)

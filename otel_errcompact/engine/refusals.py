@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from otel_errcompact.detector.operation import call_fingerprint
 from otel_errcompact.digest import render_refusal
-from otel_errcompact.engine.observations import Refusal
 from otel_errcompact.escalator.decision import Rows
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.digest import DigestOptions
-    from otel_errcompact.engine.ladder import Ladder, Step
+    from otel_errcompact.engine.events import Refused
+    from otel_errcompact.engine.ladder import Ladder
     from otel_errcompact.engine.state import RunState
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.history.repeats import RepeatedCall
@@ -22,11 +23,9 @@ if TYPE_CHECKING:
 class RefusedCall:
     """A call that has failed before and is not made again."""
 
-    tool: str
-    arguments: str
-    agent: str
-    directory: str
-    fingerprint: str
+    call: Refused
+    """The call, named completely."""
+
     repeated: RepeatedCall
     error_class: ErrorClass
     """The class of its newest failure."""
@@ -47,54 +46,42 @@ class RefusedCall:
             options=options,
         )
 
-    def count(self, state: RunState, ladder: Ladder, *, began: int, tick: int, now_ns: int) -> tuple[Refusal, Step]:
+    def count(self, state: RunState, ladder: Ladder, options: DigestOptions, tick: int) -> tuple[object, ...]:
         """Count the refusal as an attempt of the loop, not an occurrence."""
-        repeated = self.repeated
-        repeated.attempts.fail(began or tick, tick)
+        repeated, began = self.repeated, self.call.began or tick
+        repeated.attempts.fail(began, tick)
         rows = Rows(rejected=False, streak=None, repeated=repeated, history=state.history)
-        step = ladder.climb(state, self.error_class, rows, arguments=self.arguments, began=began or tick, tick=tick)
-        counted = Refusal(
-            run_id=state.run_id,
-            agent=self.agent,
-            tool=self.tool,
-            arguments=self.arguments,
+        step = ladder.climb(state, self.error_class, rows, arguments=self.call.arguments, began=began, tick=tick)
+        counted = replace(
+            self.call,
+            tick=tick,
             key=self.error_class.key,
             failures=repeated.failed,
             count=repeated.attempts.count,
-            directory=self.directory,
-            call=self.fingerprint,
-            began=began,
-            tick=tick,
-            time_ns=now_ns,
+            text=self.render(state, options),
             escalation=step.escalation,
         )
-        return counted, step
+        return (counted, *step.told)
 
 
-def find_refused(
-    state: RunState | None, tool: str, arguments: str, *, agent: str, directory: str, now_ns: int, call: str = ""
-) -> RefusedCall | None:
+def find_refused(state: RunState | None, call: Refused) -> RefusedCall | None:
     """
     Return the call if it is refused, or None.
 
     Args:
         state: The run; None if it is unknown.
-        tool: The tool's name.
-        arguments: The call's arguments as JSON.
-        agent: Whose call it is; the run's agent if empty.
-        directory: The call's working directory.
-        now_ns: The time in nanoseconds since the epoch; 0 if unknown.
-        call: The call's fingerprint; that of tool, arguments and directory if empty.
+        call: The call, not counted yet.
     """
     # A fingerprint costs more than all else of a healthy call.
     if state is None or not state.history.repeats or state.mode == "observe" or not state.attended:
         return None
-    agent = agent or state.agent
-    call = call or call_fingerprint(tool, arguments, directory)
-    repeated = state.history.repeats.find(agent, call) if call else None
-    if repeated is None or not repeated.is_refused(state.thresholds.refuse, state.thresholds.refuse_seconds, now_ns):
+    agent = call.agent or state.agent
+    fingerprint = call.call or call_fingerprint(call.tool, call.arguments, call.directory)
+    repeated = state.history.repeats.find(agent, fingerprint) if fingerprint else None
+    thresholds = state.thresholds
+    if repeated is None or not repeated.is_refused(thresholds.refuse, thresholds.refuse_seconds, call.time_ns):
         return None
     error_class = state.history.get(repeated.key)
     if error_class is None:
         return None
-    return RefusedCall(tool, arguments, agent, directory, call, repeated, error_class)
+    return RefusedCall(replace(call, agent=agent, call=fingerprint), repeated, error_class)

@@ -73,6 +73,21 @@ class RunReport(FrozenModel, checks=False):
 
     escalations: tuple[AnsweredEscalation, ...]
 
+    @property
+    def class_count(self) -> int:
+        """How many classes are in the account."""
+        return len(self.classes)
+
+    @property
+    def escalation_count(self) -> int:
+        """How many escalations are in the account."""
+        return len(self.escalations)
+
+    @property
+    def recovered_count(self) -> int:
+        """How many classes are recovered."""
+        return sum(found.status == "RECOVERED" for found in self.classes)
+
     def to_markdown(self) -> str:
         """Return the report as a Markdown document."""
         head = [

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import OrderedDict
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from otel_errcompact.digest import cut_middle
-from otel_errcompact.engine.observations import CONTINUES, BegunRun, Standing, Verdict
+from otel_errcompact.digest import ALL_FORGOTTEN, cut_middle
+from otel_errcompact.engine.events import Began
 from otel_errcompact.engine.pipeline import FailureMemory
 from otel_errcompact.engine.report import Result, RunReport, report_class
+from otel_errcompact.history.history import History
 from otel_errcompact.runtime.processes import THIS_PROCESS, has_ended
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from otel_errcompact.config import Options
     from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.escalator.thresholds import Mode, Threshold, Thresholds
@@ -21,6 +26,38 @@ if TYPE_CHECKING:
 
 ASKER_SILENT_NS: Final = 30_000_000_000
 """Half a minute: how long a process that asks a human may be silent before another one asks."""
+
+
+Standing = Literal["carry_on", "pending", "halt", "pause"]
+"""Whether a run may continue: it may, its escalation has no answer yet, or the answer has stopped it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a run may continue, and why not."""
+
+    standing: Standing = "carry_on"
+    escalation: Escalation | None = None
+    reason: str = ""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the next gate stops the run."""
+        return self.standing in {"pending", "halt", "pause"}
+
+
+CONTINUES: Final = Verdict()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRun:
+    """A run after its end."""
+
+    report: RunReport
+    verdict: Verdict
+    digest: str
+    raw: Callable[[str], str | None]
+    """Returns the newest raw error of the class whose key starts with a text; None if there is none."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -153,20 +190,14 @@ class RunState(FailureMemory):
         self.asker, self.asker_until_ns = me, now_ns + ASKER_SILENT_NS
         return True
 
-    def count_handled(self) -> None:
-        """Count a failure inside a call that succeeded in the end."""
-        self.handled += 1
-
-    def count_repeat(self) -> None:
-        """Count an identical call that succeeded again with the same result."""
-        self.repeats += 1
-
-    def leave(self) -> bool:
+    def leave(self, *, failed: bool) -> bool:
         """
         Leave the run; return whether other processes have it open.
 
-        Those that have ended without leaving, as a process that is killed, have left it too.
+        Those that have ended without leaving, as a process that is killed, have left it too. `failed` says whether the
+        run itself has failed.
         """
+        self.failed = self.failed or failed
         if self.asker == THIS_PROCESS.name:
             self.asker = ""
         self.members = {name for name in self.members if name != THIS_PROCESS.name and not has_ended(name)}
@@ -222,9 +253,9 @@ class RunState(FailureMemory):
         """Return the block of recent errors, with the escalation that stands."""
         return pipeline.render_block(self, escalation=self.escalation, unhandled=self.unhandled, guidance=self.guidance)
 
-    def settings(self, tick: int, *, agent: str = "", time_ns: int = 0) -> BegunRun:
+    def settings(self, tick: int, *, kind: type[Began] = Began, agent: str = "", time_ns: int = 0) -> Began:
         """Return the settings of the run for listeners."""
-        return BegunRun(
+        return kind(
             run_id=self.run_id,
             agent=agent or self.agent,
             thresholds=self.thresholds,
@@ -274,3 +305,13 @@ class RunState(FailureMemory):
         if self.history.evicted_unresolved or any(not (found.resolved or found.overcome) for found in self.history):
             return "unresolved"
         return "recovered" if self.history.total else "clean"
+
+
+def create_run(run_id: str, options: Options, *, is_shared: bool) -> RunState:
+    """Return the state of a run in which nothing has happened."""
+    history = History(max_classes=options.memory.classes_per_run)
+    created = RunState(run_id=run_id, agent="", thresholds=options.thresholds, mode=options.mode, history=history)
+    if is_shared:  # what another process has counted, the agent of this one has not read
+        created.shown = ALL_FORGOTTEN
+        created.life = uuid.uuid4().hex[:16]
+    return created

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary.call import Call
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.observations import Verdict
     from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.engine.state import Verdict
     from otel_errcompact.hosts.calls import HostCall, HostResult
 
 MAX_RUNS: Final = 1_000

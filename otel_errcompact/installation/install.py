@@ -111,7 +111,7 @@ class Installation:
                 return
             for listener in (self.telemetry, self.trajectory):
                 if listener is not None:
-                    self.ledger.remove_listener(listener)
+                    self.ledger.listeners.remove(listener)
                     listener.close()
             if self.trajectory is not None:
                 atexit.unregister(self.trajectory.close)
@@ -474,11 +474,11 @@ def _listen(
     if options.trajectory.enabled:
         resource = getattr(tracers, "resource", None) or _resource(service_name)
         trajectory = TrajectoryFile(options.trajectory, resource=resource, guard=ledger.guard)
-        ledger.add_listener(trajectory)
+        ledger.listeners.add(trajectory)
         # Before the SDK's own, which are registered earlier: what is lost then is in the last export of the metrics.
         atexit.register(trajectory.close)
     telemetry = Telemetry(meters, ledger, options.telemetry, logger_provider=loggers)
-    ledger.add_listener(telemetry)
+    ledger.listeners.add(telemetry)
     return telemetry, trajectory
 
 

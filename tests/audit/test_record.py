@@ -25,6 +25,7 @@ from otel_errcompact import Continue, Halt, Options, Pause, Thresholds
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.boundary.scope import RunScope
 from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.events import Arrived
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.exceptions import RunHalted
@@ -75,7 +76,7 @@ class Recorded:
         self.clock_ns = lambda: next(clock)
         self.ledger = Ledger(Options(**options))
         self.file = TrajectoryFile(TrajectoryOptions(path=path), clock_ns=self.clock_ns)
-        self.ledger.add_listener(self.file)
+        self.ledger.listeners.add(self.file)
 
     def run(self, run_id: str = "run-1", **settings: Any) -> otel_errcompact.Run:
         scope = RunScope(run_id, agent="shop", ledger=self.ledger, clock_ns=self.clock_ns, **settings)
@@ -304,7 +305,7 @@ class TestLost:
 
     def test_raw_errors_alone(self, recorded: Recorded) -> None:
         """A file of an earlier release has raw errors and nothing else, and is read as before."""
-        recorded.file.on_raw("run-1", run_raw(recorded))
+        recorded.file.write_raw(Arrived(run_id="run-1", raw=run_raw(recorded)))
         assert not any(isinstance(record, RecordedLife) for record in read(recorded.path, on_problem=print))
         (played,) = read_back(recorded.path)
         assert played.failures == 1
@@ -361,7 +362,7 @@ class TestSeveral:
         recorded = Recorded(tmp_path / "trajectory.jsonl")
         recorded.file = TrajectoryFile(TrajectoryOptions(path=recorded.path, max_bytes=65_536, backups=3))
         recorded.ledger = Ledger()
-        recorded.ledger.add_listener(recorded.file)
+        recorded.ledger.listeners.add(recorded.file)
         with recorded.run() as run:
             for number in range(3):
                 fails(run, TEXTS[0] + "x" * 30_000, query=number)

@@ -23,6 +23,7 @@ from otel_errcompact import Continue, Halt, Options
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.boundary.scope import RunScope
 from otel_errcompact.config import TrajectoryOptions, runs_path
+from otel_errcompact.engine.events import Arrived
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.exceptions import RunHalted
@@ -64,7 +65,7 @@ class Process:
         self.backend = open_backend(address)
         self.ledger = Ledger(Options(**options), backend=self.backend)
         self.file = TrajectoryFile(TrajectoryOptions(path=path), clock_ns=clock_ns)
-        self.ledger.add_listener(self.file)
+        self.ledger.listeners.add(self.file)
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -293,7 +294,7 @@ def test_killed_before_it_has_counted(join: Callable[..., Process]) -> None:
     first, second = join(), join()
     one = first.open()
     first.fails(one)
-    second.file.on_raw("run-1", RawError(text=TEXTS[0], tool="db", time_ns=second.clock_ns()))
+    second.file.write_raw(Arrived(run_id="run-1", raw=RawError(text=TEXTS[0], tool="db", time_ns=second.clock_ns())))
     (open_,) = read_back(first.path)
     assert (open_.failures, open_.lacks) == (2, "no end was recorded")
     first.close(one)

@@ -30,6 +30,7 @@ from otel_errcompact.audit.line_file import MAX_PENDING
 from otel_errcompact.audit.otlp_json import build_span_envelope
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.events import Arrived
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import Operation, RawError, SpanRef
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
@@ -218,7 +219,7 @@ class TestWhole:
         """Where the span limits cut the stack trace, the file still has it whole."""
         provider = TracerProvider(span_limits=SpanLimits(max_attribute_length=40), shutdown_on_exit=False)
         ledger = Ledger()
-        ledger.add_listener(TrajectoryFile(TrajectoryOptions(path=path)))
+        ledger.listeners.add(TrajectoryFile(TrajectoryOptions(path=path)))
         provider.add_span_processor(ErrorCompactionSpanProcessor(ledger))
         error = ValueError("the value 17 is too large for this column")
         with pytest.raises(ValueError, match="17"), provider.get_tracer("app").start_as_current_span("work"):
@@ -231,7 +232,7 @@ class TestWhole:
     def test_larger_than_a_file(self, path):
         """A text that is larger than a whole file loses its middle, visibly."""
         sink = TrajectoryFile(TrajectoryOptions(path=path, max_bytes=65_536))
-        sink.on_raw("r", raw("a" * 50_000 + "b" * 50_000))
+        sink.write_raw(Arrived(run_id="r", raw=raw("a" * 50_000 + "b" * 50_000)))
         assert path.stat().st_size < 65_536
         text = kept(lines(path)[0])
         assert text == (
@@ -244,7 +245,7 @@ class TestWhole:
         sink = TrajectoryFile(TrajectoryOptions(path=path, max_bytes=65_536))
         encoded: list[int] = []
         monkeypatch.setattr(otlp_json, "quote", spied_quote(encoded))
-        sink.on_raw("r", raw("a" * 1_000 + character * 63_000))
+        sink.write_raw(Arrived(run_id="r", raw=raw("a" * 1_000 + character * 63_000)))
         assert kept(lines(path)[0]).startswith("a" * 1_000 + character * 1_048 + "\n... 59904 characters cut: ")
         assert path.stat().st_size < 65_536
         assert sum(encoded) < 4 * 65_536
@@ -253,7 +254,7 @@ class TestWhole:
         """What redaction takes away does not count."""
         key = "-----BEGIN PRIVATE KEY-----\n" + "aB3d" * 20_000 + "\n-----END PRIVATE KEY-----"
         sink = TrajectoryFile(TrajectoryOptions(path=path, max_bytes=65_536, redact=True))
-        sink.on_raw("r", raw(f"cannot read {key} from the file"))
+        sink.write_raw(Arrived(run_id="r", raw=raw(f"cannot read {key} from the file")))
         assert "characters cut" not in kept(lines(path)[0])
 
     @given(st.text(min_size=1, max_size=20), st.integers(1, 3_000), st.integers(1, 100_000))
@@ -278,21 +279,21 @@ class TestFile:
     def test_one_line_per_failure(self, sink, path):
         """Each failure is one line, there as soon as it happened."""
         for number in range(3):
-            sink.on_raw("r", raw(f"no {number}"))
+            sink.write_raw(Arrived(run_id="r", raw=raw(f"no {number}")))
             assert len(lines(path)) == number + 1
         assert [kept(line) for line in lines(path)] == ["no 0", "no 1", "no 2"]
 
     def test_listens_to_a_ledger(self, sink, path):
         """It hears of counted and of handled failures, before anything else is done with them."""
         ledger = Ledger()
-        ledger.add_listener(sink)
+        ledger.listeners.add(sink)
         ledger.observe("r", raw("counted"))
         ledger.handled("r", raw("handled"))
         assert [kept(line) for line in lines(path)] == ["counted", "handled"]
 
     def test_private(self, sink, path):
         """Only the owner may read the file."""
-        sink.on_raw("r", raw())
+        sink.write_raw(Arrived(run_id="r", raw=raw()))
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
     def test_becomes_private(self, sink, path):
@@ -300,7 +301,7 @@ class TestFile:
         path.parent.mkdir()
         path.write_text("")
         path.chmod(0o664)
-        sink.on_raw("r", raw())
+        sink.write_raw(Arrived(run_id="r", raw=raw()))
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
     @pytest.fixture
@@ -319,12 +320,12 @@ class TestFile:
         """Another user's file that cannot be made private holds no raw error."""
         monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
         with pytest.raises(PermissionError, match="another user's file"):
-            sink.on_raw("r", raw())
+            sink.write_raw(Arrived(run_id="r", raw=raw()))
         assert path.read_text() == ""
 
     def test_file_system_without_permissions(self, sink, path, without_permissions):
         """Some have none of their own: raw errors are kept there all the same."""
-        sink.on_raw("r", raw("first"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("first")))
         assert [kept(line) for line in lines(path)] == ["first"]
 
     @pytest.mark.parametrize("is_read", [True, False], ids=["with a reader", "without a reader"])
@@ -334,7 +335,7 @@ class TestFile:
         os.mkfifo(path)
         reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if is_read else None
         with pytest.raises(OSError, match="regular file only"):
-            sink.on_raw("r", raw())
+            sink.write_raw(Arrived(run_id="r", raw=raw()))
         if reader is not None:
             assert os.read(reader, 1) == b""
             os.close(reader)
@@ -346,30 +347,30 @@ class TestFile:
         path.parent.mkdir()
         path.symlink_to(other)
         with pytest.raises(OSError, match="regular file only"):
-            sink.on_raw("r", raw())
+            sink.write_raw(Arrived(run_id="r", raw=raw()))
         assert other.read_text() == "precious"
 
     def test_no_device(self):
         """Nor does a device."""
         with pytest.raises(OSError, match="regular file only"):
-            TrajectoryFile(TrajectoryOptions(path=Path(os.devnull))).on_raw("r", raw())
+            TrajectoryFile(TrajectoryOptions(path=Path(os.devnull))).write_raw(Arrived(run_id="r", raw=raw()))
 
     def test_a_file_after_a_link(self, sink, path, tmp_path):
         """What was refused is kept, and written once a file is there."""
         path.parent.mkdir()
         path.symlink_to(tmp_path / "other")
         with pytest.raises(OSError, match="regular file only"):
-            sink.on_raw("r", raw("first"))
+            sink.write_raw(Arrived(run_id="r", raw=raw("first")))
         path.unlink()
-        sink.on_raw("r", raw("second"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("second")))
         assert [kept(line) for line in lines(path)] == ["first", "second"]
 
     def test_appends(self, sink, path):
         """What is there already stays."""
-        sink.on_raw("r", raw("first"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("first")))
         sink.close()
         sink.close()
-        TrajectoryFile(TrajectoryOptions(path=path)).on_raw("r", raw("second"))
+        TrajectoryFile(TrajectoryOptions(path=path)).write_raw(Arrived(run_id="r", raw=raw("second")))
         assert [kept(line) for line in lines(path)] == ["first", "second"]
 
     def test_relative_path(self, in_tmp):
@@ -387,7 +388,7 @@ class TestFile:
             return write(file, data)
 
         monkeypatch.setattr(os, "write", watched)
-        sink.on_raw("r", raw())
+        sink.write_raw(Arrived(run_id="r", raw=raw()))
         assert seen == [True]
         assert otel_context.get_value(_SUPPRESS_INSTRUMENTATION_KEY) is None
 
@@ -398,7 +399,7 @@ class TestRotation:
 
     def fill(self, sink: TrajectoryFile, number: int) -> None:
         """A line of more than half a file."""
-        sink.on_raw("r", raw(f"no {number}" + "x" * 40_000))
+        sink.write_raw(Arrived(run_id="r", raw=raw(f"no {number}" + "x" * 40_000)))
 
     def test_bounded(self, path):
         """A full file becomes `.1`, and so on; the oldest goes."""
@@ -435,9 +436,9 @@ class TestRotation:
     def test_rotated_by_another_process(self, path):
         """A file that another process has moved away is left to it: the next line goes to the new one."""
         sink = TrajectoryFile(self.options(path))
-        sink.on_raw("r", raw("first"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("first")))
         path.rename(path.with_name("moved"))
-        sink.on_raw("r", raw("second"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("second")))
         assert [kept(line) for line in lines(path)] == ["second"]
 
     def test_another_process_is_moving_it(self, path, monkeypatch):
@@ -450,7 +451,7 @@ class TestRotation:
 
     def test_lock(self, sink, path):
         """A file that another one has locked is not locked again."""
-        sink.on_raw("r", raw())
+        sink.write_raw(Arrived(run_id="r", raw=raw()))
         with path.open() as one, path.open() as two:
             assert line_file._locked(one.fileno())
             assert not line_file._locked(two.fileno())
@@ -475,7 +476,7 @@ class TestDiskErrors:
         """A full disk is counted and said once, and the agent gets its digest all the same."""
         monkeypatch.setattr(Guard, "strict", False)
         ledger = Ledger()
-        ledger.add_listener(sink)
+        ledger.listeners.add(sink)
         assert "KeyError" in ledger.observe("r", raw()).text
         assert ledger.guard.failures == {"trajectory": 3}  # the raw error, the run's begin, what became of it
         (record,) = caplog.records
@@ -487,9 +488,9 @@ class TestDiskErrors:
         """What could not be written is written with the next failure, in order."""
         for number in range(2):
             with pytest.raises(OSError, match="No space"):
-                sink.on_raw("r", raw(f"no {number}"))
+                sink.write_raw(Arrived(run_id="r", raw=raw(f"no {number}")))
         full_disk.clear()
-        sink.on_raw("r", raw("no 2"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("no 2")))
         assert [kept(line) for line in lines(path)] == ["no 0", "no 1", "no 2"]
         assert sink.dropped == 0
 
@@ -497,9 +498,9 @@ class TestDiskErrors:
         """What waits does not pile up: the oldest is given up, and that is counted."""
         for number in range(MAX_PENDING + 2):
             with pytest.raises(OSError, match="No space"):
-                sink.on_raw("r", raw(f"no {number}"))
+                sink.write_raw(Arrived(run_id="r", raw=raw(f"no {number}")))
         full_disk.clear()
-        sink.on_raw("r", raw("the last"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("the last")))
         assert len(lines(path)) == MAX_PENDING
         assert kept(lines(path)[-1]) == "the last"
         assert sink.dropped == 3
@@ -510,11 +511,11 @@ class TestDiskErrors:
         sink = TrajectoryFile(TrajectoryOptions(path=path), guard=guard)
         for number in range(3):
             with pytest.raises(OSError, match="No space"):
-                sink.on_raw("r", raw(f"no {number}"))
+                sink.write_raw(Arrived(run_id="r", raw=raw(f"no {number}")))
         sink.close()
         assert guard.failures == {"trajectory_dropped": 3}
         with pytest.raises(OSError, match="No space"):
-            sink.on_raw("r", raw("no 3"))
+            sink.write_raw(Arrived(run_id="r", raw=raw("no 3")))
         full_disk.clear()
         sink.close()
         assert [kept(line) for line in lines(path)] == ["no 3"]
@@ -524,11 +525,11 @@ class TestDiskErrors:
         """What is told besides gives way to raw errors."""
         monkeypatch.setattr(Guard, "strict", False)
         ledger = Ledger()
-        ledger.add_listener(sink)
+        ledger.listeners.add(sink)
         for number in range(MAX_PENDING):
             ledger.observe("r", raw(f"no {number}"))
         full_disk.clear()
-        sink.on_raw("r", raw("the last"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("the last")))
         assert [kept(line) for line in lines(path)] == [
             *(f"no {number}" for number in range(1, MAX_PENDING)),
             "the last",
@@ -539,16 +540,16 @@ class TestDiskErrors:
         (tmp_path / "file").write_text("")
         sink = TrajectoryFile(TrajectoryOptions(path=tmp_path / "file" / "t.jsonl"))
         with pytest.raises(OSError, match="file"):
-            sink.on_raw("r", raw())
+            sink.write_raw(Arrived(run_id="r", raw=raw()))
 
     def test_short_write(self, sink, path, monkeypatch):
         """A line that was written in part is ended and written again, so that only its torn piece is lost."""
         write = os.write
         monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:10]))
         with pytest.raises(OSError, match="only 10 of"):
-            sink.on_raw("r", raw("whole"))
+            sink.write_raw(Arrived(run_id="r", raw=raw("whole")))
         monkeypatch.setattr(os, "write", write)
-        sink.on_raw("r", raw("next"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("next")))
         torn, *rest = path.read_bytes().split(b"\n")[:-1]
         assert torn == b'{"resource'
         assert [kept(json.loads(line)) for line in rest] == ["whole", "next"]
@@ -566,7 +567,7 @@ class TestManyWriters:
 
         def work(number: int) -> None:
             for step in range(25):
-                sink.on_raw("r", raw(f"{number}-{step}"))
+                sink.write_raw(Arrived(run_id="r", raw=raw(f"{number}-{step}")))
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(work, range(8)))
@@ -580,7 +581,7 @@ class TestManyWriters:
         def work(number: int) -> None:
             sink = TrajectoryFile(TrajectoryOptions(path=path, max_bytes=65_536, backups=40))
             for step in range(60):
-                sink.on_raw("r", raw(f"{number}-{step} " + "x" * 4_000))
+                sink.write_raw(Arrived(run_id="r", raw=raw(f"{number}-{step} " + "x" * 4_000)))
 
         children = []
         for number in range(4):
@@ -600,11 +601,11 @@ class TestManyWriters:
     @needs_fork
     def test_fork(self, sink, path, monkeypatch):
         """A child process opens the file anew, and leaves what waits to its parent."""
-        sink.on_raw("r", raw("parent"))
+        sink.write_raw(Arrived(run_id="r", raw=raw("parent")))
         sink._raws._pending.append(b"waits\n")
         child = os.fork()
         if child == 0:
-            sink.on_raw("r", raw("child"))
+            sink.write_raw(Arrived(run_id="r", raw=raw("child")))
             os._exit(len(sink._raws._pending))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert [kept(line) for line in lines(path)] == ["parent", "child"]

@@ -10,9 +10,9 @@ from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
+from otel_errcompact.engine.events import Arrived
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.engine.observations import Observation
 from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
@@ -219,28 +219,14 @@ def test_an_error_result_is_whole_on_the_span_too(
     assert (tool.attributes or {})["process.exit.code"] == 127
 
 
-class Truth(Listener):
-    """Keeps what the ledger observed."""
-
-    def __init__(self) -> None:
-        self.raw: list[RawError] = []
-        self.observed: list[Observation] = []
-
-    def on_raw(self, run_id: str, raw: RawError) -> None:
-        self.raw.append(raw)
-
-    def on_observed(self, observation: Observation) -> None:
-        self.observed.append(observation)
-
-
 def test_without_tracing_nothing_is_lost(ledger: Ledger) -> None:
     """The agent gets its digest and the audit sink its raw error although no span exists."""
-    truth = Truth()
-    ledger.add_listener(truth)
+    kept: list[RawError] = []
+    ledger.listeners.add(Listener({Arrived: lambda arrived: kept.append(arrived.raw)}))
     with errcompact.run("r", agent="shop", ledger=ledger) as run, run.tool("query", call_id="c1") as call:
         query("orders")
     assert call.failed
-    (error,) = truth.raw
+    (error,) = kept
     assert error.text.endswith("KeyError: 'orders'\n")
     assert (error.tool, error.call_id, error.agent, error.span) == ("query", "c1", "shop", None)
 
@@ -287,22 +273,22 @@ def test_an_exception_that_cannot_be_printed_is_still_a_failure(ledger: Ledger) 
 
 def test_arguments_that_are_no_json_are_taken_by_their_text(ledger: Ledger) -> None:
     """Whatever a tool is called with can be told apart."""
-    truth = Truth()
-    ledger.add_listener(truth)
+    kept: list[RawError] = []
+    ledger.listeners.add(Listener({Arrived: lambda arrived: kept.append(arrived.raw)}))
     with errcompact.run("r", ledger=ledger) as run, run.tool("query", arguments={"path": object}):
         query("orders")
-    assert truth.raw[0].arguments == '{"path": "<class \'object\'>"}'
+    assert kept[0].arguments == '{"path": "<class \'object\'>"}'
 
 
 def test_arguments_that_cannot_be_written_down_are_unknown(ledger: Ledger) -> None:
     """Cyclic arguments do not stop the call."""
     cyclic: dict[str, object] = {}
     cyclic["self"] = cyclic
-    truth = Truth()
-    ledger.add_listener(truth)
+    kept: list[RawError] = []
+    ledger.listeners.add(Listener({Arrived: lambda arrived: kept.append(arrived.raw)}))
     with errcompact.run("r", ledger=ledger) as run, run.tool("query", arguments=cyclic):
         query("orders")
-    assert truth.raw[0].arguments == ""
+    assert kept[0].arguments == ""
 
 
 def test_a_failure_that_passes_through_two_calls_counts_once(ledger: Ledger) -> None:

@@ -17,9 +17,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import otel_errcompact as errcompact
 from otel_errcompact.boundary import recording
 from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
+from otel_errcompact.engine.events import Observation
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.engine.observations import Observation
 from otel_errcompact.engine.report import RunReport
 from otel_errcompact.installation import install as installation
 from otel_errcompact.otel.logs import records
@@ -29,15 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+
 InMemory: Any = getattr(sdk_export, "InMemoryLogRecordExporter", None) or sdk_export.InMemoryLogExporter
-
-
-class Counted(Listener):
-    def __init__(self, messages: list[str]) -> None:
-        self.messages = messages
-
-    def on_observed(self, observation: Observation) -> None:
-        self.messages.append(observation.raw.message)
 
 
 class App:
@@ -226,7 +219,9 @@ class TestInstalled:
             tracer_provider=TracerProvider(shutdown_on_exit=False), logger_provider=loggers, ledger=Ledger()
         )
         counted: list[str] = []
-        installed.ledger.add_listener(Counted(counted))
+        installed.ledger.listeners.add(
+            Listener({Observation: lambda observation: counted.append(observation.raw.message)})
+        )
         loggers.get_logger("app").emit(event_name="exception", attributes={"exception.message": "boom"}, timestamp=7)
         assert counted == ["boom"]
         assert make_app

@@ -13,19 +13,11 @@ from hypothesis import strategies as st
 import otel_errcompact as errcompact
 from otel_errcompact import compacted
 from otel_errcompact.boundary.functions import _Signature
+from otel_errcompact.engine.events import Observation
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.engine.observations import Observation
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation.install import current_ledger
-
-
-class Counted(Listener):
-    def __init__(self, texts: list[str]) -> None:
-        self.texts = texts
-
-    def on_observed(self, observation: Observation) -> None:
-        self.texts.append(observation.text)
 
 
 def divide(a: int, b: int = 0) -> float:
@@ -102,15 +94,15 @@ async def test_the_decorator_takes_coroutine_functions(ledger: Ledger) -> None:
 def test_without_a_run_the_failure_is_counted_all_the_same() -> None:
     """Code that opened no run still gets a digest; it is counted in the process's own ledger, which keeps no run."""
     counted: list[str] = []
-    listener = Counted(counted)
-    current_ledger().add_listener(listener)
+    listener = Listener({Observation: lambda observation: counted.append(observation.text)})
+    current_ledger().listeners.add(listener)
 
     @compacted
     def parse(text: str) -> int:
         return int(text)
 
     assert str(parse("eight")).startswith("[ValueError] at parse (")
-    current_ledger().remove_listener(listener)
+    current_ledger().listeners.remove(listener)
     assert (len(counted), current_ledger().store.run_ids()) == (1, ())
 
 

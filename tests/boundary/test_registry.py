@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import threading
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -13,12 +14,15 @@ from opentelemetry.sdk.trace import TracerProvider
 import otel_errcompact as errcompact
 from otel_errcompact import Options
 from otel_errcompact.boundary import RunRegistry
+from otel_errcompact.engine.events import Ended
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.engine.report import RunReport
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
+
+if TYPE_CHECKING:
+    from otel_errcompact.engine.listeners import Receivers
 
 
 class Ends(Listener):
@@ -27,14 +31,15 @@ class Ends(Listener):
     def __init__(self) -> None:
         self.results: list[tuple[str, str, str]] = []
 
-    def on_run_end(self, report: RunReport) -> None:
-        self.results.append((report.run_id, report.agent, report.result))
+    def receivers(self) -> Receivers:
+        ended = attrgetter("report.run_id", "report.agent", "report.result")
+        return {Ended: lambda event: self.results.append(ended(event))}
 
 
 @pytest.fixture
 def ends(ledger: Ledger) -> Ends:
     listener = Ends()
-    ledger.add_listener(listener)
+    ledger.listeners.add(listener)
     return listener
 
 
@@ -118,7 +123,7 @@ def test_the_run_that_the_application_has_opened_is_the_run(ledger: Ledger, ends
 def test_the_runs_that_nobody_ends_are_bounded() -> None:
     """The least recently used one ends, and is counted as it was."""
     ledger, ends = Ledger(Options(memory=MemoryLimits(runs=2))), Ends()
-    ledger.add_listener(ends)
+    ledger.listeners.add(ends)
     registry = RunRegistry(ledger=ledger)
     for run_id in ("t1", "t2", "t1", "t3"):
         registry.of(run_id)

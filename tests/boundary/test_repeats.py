@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import otel_errcompact as errcompact
+from otel_errcompact.engine.events import Repeated
 from otel_errcompact.engine.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -130,5 +131,5 @@ def test_any_result_is_taken(ledger: Ledger, result: object) -> None:
 
 def test_a_run_that_is_not_known_has_no_report(ledger: Ledger) -> None:
     """As one that was evicted: what repeats in it is counted for operators alone."""
-    ledger.repeat("gone", "poll")
+    ledger.apply(Repeated(run_id="gone", tool="poll"))
     assert ledger.report("gone").repeats == 0

@@ -44,7 +44,7 @@ def reader() -> InMemoryMetricReader:
 @pytest.fixture
 def ledger(reader: InMemoryMetricReader) -> Ledger:
     made = Ledger(Options(thresholds=NEVER))
-    made.add_listener(Telemetry(MeterProvider([reader], shutdown_on_exit=False), made))
+    made.listeners.add(Telemetry(MeterProvider([reader], shutdown_on_exit=False), made))
     return made
 
 

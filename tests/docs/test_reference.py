@@ -14,6 +14,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from otel_errcompact import Continue, Options, Thresholds
 from otel_errcompact.config import environment_variables
 from otel_errcompact.context.telemetry import ContextTelemetry
+from otel_errcompact.engine.events import Observation, Refused, Repeated
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError
@@ -69,6 +70,10 @@ def test_the_thresholds_are_the_defaults() -> None:
     assert listed == {**limits, "halts": ",".join(Thresholds().halts)}
 
 
+def fail(_: object) -> None:
+    raise OSError("an internal failure to count")
+
+
 class Measured:
     """Every instrument with one real point of each kind."""
 
@@ -76,18 +81,18 @@ class Measured:
         self.reader = InMemoryMetricReader()
         ledger = Ledger(Options(thresholds=Thresholds(same=2)))
         meters = MeterProvider([self.reader], shutdown_on_exit=False)
-        ledger.add_listener(Telemetry(meters, ledger))
-        ledger.add_listener(Broken())
+        ledger.listeners.add(Telemetry(meters, ledger))
+        ledger.listeners.add(Listener({Observation: fail}))
         ledger.guard.strict = False  # type: ignore[misc]  # this instance alone
         error = RawError(text="app/db.py:7: error: no such column", tool="sql", type="SqlError", arguments="{}")
         ledger.open("r", agent="shop", asks=True)
         ledger.observe("r", error)
         ledger.observe("r", error)
-        ledger.refuse("r", "sql", "{}")
+        ledger.refuse(Refused(run_id="r", tool="sql", arguments="{}"))
         ledger.answer("r", Continue())
         ledger.observe("r", error)
         ledger.succeed("r", "sql")
-        ledger.repeat("r", "sql")
+        ledger.apply(Repeated(run_id="r", tool="sql"))
         ledger.observe(
             "r", RawError(text="FAILED test_a.py::test_f - ValueError: no\n=== 1 failed in 0.1s ===", tool="sql")
         )
@@ -108,13 +113,6 @@ class Measured:
             for scope in resource.scope_metrics
             for metric in scope.metrics
         }
-
-
-class Broken(Listener):
-    """Fails, so that there is an internal failure to count."""
-
-    def on_observed(self, observation: object) -> None:
-        raise OSError
 
 
 @pytest.mark.meta

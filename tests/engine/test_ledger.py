@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import deque
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -8,24 +9,37 @@ import pytest
 from otel_errcompact.config import Options
 from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.digest import DigestOptions
+from otel_errcompact.engine.events import (
+    Arrived,
+    Began,
+    Ended,
+    Evicted,
+    Handled,
+    Observation,
+    Refused,
+    Resolved,
+    Resumed,
+    Settled,
+    Succeeded,
+)
 from otel_errcompact.engine.ladder import NO_HANDLER
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.engine.observations import BegunRun, Observation, Refusal, Success, Verdict
+from otel_errcompact.engine.state import Verdict
 from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.escalator.actions import Continue, Halt, Pause
-from otel_errcompact.escalator.escalation import Escalation
+from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import Threshold, Thresholds
 from otel_errcompact.history.stores.memory import OPEN_ROOM, MemoryLimits
 from otel_errcompact.runtime.guard import Guard
 from tests.builders import raw
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from otel_errcompact.compactor.classify import Classified
-    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.errors import Facts
-    from otel_errcompact.escalator.escalation import AnsweredEscalation
-    from otel_errcompact.history.history import ErrorClass
 
 REFUSED = "ConnectionError: certificate has expired"
 MISSING = "KeyError: 'sku'"
@@ -40,35 +54,26 @@ class Journal(Listener):
     def __init__(self) -> None:
         self.entries: list[str] = []
 
-    def on_raw(self, run_id: str, raw: RawError) -> None:
-        self.entries.append(f"raw {run_id} {raw.text}")
+    def receivers(self) -> Receivers:
+        lines: dict[type, Callable[[Any], list[str]]] = {
+            Arrived: lambda event: [f"raw {event.run_id} {event.raw.text}"],
+            Observation: self.describe_observation,
+            Handled: lambda event: [f"handled {event.run_id} {event.agent} {event.found.facts.type}"],
+            Refused: lambda event: [f"refused {event.tool} {event.failures}+{event.count - event.failures}"],
+            Resolved: lambda event: [f"resolved {event.run_id} {event.agent} {event.tool} {len(event.classes)}"],
+            Escalation: lambda event: [f"escalated {event.threshold} {event.count}"],
+            AnsweredEscalation: lambda event: [f"answered {event.action}"],
+            Evicted: lambda event: [f"evicted {event.report.run_id}"],
+            Ended: lambda event: [f"ended {event.report.result}"],
+        }
+        return {kind: self.write_down(line) for kind, line in lines.items()}
 
-    def on_observed(self, observation: Observation) -> None:
-        self.entries.append(f"observed {observation.outcome} x{observation.count}")
+    def describe_observation(self, event: Observation) -> list[str]:
+        taken_back = f"taken back {event.run_id} {event.agent} {event.raw.tool} x{event.count}"
+        return [f"observed {event.outcome} x{event.count}", *[taken_back] * event.taken_back]
 
-    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
-        self.entries.append(f"handled {run_id} {agent} {found.facts.type}")
-
-    def on_refused(self, refusal: Refusal) -> None:
-        self.entries.append(f"refused {refusal.tool} {refusal.failures}+{refusal.count - refusal.failures}")
-
-    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
-        self.entries.append(f"resolved {run_id} {agent} {tool} {len(resolved)}")
-
-    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
-        self.entries.append(f"taken back {run_id} {agent} {tool} x{error_class.count}")
-
-    def on_escalated(self, escalation: Escalation) -> None:
-        self.entries.append(f"escalated {escalation.threshold} {escalation.count}")
-
-    def on_answered(self, answered: AnsweredEscalation) -> None:
-        self.entries.append(f"answered {answered.action}")
-
-    def on_evicted(self, report: RunReport) -> None:
-        self.entries.append(f"evicted {report.run_id}")
-
-    def on_run_end(self, report: RunReport) -> None:
-        self.entries.append(f"ended {report.result}")
+    def write_down(self, line: Callable[[Any], list[str]]) -> Callable[[Any], None]:
+        return lambda event: self.entries.extend(line(event))
 
 
 @pytest.fixture
@@ -79,7 +84,7 @@ def journal() -> Journal:
 @pytest.fixture
 def ledger(journal: Journal) -> Ledger:
     made = Ledger()
-    made.add_listener(journal)
+    made.listeners.add(journal)
     return made
 
 
@@ -314,7 +319,7 @@ def test_an_answer_without_a_breach_does_nothing(ledger: Ledger, journal: Journa
     ledger.open("r")
     ledger.answer("r", Halt())
     ledger.answer("unknown", Halt())
-    ledger.resume("unknown", "go on")
+    ledger.apply(Resumed(run_id="unknown", message="go on"))
     assert (ledger.verdict("r"), ledger.verdict("unknown"), journal.entries) == (Verdict(), Verdict(), [])
 
 
@@ -384,12 +389,12 @@ def test_a_handler_is_asked_before_a_loop_halts(ledger: Ledger) -> None:
     for _ in range(4):
         ledger.observe("r", raw(MISSING, arguments=CALL))
     assert ledger.verdict("r").standing == "pending"
-    ledger.answer_by_default("r", "the handler was away")
+    ledger.apply(Settled(run_id="r", action=None, message="the handler was away"))
     assert ledger.verdict("r") == Verdict()
     for _ in range(2):
         ledger.observe("r", raw(MISSING, arguments=CALL))
     assert ledger.verdict("r").standing == "pending"
-    ledger.answer_by_default("r", "the handler was away")
+    ledger.apply(Settled(run_id="r", action=None, message="the handler was away"))
     verdict = ledger.verdict("r")
     assert (verdict.standing, verdict.reason) == ("halt", "the handler was away")
 
@@ -400,7 +405,7 @@ def test_an_answer_by_default_settles_only_what_is_open(ledger: Ledger, journal:
     ledger.answer("r", Pause("ask Ann"))
     heard = list(journal.entries)
     for run_id in ("r", "unknown"):
-        ledger.answer_by_default(run_id, "too late")
+        ledger.apply(Settled(run_id=run_id, action=None, message="too late"))
     assert journal.entries == heard
     assert ledger.verdict("r").standing == "pause"
 
@@ -443,7 +448,7 @@ def test_advice_asks_and_halts_nothing(ledger: Ledger, journal: Journal) -> None
     assert "ESCALATED at 6: recorded for the operators" in text
     assert {entry for entry in journal.entries if entry.startswith("answered")} == {"answered unhandled"}
     assert ledger.verdict("r") == Verdict()
-    assert ledger.refusal("r", "db.query", CALL).startswith("NOT EXECUTED: ")
+    assert ledger.refusal(Refused(run_id="r", tool="db.query", arguments=CALL)).startswith("NOT EXECUTED: ")
 
 
 def test_observing_changes_nothing_that_the_agent_reads(ledger: Ledger, journal: Journal) -> None:
@@ -451,7 +456,7 @@ def test_observing_changes_nothing_that_the_agent_reads(ledger: Ledger, journal:
     ledger.open("r", mode="observe")
     texts = [ledger.observe("r", raw(MISSING, arguments=CALL)).text for _ in range(6)]
     assert texts == [MISSING] * 6
-    assert ledger.refuse("r", "db.query", CALL) == ""
+    assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL)) == ""
     assert journal.entries[-2:] == ["escalated loop 6", "answered unhandled"]
     assert ledger.report("r").occurrences == 6
 
@@ -560,32 +565,32 @@ def test_an_identical_call_that_failed_twice_is_refused(ledger: Ledger, journal:
     """Same tool and arguments, failed `refuse` times: not executed, and the agent reads why."""
     ledger.open("r")
     for number in range(2):
-        assert ledger.refuse("r", "db.query", CALL) == ""
+        assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL)) == ""
         ledger.observe("r", raw(f"KeyError: 'k{number}'", arguments=CALL))
-    told = ledger.refuse("r", "db.query", CALL)
+    told = ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL))
     assert told.startswith(
         "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
         "this was attempt 3, at 6 the run is stopped. Change the arguments or the approach.\n"
         "[KeyError] at tool db.query: 'k1' #"
     )
     assert journal.entries[-1] == "refused db.query 2+1"
-    assert ledger.refuse("r", "db.query", OTHER_CALL) == ""
+    assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments=OTHER_CALL)) == ""
 
 
 def test_asking_whether_a_call_is_refused_counts_nothing(ledger: Ledger, journal: Journal) -> None:
     """Who asks says with `refuse` that the call was not made."""
     fail_twice(ledger)
     heard = list(journal.entries)
-    texts = {ledger.refusal("r", "db.query", CALL) for _ in range(9)}
+    texts = {ledger.refusal(Refused(run_id="r", tool="db.query", arguments=CALL)) for _ in range(9)}
     assert len(texts) == 1
     assert journal.entries == heard
-    assert texts == {ledger.refuse("r", "db.query", CALL)}
+    assert texts == {ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL))}
 
 
 def test_a_transient_failure_refuses_nothing(ledger: Ledger) -> None:
     """Waiting helps, as its own words say."""
     fail_twice(ledger, text="HTTP 503: service unavailable")
-    assert ledger.refuse("r", "db.query", CALL) == ""
+    assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL)) == ""
 
 
 def test_a_refused_call_is_let_through_after_five_minutes(ledger: Ledger) -> None:
@@ -593,29 +598,29 @@ def test_a_refused_call_is_let_through_after_five_minutes(ledger: Ledger) -> Non
     ledger.open("r")
     for _ in range(2):
         ledger.observe("r", raw(MISSING, arguments=CALL, time_ns=SECOND))
-    assert ledger.refusal("r", "db.query", CALL, now_ns=300 * SECOND) != ""
-    assert ledger.refusal("r", "db.query", CALL, now_ns=301 * SECOND) == ""
+    assert ledger.refusal(Refused(run_id="r", tool="db.query", arguments=CALL, time_ns=300 * SECOND)) != ""
+    assert ledger.refusal(Refused(run_id="r", tool="db.query", arguments=CALL, time_ns=301 * SECOND)) == ""
 
 
 def test_the_same_call_elsewhere_is_another_call(ledger: Ledger) -> None:
     """Its working directory is part of what makes a call identical."""
     fail_twice(ledger)
-    assert ledger.refusal("r", "db.query", CALL, directory="shop") == ""
+    assert ledger.refusal(Refused(run_id="r", tool="db.query", arguments=CALL, directory="shop")) == ""
 
 
 def test_the_calls_of_another_agent_are_not_refused(ledger: Ledger) -> None:
     """Agents of one run do not share what they have tried."""
     fail_twice(ledger, agent="shop")
-    assert ledger.refusal("r", "db.query", CALL, agent="stock") == ""
-    assert ledger.refusal("r", "db.query", CALL, agent="shop") != ""
+    assert ledger.refusal(Refused(run_id="r", tool="db.query", arguments=CALL, agent="stock")) == ""
+    assert ledger.refusal(Refused(run_id="r", tool="db.query", arguments=CALL, agent="shop")) != ""
 
 
 def test_a_run_that_nobody_opened_refuses_nothing(ledger: Ledger) -> None:
     """Without a gate nothing could keep the call from being made."""
     for _ in range(2):
         ledger.observe("trace", raw(MISSING, arguments=CALL))
-    assert ledger.refusal("trace", "db.query", CALL) == ""
-    assert ledger.refusal("unknown", "db.query", CALL) == ""
+    assert ledger.refusal(Refused(run_id="trace", tool="db.query", arguments=CALL)) == ""
+    assert ledger.refusal(Refused(run_id="unknown", tool="db.query", arguments=CALL)) == ""
 
 
 def test_a_call_with_unknown_arguments_is_never_refused(ledger: Ledger) -> None:
@@ -624,7 +629,7 @@ def test_a_call_with_unknown_arguments_is_never_refused(ledger: Ledger) -> None:
     for number in range(4):
         ledger.observe("r", raw(f"KeyError: 'k{number}'"))
         ledger.observe("r", raw(f"KeyError: 'k{number}'", arguments=OTHER_CALL))
-    assert ledger.refuse("r", "db.query", "") == ""
+    assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments="")) == ""
 
 
 def test_a_class_that_was_forgotten_refuses_nothing() -> None:
@@ -635,13 +640,13 @@ def test_a_class_that_was_forgotten_refuses_nothing() -> None:
         ledger.observe("r", raw("KeyError: 'a'", arguments=CALL))
     ledger.observe("r", raw("KeyError: 'b'", tool="other"))
     ledger.observe("r", raw("KeyError: 'c'", tool="other"))
-    assert ledger.refuse("r", "db.query", CALL) == ""
+    assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL)) == ""
 
 
 def test_a_run_that_insists_on_refused_calls_halts(ledger: Ledger, journal: Journal) -> None:
     """Refusals count as attempts of the loop: a text does not end loops."""
     fail_twice(ledger)
-    told = [ledger.refuse("r", "db.query", CALL) for _ in range(4)]
+    told = [ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL)) for _ in range(4)]
     assert [entry for entry in journal.entries if not entry.startswith(("raw", "observed"))] == [
         "refused db.query 2+1",
         "refused db.query 2+2",
@@ -663,7 +668,7 @@ def test_a_run_that_insists_on_refused_calls_halts(ledger: Ledger, journal: Jour
 def test_refusals_are_no_occurrences(ledger: Ledger) -> None:
     """Nothing was executed, so that nothing has failed."""
     fail_twice(ledger)
-    ledger.refuse("r", "db.query", CALL)
+    ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL))
     assert ledger.report("r").occurrences == 2
 
 
@@ -672,14 +677,14 @@ def test_any_success_lifts_the_refusal(ledger: Ledger, tool: str, arguments: str
     """It may have changed what the call needs."""
     fail_twice(ledger)
     ledger.succeed("r", tool, arguments=CALL if arguments == "identical" else OTHER_CALL)
-    assert ledger.refuse("r", "db.query", CALL) == ""
+    assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL)) == ""
 
 
 def test_a_human_who_lets_the_run_go_on_lifts_the_refusal(ledger: Ledger) -> None:
     """They may have changed what the call needs."""
     fail_twice(ledger)
-    ledger.resume("r", "try once more")
-    assert ledger.refuse("r", "db.query", CALL) == ""
+    ledger.apply(Resumed(run_id="r", message="try once more"))
+    assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments=CALL)) == ""
     assert "OPERATOR: try once more" in ledger.digest("r")
 
 
@@ -687,15 +692,16 @@ def test_the_beginning_of_a_run_and_its_successes_are_told_once_something_has_fa
     """A healthy run is only ended; of another it is told at its first failure that it has begun."""
     heard: list[object] = []
 
-    class Life(Listener):
-        def on_begin(self, begun: BegunRun) -> None:
-            heard.append((begun.run_id, begun.agent, begun.mode, begun.asks, begun.attended, begun.time_ns))
-
-        def on_succeeded(self, success: Success) -> None:
-            heard.append((success.tool, str(success.operation), success.arguments))
-
     ledger = Ledger()
-    ledger.add_listener(Life())
+    begun = attrgetter("run_id", "agent", "mode", "asks", "attended", "time_ns")
+    ledger.listeners.add(
+        Listener(
+            {
+                Began: lambda event: heard.append(begun(event)),
+                Succeeded: lambda event: heard.append((event.tool, str(event.operation), event.arguments)),
+            }
+        )
+    )
     ledger.open("r", agent="shop", asks=True)
     ledger.succeed("r", "list")
     assert heard == []
@@ -722,15 +728,14 @@ def test_a_listener_that_fails_harms_nobody(monkeypatch: pytest.MonkeyPatch, jou
     """A broken sink is counted under its own stage; the others hear everything and the agent gets its digest."""
     monkeypatch.setattr(Guard, "strict", False)
 
-    class Broken(Listener):
-        stage = "trajectory"
+    def fail(_: object) -> None:
+        raise OSError("disk full")
 
-        def on_raw(self, run_id: str, raw: RawError) -> None:
-            raise OSError("disk full")
-
+    listener = Listener({Arrived: fail})
+    listener.stage = "trajectory"
     ledger = Ledger()
-    ledger.add_listener(Broken())
-    ledger.add_listener(journal)
+    ledger.listeners.add(listener)
+    ledger.listeners.add(journal)
     assert ledger.observe("r", raw(REFUSED)).count == 1
     assert dict(ledger.guard.failures) == {"trajectory": 1}
     assert journal.entries[-1] == "observed new x1"
@@ -769,15 +774,14 @@ def test_a_failure_of_unknown_kind_was_executed_and_is_permanent(monkeypatch: py
 def test_a_run_that_a_listener_ends_takes_nothing_back(ledger: Ledger, journal: Journal) -> None:
     """Of a run that is gone there is nothing more to tell."""
 
-    class Impatient(Listener):
-        def on_observed(self, observation: Observation) -> None:
-            if observation.taken_back:
-                ledger.end(observation.run_id)
+    def end(observation: Observation) -> None:
+        if observation.taken_back:
+            ledger.end(observation.run_id)
 
     ledger.open("r")
     ledger.observe("r", raw(MISSING, arguments=CALL))
     ledger.succeed("r", "db.query", arguments=OTHER_CALL)
-    ledger.add_listener(Impatient())
+    ledger.listeners.add(Listener({Observation: end}))
     assert ledger.observe("r", raw(MISSING, arguments=CALL)).taken_back
     assert journal.entries[-1] == "ended unresolved"
 
@@ -826,7 +830,7 @@ def test_what_another_thread_counts_first_is_not_counted_twice(ledger: Ledger) -
 
 def test_a_removed_listener_hears_nothing_more(ledger: Ledger, journal: Journal) -> None:
     """Removal takes effect at once."""
-    ledger.remove_listener(journal)
+    ledger.listeners.remove(journal)
     ledger.observe("r", raw(REFUSED))
     assert journal.entries == []
 
@@ -858,7 +862,7 @@ def test_a_fingerprint_that_is_known_is_not_made_again() -> None:
 def test_an_open_run_that_is_evicted_is_not_reported_before_its_end(journal: Journal) -> None:
     """It is counted as evicted; whoever opened it still ends it."""
     ledger = Ledger(Options(memory=MemoryLimits(classes=1)))
-    ledger.add_listener(journal)
+    ledger.listeners.add(journal)
     for number in range(OPEN_ROOM + 1):
         ledger.open(f"run-{number}")
     assert ledger.store.evicted_runs == 1

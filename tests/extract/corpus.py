@@ -25,7 +25,7 @@ from otel_errcompact.redaction.redact import redact
 from otel_errcompact.tools import ORDER
 
 if TYPE_CHECKING:
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.events import Observation
 
 CORPUS: Final = Path(__file__).parents[2] / "corpus"
 FACTS: Final = ("format", "type", "location", "cause", "members", "tally")

@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace import TracerProvider
 import otel_errcompact as errcompact
 from otel_errcompact import current_run
 from otel_errcompact.boundary.runs import current_call
+from otel_errcompact.engine.events import Ended
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.otel.spans.context import current_run_id, is_in_call
 
@@ -23,19 +24,10 @@ if TYPE_CHECKING:
 
     from otel_errcompact import Run
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.report import RunReport
 
 
 def failures(ledger: Ledger, run_id: str = "r") -> int:
     return ledger.report(run_id).occurrences
-
-
-class Ended(Listener):
-    def __init__(self, occurrences: list[int]) -> None:
-        self.occurrences = occurrences
-
-    def on_run_end(self, report: RunReport) -> None:
-        self.occurrences.append(report.occurrences)
 
 
 def in_thread(function: Callable[[], object]) -> None:
@@ -82,7 +74,7 @@ def test_a_generator_is_entered_in_one_context_and_exhausted_in_another(
     """Its failure is counted in its run, and nothing stays open in either context."""
     chunks = stream(ledger)
     reports: list[int] = []
-    ledger.add_listener(Ended(reports))
+    ledger.listeners.add(Listener({Ended: lambda ended: reports.append(ended.report.occurrences)}))
     elsewhere(lambda: next(chunks))
     assert list(chunks) == [2]
     assert (reports, nothing_is_open()) == ([1], True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import httpx
@@ -16,32 +17,22 @@ from fastapi.responses import StreamingResponse
 
 import otel_errcompact as errcompact
 from otel_errcompact import Run, current_run
+from otel_errcompact.engine.events import Ended
 from otel_errcompact.engine.listeners import Listener
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.report import RunReport
 
 REQUESTS = 20
 
 
-class Ended(Listener):
-    """
-    How often something failed in each run that has ended.
-    """
-
-    def __init__(self) -> None:
-        self.occurrences: dict[str, int] = {}
-
-    def on_run_end(self, report: RunReport) -> None:
-        self.occurrences[report.run_id] = report.occurrences
-
-
 @pytest.fixture
-def ended(ledger: Ledger) -> Ended:
-    listener = Ended()
-    ledger.add_listener(listener)
-    return listener
+def ended(ledger: Ledger) -> dict[str, int]:
+    """How often something failed in each run that has ended."""
+    occurrences: dict[str, int] = {}
+    ended = attrgetter("report.run_id", "report.occurrences")
+    ledger.listeners.add(Listener({Ended: lambda event: occurrences.update([ended(event)])}))
+    return occurrences
 
 
 @pytest.fixture
@@ -114,7 +105,7 @@ def client(app: FastAPI) -> httpx.AsyncClient:
 
 
 @pytest.mark.parametrize("path", ["sync", "mixed", "async", "stream", "astream", "background"])
-async def test_requests_side_by_side(app: FastAPI, ended: Ended, path: str) -> None:
+async def test_requests_side_by_side(app: FastAPI, ended: dict[str, int], path: str) -> None:
     """Each is answered, has a run of its own that ends, and its one failure is counted there."""
     names = [f"{path}-{number}" for number in range(REQUESTS)]
     async with client(app) as http:
@@ -122,7 +113,7 @@ async def test_requests_side_by_side(app: FastAPI, ended: Ended, path: str) -> N
     assert [answer.status_code for answer in answers] == [200] * REQUESTS
     if "stream" in path:
         assert {answer.text for answer in answers} == {"xxx"}
-    assert ended.occurrences == dict.fromkeys(names, 1)
+    assert ended == dict.fromkeys(names, 1)
     assert current_run() is None
 
 

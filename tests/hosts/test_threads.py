@@ -19,6 +19,7 @@ import otel_errcompact as errcompact
 from otel_errcompact import Options, Run
 from otel_errcompact.boundary import unbound
 from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.events import Ended, Observation
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.installation.install import Installation
 
@@ -42,11 +43,8 @@ class Told(Listener):
         self.observed: list[Observation] = []
         self.ended: list[RunReport] = []
 
-    def on_observed(self, observation: Observation) -> None:
-        self.observed.append(observation)
-
-    def on_run_end(self, report: RunReport) -> None:
-        self.ended.append(report)
+    def receivers(self) -> Receivers:
+        return {Observation: self.observed.append, Ended: lambda event: self.ended.append(event.report)}
 
 
 @pytest.fixture
@@ -57,7 +55,7 @@ def told() -> Told:
 @pytest.fixture
 def installed(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installation]:
     ledger = Ledger(Options(trajectory=TrajectoryOptions(path=tmp_path / "kept.jsonl")))
-    ledger.add_listener(told)
+    ledger.listeners.add(told)
     monkeypatch.setattr(unbound, "_failures", itertools.count())
     installation = errcompact.install(
         tracer_provider=TracerProvider(shutdown_on_exit=False),
@@ -151,7 +149,7 @@ def test_healthy_calls_count_as_failing_ones_do(told: Told) -> None:
 def test_without_a_tracer_nothing_is_kept_of_a_run(told: Told) -> None:
     """A lone call is no agent run: its failure is counted, its state forgotten, and no run is said to have ended."""
     ledger = Ledger()
-    ledger.add_listener(told)
+    ledger.listeners.add(told)
 
     def lone() -> Run:
         return Run(unbound.UnboundScope(ledger=ledger, tracer_provider=NoOpTracerProvider()))

@@ -22,6 +22,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import otel_errcompact as errcompact
 from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.events import Ended
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.report import RunReport
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from opentelemetry.sdk.trace import ReadableSpan
+
+    from otel_errcompact.engine.listeners import Receivers
 
 MODULES = {
     "langchain": "langchain",
@@ -151,10 +154,9 @@ class Reports(Listener):
     def __init__(self) -> None:
         self.ended: list[RunReport] = []
 
-    def on_run_end(self, report: RunReport) -> None:
-        """Keep a report."""
-        if report.occurrences:
-            self.ended.append(report)
+    def receivers(self) -> Receivers:
+        """Return what keeps reports."""
+        return {Ended: lambda event: self.ended.extend([event.report] if event.report.occurrences else [])}
 
     def read_back(self, path: Path) -> list[RunReport]:
         """What the trajectory file says of the same runs."""
@@ -185,7 +187,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     meters = MeterProvider([reader], shutdown_on_exit=False)
     installed = errcompact.install(tracer_provider=_provider, meter_provider=meters, ledger=ledger)
     reports = Reports()
-    ledger.add_listener(reports)
+    ledger.listeners.add(reports)
     yield World(ledger=ledger, trajectory=path, _reader=reader)
     installed.uninstall()
     # The record equals the run, whatever the framework.

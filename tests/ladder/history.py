@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import otel_errcompact as errcompact
 from otel_errcompact.boundary.arguments import as_text
 from otel_errcompact.config import Options
+from otel_errcompact.engine.events import Refused
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.actions import Continue, Halt, Pause
 from otel_errcompact.escalator.escalation import Escalation
@@ -407,7 +408,9 @@ class Player:
             "refused": [
                 tool.job
                 for tool in TOOLS
-                if self.ledger.refusal(self.run_id, tool.name, as_text(tool.arguments), agent=self.run.agent)
+                if self.ledger.refusal(
+                    Refused(run_id=self.run_id, tool=tool.name, arguments=as_text(tool.arguments), agent=self.run.agent)
+                )
             ],
         }
 

@@ -11,6 +11,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from otel_errcompact.engine.events import Ended, Handled, Observation, Resolved
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
@@ -20,11 +21,9 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Tracer
 
-    from otel_errcompact.compactor.classify import Classified
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import RawError
-    from otel_errcompact.history.history import ErrorClass
 
 
 @dataclass
@@ -38,17 +37,13 @@ class Told(Listener):
     resolved: list[tuple[str, str]] = field(default_factory=list)
     ended: list[RunReport] = field(default_factory=list)
 
-    def on_observed(self, observation: Observation) -> None:
-        self.observed.append(observation)
-
-    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
-        self.handled.append((run_id, raw))
-
-    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
-        self.resolved.append((run_id, tool))
-
-    def on_run_end(self, report: RunReport) -> None:
-        self.ended.append(report)
+    def receivers(self) -> Receivers:
+        return {
+            Observation: self.observed.append,
+            Handled: lambda event: self.handled.append((event.run_id, event.raw)),
+            Resolved: lambda event: self.resolved.append((event.run_id, event.tool)),
+            Ended: lambda event: self.ended.append(event.report),
+        }
 
     @property
     def causes(self) -> list[str]:
@@ -86,7 +81,7 @@ def make_rig(provider: TracerProvider | None = None, ledger: Ledger | None = Non
     provider = provider or TracerProvider(shutdown_on_exit=False, resource=Resource({}))
     ledger = ledger or Ledger()
     told = Told()
-    ledger.add_listener(told)
+    ledger.listeners.add(told)
     processor = ErrorCompactionSpanProcessor(ledger)
     exporter = InMemorySpanExporter()
     provider.add_span_processor(processor)

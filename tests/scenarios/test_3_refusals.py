@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import otel_errcompact as errcompact
+from otel_errcompact.engine.events import Refused
 from tests.scenarios.agents import FAILED_A, PASSED, attempt, bash, raising
 
 if TYPE_CHECKING:
@@ -120,7 +121,10 @@ def test_asking_whether_a_call_is_refused_counts_nothing(ledger: Ledger) -> None
             attempt(run, "pay", ORDER, raising(ValueError("card declined")))
         before = run.report()
         for _ in range(9):
-            assert ledger.refusal(run.run_id, "pay", '{"order": 17, "amount": "12.50"}') != ""
+            assert (
+                ledger.refusal(Refused(run_id=run.run_id, tool="pay", arguments='{"order": 17, "amount": "12.50"}'))
+                != ""
+            )
         assert run.report() == before
         run.check()
 

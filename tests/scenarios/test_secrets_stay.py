@@ -51,7 +51,7 @@ def test_a_secret_is_told_nowhere(channel: str, words: str, caplog: pytest.LogCa
     secret = WORDS[words][1]
     ledger = Ledger(Options(thresholds=Thresholds(same=3)))
     reader = InMemoryMetricReader()
-    ledger.add_listener(Telemetry(MeterProvider([reader], shutdown_on_exit=False), ledger))
+    ledger.listeners.add(Telemetry(MeterProvider([reader], shutdown_on_exit=False), ledger))
     with caplog.at_level(logging.DEBUG):
         found = [text for text in told(ledger, reader, channel, said) if secret in text]
     assert found == []

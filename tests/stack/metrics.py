@@ -12,6 +12,7 @@ from opentelemetry.sdk.metrics.export import Histogram, InMemoryMetricReader, Su
 
 from otel_errcompact.config import Options
 from otel_errcompact.context.telemetry import ContextTelemetry
+from otel_errcompact.engine.events import Refused, Repeated
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.actions import Continue
@@ -111,7 +112,7 @@ def _live(reader: InMemoryMetricReader) -> None:
     """Let happen whatever an instrument tells of."""
     ledger = Ledger(Options())
     meters = MeterProvider([reader], shutdown_on_exit=False)
-    ledger.add_listener(Telemetry(meters, ledger))
+    ledger.listeners.add(Telemetry(meters, ledger))
     ledger.open("r", agent="shop", thresholds=Thresholds(same=2))
     raw = RawError(
         text='Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: no', tool="db", agent="shop"
@@ -123,9 +124,9 @@ def _live(reader: InMemoryMetricReader) -> None:
     ledger.open("q", agent="shop")
     for _ in range(2):
         ledger.observe("q", replace(raw, arguments="{}"))
-    assert ledger.refuse("q", "db", "{}", agent="shop")
+    assert ledger.refuse(Refused(run_id="q", tool="db", arguments="{}", agent="shop"))
     ledger.succeed("r", "db")
-    ledger.repeat("r", "db")
+    ledger.apply(Repeated(run_id="r", tool="db"))
     ledger.end("r")
     ledger.observe("s", raw)
     ledger.observe(

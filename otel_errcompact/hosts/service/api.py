@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from fastapi.telemetry import TelemetryConfig
 
-    from otel_errcompact.engine.observations import Verdict
+    from otel_errcompact.engine.state import Verdict
     from otel_errcompact.hosts.calls import Answer
     from otel_errcompact.hosts.runs import LedgerRuns
 

@@ -11,6 +11,7 @@ from otel_errcompact.config import Options
 from otel_errcompact.detector.operation import call_fingerprint, operation_of
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact.engine.events import Refused
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.lab.analysis.counts import Counts, Refusals, Retries
@@ -148,7 +149,13 @@ class _Reading:
             return _NO_RETRY
         before = self.retries.before(_identity_of_call(call))
         refused = before and self.ledger.refusal(
-            self.run.run_id, call.tool, call.arguments, directory=call.directory, now_ns=call.start_ns
+            Refused(
+                run_id=self.run.run_id,
+                tool=call.tool,
+                arguments=call.arguments,
+                directory=call.directory,
+                time_ns=call.start_ns,
+            )
         )
         return _Retry(before, refused=bool(refused))
 

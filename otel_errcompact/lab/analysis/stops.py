@@ -10,7 +10,7 @@ from otel_errcompact.escalator.thresholds import THRESHOLDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.events import Observation
     from otel_errcompact.escalator.thresholds import Threshold, Thresholds
     from otel_errcompact.lab.transcripts import RecordedRun
 

@@ -11,7 +11,7 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.lab.cli.output import Problems, write_json
 
 if TYPE_CHECKING:
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.events import Observation
     from otel_errcompact.lab.cli.inputs import Input
 
 RUN_ID: Final = "digest"

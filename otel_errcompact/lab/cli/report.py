@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.audit.files import list_trajectories
+from otel_errcompact.audit.life import no_thresholds
 from otel_errcompact.config import Options, trajectories_folder
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import Problems, printable, say, write_json
 from otel_errcompact.lab.cli.progress import read_records
 from otel_errcompact.lab.cli.replay import replay_files, report_lost
 from otel_errcompact.lab.cli.sources import DEVICE, STANDARD_INPUT
-from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +48,7 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     """Print each report as Markdown or JSON, and return the exit status."""
     problems = Problems()
     # Where a record does not hold the thresholds of a run, nothing is claimed of escalations.
-    options = Options.from_environ().model_copy(update={"thresholds": NO_THRESHOLDS})
+    options = Options.from_environ().model_copy(update={"thresholds": no_thresholds()})
     runs = replay_files(files, options, problems)
     if as_json:
         write_json([_report_as_json(run) for run in _say_halves(runs)], indent=2)

@@ -14,7 +14,7 @@ from otel_errcompact.lab.html_report.text import mark_special
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.events import Observation
     from otel_errcompact.engine.report import ClassReport
     from otel_errcompact.errors import RawError
     from otel_errcompact.lab.html_report.model import Axis, Place, Standing

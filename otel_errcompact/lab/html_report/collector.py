@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.engine.events import Handled, Observation, Refused, Resolved, Resumed
 from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import ASKING
 from otel_errcompact.lab.html_report.bounded import Best, Histogram, Room
 from otel_errcompact.lab.html_report.class_summary import ClassSummary
@@ -27,12 +29,8 @@ from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
-    from otel_errcompact.compactor.classify import Classified
-    from otel_errcompact.engine.observations import Observation, Refusal, Resumed
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.engine.report import ClassReport, Result
-    from otel_errcompact.errors import RawError
-    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
-    from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.lab.html_report.model import (
         RecordKind,
         Standing,
@@ -168,8 +166,19 @@ class Collector(Listener):
         """Keep a call, before it is counted."""
         self._draft(call.run_id)[1].add_call(call, _real(call.time_ns))
 
-    def on_observed(self, observation: Observation) -> None:
-        """Keep one occurrence."""
+    def receivers(self) -> Receivers:
+        """Return what keeps each kind of event."""
+        return {
+            Observation: self._keep_observation,
+            Handled: self._keep_handled,
+            Resolved: self._keep_resolved,
+            Refused: self._keep_refused,
+            Escalation: self._keep_escalation,
+            AnsweredEscalation: self._keep_answer,
+            Resumed: self._keep_resumed,
+        }
+
+    def _keep_observation(self, observation: Observation) -> None:
         at = self._totals["observed"]
         self._totals["observed"] += 1
         time_ns = _real(observation.raw.time_ns)
@@ -186,39 +195,32 @@ class Collector(Listener):
         took, example = summary.exemplify(raw, text, place, time_ns, self._room)
         self._room -= took
         draft.fail(observation, text, time_ns, example)
+        if observation.taken_back:
+            draft.note_classes("taken_back", (observation.found,))
 
-    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
-        """Keep a failure inside a call that in the end succeeded."""
-        self._draft(run_id)[1].handle(raw, found, _real(raw.time_ns))
+    def _keep_handled(self, handled: Handled) -> None:
+        self._draft(handled.run_id)[1].handle(handled.raw, handled.found, _real(handled.raw.time_ns))
 
-    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:  # noqa: ARG002 - the listener's signature
-        """Keep which call has resolved which classes."""
-        self._draft(run_id)[1].note_classes("resolved", resolved)
+    def _keep_resolved(self, resolved: Resolved) -> None:
+        self._draft(resolved.run_id)[1].note_classes("resolved", resolved.classes)
 
-    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:  # noqa: ARG002 - the listener's signature
-        """Keep which failure has opened a resolved class again."""
-        self._draft(run_id)[1].note_classes("taken_back", (error_class,))
-
-    def on_refused(self, refusal: Refusal) -> None:
-        """Keep why a call was refused."""
+    def _keep_refused(self, refusal: Refused) -> None:
         summary = self._classes.get(refusal.key)
         kind, cause = (summary.type, summary.cause) if summary is not None else ("", "")
         self._draft(refusal.run_id)[1].refuse(refusal, kind, cause)
 
-    def on_answered(self, answered: AnsweredEscalation) -> None:
-        """Keep the answer to an escalation that happened."""
+    def _keep_answer(self, answered: AnsweredEscalation) -> None:
         if self._kind != "live":
             return
         breach = answered.escalation
         self._answers.setdefault(breach.run_id, {})[breach.threshold, breach.key, breach.tick] = answered
         self._draft(breach.run_id)[1].note_answer(answered)
 
-    def on_resumed(self, resumed: Resumed) -> None:
-        """Keep a person's word that the run continues."""
+    def _keep_resumed(self, resumed: Resumed) -> None:
         self._draft(resumed.run_id)[1].resume(resumed)
 
-    def on_escalated(self, escalation: Escalation) -> None:
-        """Keep a breach until its run ends."""
+    def _keep_escalation(self, escalation: Escalation) -> None:
+        # Until its run ends.
         draft = self._draft(escalation.run_id)[1]
         draft.note_escalation(escalation, asks=escalation.threshold in ASKING)
         kept = self._open_escalations.setdefault(escalation.run_id, [])

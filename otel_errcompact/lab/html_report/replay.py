@@ -6,9 +6,9 @@ import itertools
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from otel_errcompact.audit.life import no_thresholds
 from otel_errcompact.config import Options
 from otel_errcompact.lab.replay import open_pipeline
-from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
 from otel_errcompact.lab.transcripts import RecordedLife, RecordedTrace
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class _Played:
 
     def _open_pipeline(self, failures_only: bool) -> Pipeline:
         if failures_only not in self._pipelines:
-            update = {"thresholds": NO_THRESHOLDS} if failures_only else {}
+            update = {"thresholds": no_thresholds()} if failures_only else {}
             opened = open_pipeline(
                 self._options.model_copy(update=update), listeners=(self._collector,), on_call=self._collector.take_call
             )

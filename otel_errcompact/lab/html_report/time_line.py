@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from otel_errcompact.compactor.classify import Classified
-    from otel_errcompact.engine.observations import Observation, Refusal, Resumed
+    from otel_errcompact.engine.events import Observation, Refused, Resumed
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
@@ -221,7 +221,7 @@ class TimeLineDraft:
             text=text,
         )
 
-    def refuse(self, refusal: Refusal, kind: str, cause: str) -> None:
+    def refuse(self, refusal: Refused, kind: str, cause: str) -> None:
         """Add to the last step why the call was refused."""
         self._repeated.refuse(refusal.call)
         self._add_note(Note(kind="refused", key=refusal.key, type=kind, cause=cause, count=refusal.failures))
@@ -231,7 +231,7 @@ class TimeLineDraft:
         self._repeated.clear()
         self._add_step(Step(at=self._next_number(), kind="resumed", said=self._hide_secrets(resumed.message)))
 
-    def note_classes(self, kind: NoteKind, classes: Iterable[ErrorClass]) -> None:
+    def note_classes(self, kind: NoteKind, classes: Iterable[ErrorClass | Classified]) -> None:
         """Add classes to the last step: resolved, or open again."""
         for found in classes:
             self._add_note(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import ValidationError
-
+from otel_errcompact.audit import life
 from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.detector.kinds import FailureKind
-from otel_errcompact.engine.observations import BegunRun, FailureRecord
-from otel_errcompact.errors import Location, Operation, RawError, SpanRef
-from otel_errcompact.escalator.escalation import ActionName
-from otel_errcompact.escalator.thresholds import MODES, Thresholds
+from otel_errcompact.engine.events import Began, Ended, Failed, Refused, Succeeded
+from otel_errcompact.errors import Location, RawError, SpanRef
 from otel_errcompact.lab.replay.results import PlayedCall
 from otel_errcompact.lab.transcripts.model import Attributed
 from otel_errcompact.otel import semconv
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.escalator.escalation import AnsweredEscalation
-    from otel_errcompact.escalator.thresholds import Mode
     from otel_errcompact.lab.replay.results import CallOutcome, ReplayedRun
     from otel_errcompact.lab.replay.tally import Tallies, Tally
     from otel_errcompact.lab.transcripts import RecordedLife, RecordedLine, RecordedSpan
@@ -32,26 +28,25 @@ if TYPE_CHECKING:
 NO_BEGIN: Final = "no begin was recorded"
 NO_END: Final = "no end was recorded"
 
-_NEVER: Final = 2**31
-NO_THRESHOLDS: Final = Thresholds(
-    same=_NEVER, rejected=_NEVER, loop=_NEVER, loop_halt=_NEVER, refuse=_NEVER, consecutive=_NEVER, total=_NEVER
-)
-"""For records without the run's thresholds or its successes: they support no escalation."""
-
-_ACTIONS: Final[dict[str, ActionName]] = {action: action for action in get_args(ActionName)}
-_MODES: Final[dict[str, Mode]] = {mode: mode for mode in MODES}
 _RESULTS: Final = frozenset({"clean", "recovered", "unresolved", "failed", "halted"})
 
 
-def play_life(life: RecordedLife, ledger: Ledger, tallies: Tallies) -> ReplayedRun:
-    """Count everything recorded about a run, and return the result."""
-    return _Player(life, ledger, tallies).play()
+def play_life(recorded: RecordedLife, ledger: Ledger, tallies: Tallies) -> ReplayedRun:
+    """
+    Count everything recorded about a run, and return the result.
+
+    Args:
+        recorded: The record.
+        ledger: What counts.
+        tallies: What listens to it.
+    """
+    return _Player(recorded, ledger, tallies).play()
 
 
 class _Player:
-    def __init__(self, life: RecordedLife, ledger: Ledger, tallies: Tallies) -> None:
-        self._life = life
-        self._run_id = life.run_id
+    def __init__(self, recorded: RecordedLife, ledger: Ledger, tallies: Tallies) -> None:
+        self._life = recorded
+        self._run_id = recorded.run_id
         self._ledger = ledger
         self._tallies = tallies
         self._raw_tokens = self._sent_tokens = self._digest_tokens = 0
@@ -60,15 +55,9 @@ class _Player:
         self._tally: Tally
         self._takes: Final[Mapping[str, Callable[[RecordedLine], None]]] = {
             "": self._observe_unsettled,
-            semconv.RUN_BEGIN: self._restore,
-            semconv.RUN_CHANGED: self._restore,
             semconv.RUN_ERROR: self._observe,
             semconv.RUN_HANDLED: self._handle,
-            semconv.RUN_SUCCESS: self._succeed,
-            semconv.RUN_REFUSED: self._refuse,
             semconv.RUN_ESCALATED: self._escalate,
-            semconv.RUN_ANSWERED: self._answer,
-            semconv.RUN_RESUMED: self._resume,
             semconv.RUN_END: self._finish,
         }
 
@@ -76,19 +65,18 @@ class _Player:
         lines = self._life.lines
         self._tally = self._tallies.attend(self._run_id, agent=lines[0].text(semconv.GEN_AI_AGENT_NAME))
         if lines[0].event != semconv.RUN_BEGIN:
-            self._ledger.restore(
-                BegunRun(
+            self._ledger.apply(
+                Began(
                     run_id=self._run_id,
                     agent=self._tally.agent,
-                    thresholds=NO_THRESHOLDS,
+                    thresholds=life.no_thresholds(),
                     mode="observe",
                     asks=False,
                     attended=False,
                 )
             )
         for line in lines:
-            if (take := self._takes.get(line.event)) is not None:
-                take(line)
+            self._takes.get(line.event, self._apply)(line)
         # Ending a run answers open escalations, so that a run without a recorded end is reported before that.
         stood = self._ledger.report(self._run_id)
         failed = self._end is not None and self._end.text(semconv.RESULT) == "failed"
@@ -123,15 +111,11 @@ class _Player:
 
     def _differs(self, report: RunReport) -> bool:
         end = self._end
-        told = {
-            semconv.HANDLED_COUNT: report.handled,
-            semconv.AFTER_ESCALATION: report.after_escalation,
-            semconv.CLASS_COUNT: len(report.classes),
-            semconv.ESCALATION_COUNT: len(report.escalations),
-        }
-        if end is not None and semconv.RECOVERED_COUNT in end.attributes:  # older files lack it
-            told[semconv.RECOVERED_COUNT] = sum(found.status == "RECOVERED" for found in report.classes)
-        return end is not None and any(end.integer(name) != number for name, number in told.items())
+        _, counted = life.describe(Ended(report=report))
+        # Older files lack some.
+        return end is not None and any(
+            end.integer(name) != counted[name] for name in _COMPARED if name in end.attributes
+        )
 
     def _as_recorded(self, report: RunReport) -> RunReport:
         # Only the record knows how the run ended, and what texts cost then.
@@ -160,22 +144,15 @@ class _Player:
             recorded.append(answered.model_copy(update={"escalation": escalation}))
         return tuple(recorded)
 
-    def _restore(self, line: RecordedLine) -> None:
-        try:
-            thresholds = Thresholds.model_validate_json(line.text(semconv.THRESHOLDS) or "{}")
-        except ValidationError:
-            thresholds = NO_THRESHOLDS
-        self._ledger.restore(
-            BegunRun(
-                run_id=self._run_id,
-                agent=line.text(semconv.GEN_AI_AGENT_NAME),
-                thresholds=thresholds,
-                mode=_MODES.get(line.text(semconv.MODE), "enforce"),
-                asks=line.flag(semconv.ASKS),
-                attended=line.flag(semconv.ATTENDED),
-                stoppable=line.flag(semconv.STOPPABLE),
-            )
-        )
+    def _apply(self, line: RecordedLine) -> None:
+        event = life.read(line.event, line.attributes)
+        if isinstance(event, Succeeded):
+            self._tally.tool_calls += 1
+            self._announce(line, event.tool, "success")
+        elif isinstance(event, Refused):
+            self._announce(line, event.tool, "refused")
+        if event is not None:
+            self._ledger.apply(event)
 
     def _observe(self, line: RecordedLine) -> None:
         raw = raw_of(line.raw, line)
@@ -183,27 +160,28 @@ class _Player:
         told_sent = semconv.TOKENS_SENT in line.attributes
         sent = line.integer(semconv.TOKENS_SENT if told_sent else semconv.TOKENS_RAW)
         raw = replace(raw, was_exception=sent != line.integer(semconv.TOKENS_RAW))
-        found = self._classify(raw, line)
-        kind = line.text(semconv.KIND)
-        told = semconv.CAUSE in line.attributes
-        record = FailureRecord(
-            tick=line.integer(semconv.TICK),
-            found=found,
+        told = life.read_observation(line.attributes)
+        kind = told["kind"]
+        record = Failed(
+            run_id=self._run_id,
+            raw=raw,
+            tick=told["tick"],
+            found=self._classify(raw, line, told),
             kind=FailureKind(
                 transient=kind in {"transient", "unknown"}, rejected=kind == "rejected", unknown=kind == "unknown"
             ),
-            call=line.text(semconv.CALL),
-            hint=line.text(semconv.HINT) if told else None,
+            call=told["call"],
+            hint=told["hint"] if semconv.CAUSE in line.attributes else None,
         )
         self._tally.tool_calls += raw.boundary
         if raw.boundary:
             self._announce(line, raw.tool, "failure", raw=raw)
         self._tally.stated += bool(raw.stated)
         self._ledger.observe(self._run_id, raw, record=record)
-        self._raw_tokens += line.integer(semconv.TOKENS_RAW)
+        self._raw_tokens += told["raw_tokens"]
         # Older files lack it: there the raw error is the nearest known.
         self._sent_tokens += sent
-        self._digest_tokens += line.integer(semconv.TOKENS_DIGEST)
+        self._digest_tokens += told["digest_tokens"]
 
     def _observe_unsettled(self, line: RecordedLine) -> None:
         # The process ended before anything else was recorded.
@@ -212,23 +190,23 @@ class _Player:
         self._sent_tokens += observation.sent_tokens
         self._digest_tokens += observation.digest_tokens
 
-    def _classify(self, raw: RawError, line: RecordedLine) -> Classified:
+    def _classify(self, raw: RawError, line: RecordedLine, told: dict[str, Any]) -> Classified:
         # The text gives what the line lacks.
         found = classify(raw)
-        key = line.text(semconv.CLASS) or found.key
+        key = told["found.key"] or found.key
         if semconv.CAUSE in line.attributes or semconv.ERROR_TYPE in line.attributes:
             facts = replace(
                 found.facts,
-                type=line.text(semconv.ERROR_TYPE),
-                cause=line.text(semconv.CAUSE),
-                tally=line.text(semconv.TALLY),
+                type=told["found.facts.type"],
+                cause=told["found.facts.cause"],
+                tally=told["found.facts.tally"],
                 location=Location(
-                    function=line.text(semconv.CODE_FUNCTION_NAME),
-                    file=line.text(semconv.CODE_FILE_PATH),
-                    line=line.integer(semconv.CODE_LINE_NUMBER) if _LINE in line.attributes else None,
+                    function=told["found.facts.location.function"],
+                    file=told["found.facts.location.file"],
+                    line=told["found.facts.location.line"] if _LINE in line.attributes else None,
                 ),
             )
-            template = line.text(semconv.TEMPLATE) or facts.cause
+            template = told["found.template"] or facts.cause
         else:
             facts, template = found.facts, found.template
         return Classified(facts=facts, key=key, template=template)
@@ -244,7 +222,7 @@ class _Player:
                 run_id=self._run_id,
                 tool=tool,
                 arguments=raw.arguments if raw is not None else "",
-                operation=str(_operation(line)).removeprefix(tool).strip(),
+                operation=str(life.RAW.read(line.attributes)["operation"]).removeprefix(tool).strip(),
                 outcome=outcome,
                 time_ns=raw.time_ns if raw is not None else line.time_ns,
                 span_id=raw.span.span_id if raw is not None and raw.span is not None else 0,
@@ -252,54 +230,23 @@ class _Player:
             )
         )
 
-    def _succeed(self, line: RecordedLine) -> None:
-        self._tally.tool_calls += 1
-        self._announce(line, line.text(semconv.GEN_AI_TOOL_NAME), "success")
-        self._ledger.succeed(
-            self._run_id,
-            line.text(semconv.GEN_AI_TOOL_NAME),
-            operation=_operation(line),
-            agent=line.text(semconv.GEN_AI_AGENT_NAME),
-            began=line.integer(semconv.BEGAN),
-            directory=line.text(semconv.DIRECTORY),
-            call=line.text(semconv.CALL),
-        )
-
-    def _refuse(self, line: RecordedLine) -> None:
-        self._announce(line, line.text(semconv.GEN_AI_TOOL_NAME), "refused")
-        self._ledger.refuse(
-            self._run_id,
-            line.text(semconv.GEN_AI_TOOL_NAME),
-            line.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
-            agent=line.text(semconv.GEN_AI_AGENT_NAME),
-            began=line.integer(semconv.BEGAN),
-            directory=line.text(semconv.DIRECTORY),
-            call=line.text(semconv.CALL),
-            tick=line.integer(semconv.TICK),
-        )
-
     def _escalate(self, line: RecordedLine) -> None:
         # With threads the lines may be in another order than the breaches.
         said = line.text(semconv.THRESHOLD), line.text(semconv.CLASS), line.integer(semconv.COUNT)
         self._digests.setdefault((line.time_ns, *said), []).append(line.text(semconv.DIGEST))
 
-    def _answer(self, line: RecordedLine) -> None:
-        action = _ACTIONS.get(line.text(semconv.ACTION))
-        if action is not None:
-            self._ledger.settle(self._run_id, action, line.text(semconv.MESSAGE))
-
-    def _resume(self, line: RecordedLine) -> None:
-        self._ledger.resume(self._run_id, line.text(semconv.MESSAGE))
-
     def _finish(self, line: RecordedLine) -> None:
         self._end = line
 
 
+_COMPARED: Final = (
+    semconv.HANDLED_COUNT,
+    semconv.AFTER_ESCALATION,
+    semconv.CLASS_COUNT,
+    semconv.ESCALATION_COUNT,
+    semconv.RECOVERED_COUNT,
+)
 _LINE: Final = semconv.CODE_LINE_NUMBER
-
-
-def _operation(line: Attributed) -> Operation:
-    return Operation(line.text(semconv.OPERATION), line.texts(semconv.TARGETS), line.flag(semconv.WIDE))
 
 
 def raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
@@ -319,14 +266,11 @@ def raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
         type="" if kind == semconv.TOOL_ERROR else kind,
         message=said.text(semconv.EXCEPTION_MESSAGE),
         exit_code=status if isinstance(status, int) else None,
-        stated=span.text(semconv.STATED_BY),
         tool=tool,
-        operation=_operation(span),
         call_id=span.text(semconv.GEN_AI_TOOL_CALL_ID),
         arguments=span.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
         agent=span.text(semconv.GEN_AI_AGENT_NAME),
-        directory=span.text(semconv.DIRECTORY),
-        began=span.integer(semconv.BEGAN),
+        **life.RAW.read(span.attributes),
         boundary=bool(operation),
         time_ns=span.end_ns,
         span=SpanRef(trace_id=span.trace_id, span_id=span.span_id),

@@ -193,7 +193,7 @@ def open_pipeline(
     ledger = Ledger(options, timer=time.perf_counter_ns)
     tallies = Tallies(ledger, on_call)
     for listener in (tallies, *listeners):
-        ledger.add_listener(listener)
+        ledger.listeners.add(listener)
     resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
     metric_exporter = metric_exporter or otlp.metric_exporter()
     readers = () if metric_exporter is None else (MetricReader(metric_exporter),)

@@ -6,16 +6,15 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from otel_errcompact.engine.events import Arrived, Handled, Observation, Refused
 from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.lab.replay.results import ReplayedEscalation, ReplayedRun
 
 if TYPE_CHECKING:
-    from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.observations import Observation, Refusal
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.errors import RawError
-    from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.lab.replay.results import OnCall
 
 RAW_ERRORS_ALONE: Final = "only raw errors are recorded: recoveries, escalations and digests are unknown"
@@ -110,12 +109,20 @@ class Tallies(Listener):
         """End the run that was touched least recently."""
         return self.close(next(iter(self._open)))
 
-    def on_raw(self, run_id: str, raw: RawError) -> None:
-        """Attend a run that makes itself known by a failure."""
-        self.open(run_id, agent=raw.agent)
+    def receivers(self) -> Receivers:
+        """Return what counts each kind of event."""
+        return {
+            Arrived: self._attend_failing,
+            Observation: self._count_observation,
+            Handled: self._count_handled,
+            Refused: self._count_refused,
+            Escalation: self._note_escalation,
+        }
 
-    def on_observed(self, observation: Observation) -> None:
-        """Count one occurrence."""
+    def _attend_failing(self, arrived: Arrived) -> None:
+        self.open(arrived.run_id, agent=arrived.raw.agent)
+
+    def _count_observation(self, observation: Observation) -> None:
         tally = self.open(observation.run_id)
         tally.failures += 1
         tally.raw_error_tokens += observation.raw_tokens
@@ -123,16 +130,13 @@ class Tallies(Listener):
         key = observation.found.key
         tally.streaks[key] = max(tally.streaks.get(key, 0), observation.streak)
 
-    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
-        """Count a failure inside a call that in the end succeeded."""
-        self.open(run_id).handled += 1
+    def _count_handled(self, handled: Handled) -> None:
+        self.open(handled.run_id).handled += 1
 
-    def on_refused(self, refusal: Refusal) -> None:
-        """Count a call that was not executed."""
+    def _count_refused(self, refusal: Refused) -> None:
         self.open(refusal.run_id).refused += 1
 
-    def on_escalated(self, escalation: Escalation) -> None:
-        """Note an escalation."""
+    def _note_escalation(self, escalation: Escalation) -> None:
         tally = self.open(escalation.run_id)
         tally.escalations.append(
             ReplayedEscalation(

@@ -13,8 +13,10 @@ from opentelemetry import metrics
 from opentelemetry._logs import SeverityNumber
 
 from otel_errcompact.digest import one_line
+from otel_errcompact.engine.events import Ended, Handled, Observation, Refused, Repeated, Resolved
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import Location
+from otel_errcompact.escalator.escalation import AnsweredEscalation
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.metrics.labels import Attributes, Cell, Labels, Series, shorten_place
@@ -33,11 +35,8 @@ if TYPE_CHECKING:
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.config import TelemetryOptions
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.observations import Observation, Refusal
-    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.errors import RawError, SpanRef
-    from otel_errcompact.escalator.escalation import AnsweredEscalation
-    from otel_errcompact.history.history import ErrorClass
 
 MAX_TOOLS: Final = 100
 MAX_AGENTS: Final = 50
@@ -134,7 +133,19 @@ class Telemetry(Listener):
         self.flush()
         self._leave()
 
-    def on_observed(self, observation: Observation) -> None:
+    def receivers(self) -> Receivers:
+        """Return what counts each kind of event."""
+        return {
+            Observation: self.count_observation,
+            Handled: self._count_handled,
+            Resolved: self._count_resolved,
+            Refused: self._count_refused,
+            Repeated: self._count_repeated,
+            AnsweredEscalation: self._count_answered,
+            Ended: self._count_ended,
+        }
+
+    def count_observation(self, observation: Observation) -> None:
         """Count one occurrence, with an exemplar that leads to its span."""
         raw = observation.raw
         cell = self._cell(raw, observation.found, observation.agent, observation.outcome)
@@ -145,6 +156,8 @@ class Telemetry(Listener):
             tokens[semconv.FORM_DIGEST] += observation.digest_tokens
         self._durations.append((observation.duration_ns, raw.span))
         self._count(cell, raw.span)
+        if observation.taken_back:
+            self._count_resolution(raw.tool, observation.found.key, semconv.TAKEN_BACK)
         for name in observation.found.facts.names:
             shown = shorten_place(Location(file=name)) if name[:1] == "/" else name
             attributes = {
@@ -153,21 +166,14 @@ class Telemetry(Listener):
             }
             self._count(self._failed_members.admit(attributes), raw.span)
 
-    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
-        """Count a failure inside a call that in the end succeeded."""
-        self._count(self._cell(raw, found, agent, semconv.HANDLED), raw.span)
+    def _count_handled(self, handled: Handled) -> None:
+        self._count(self._cell(handled.raw, handled.found, handled.agent, semconv.HANDLED), handled.raw.span)
 
-    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:  # noqa: ARG002 - as above
-        """Count resolutions."""
-        for error_class in resolved:
-            self._resolution(tool, error_class, semconv.RESOLVED)
+    def _count_resolved(self, resolved: Resolved) -> None:
+        for error_class in resolved.classes:
+            self._count_resolution(resolved.tool, error_class.key, semconv.RESOLVED)
 
-    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:  # noqa: ARG002 - as above
-        """Count a resolution that is taken back."""
-        self._resolution(tool, error_class, semconv.TAKEN_BACK)
-
-    def on_refused(self, refusal: Refusal) -> None:
-        """Count a refused call."""
+    def _count_refused(self, refusal: Refused) -> None:
         attributes = {
             semconv.CLASS: self._classes.find(refusal.key),
             semconv.GEN_AI_TOOL_NAME: self._tools.label(refusal.tool),
@@ -175,16 +181,14 @@ class Telemetry(Listener):
         }
         self._count(self._refusals.admit(attributes))
 
-    def on_repeated(self, run_id: str, agent: str, tool: str) -> None:  # noqa: ARG002 - as above
-        """Count a call that has repeated its success."""
+    def _count_repeated(self, repeated: Repeated) -> None:
         attributes = {
-            semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
-            semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
+            semconv.GEN_AI_TOOL_NAME: self._tools.label(repeated.tool),
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(repeated.agent),
         }
         self._count(self._repeats.admit(attributes))
 
-    def on_answered(self, answered: AnsweredEscalation) -> None:
-        """Count an escalation by its answer, and log it."""
+    def _count_answered(self, answered: AnsweredEscalation) -> None:
         attributes: Attributes = {
             semconv.THRESHOLD: answered.escalation.threshold,
             semconv.ACTION: answered.action,
@@ -194,8 +198,8 @@ class Telemetry(Listener):
         self._count(self._escalations.admit(attributes))
         self._log(answered)
 
-    def on_run_end(self, report: RunReport) -> None:
-        """Count a run by how it ended."""
+    def _count_ended(self, ended: Ended) -> None:
+        report = ended.report
         attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
         self._count(self._runs.admit(attributes))
 
@@ -230,9 +234,9 @@ class Telemetry(Listener):
                 severity=severity,
             )
 
-    def _resolution(self, tool: str, error_class: ErrorClass, resolution: str) -> None:
+    def _count_resolution(self, tool: str, key: str, resolution: str) -> None:
         attributes = {
-            semconv.CLASS: self._classes.find(error_class.key),
+            semconv.CLASS: self._classes.find(key),
             semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
             semconv.RESOLUTION: resolution,
         }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from opentelemetry.trace import format_trace_id
 
+from otel_errcompact.engine.events import Ended, Evicted
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.otel.semconv import SCOPE
 from otel_errcompact.otel.spans.claims import claims_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import SpanContext
 
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.otel.data import EndedSpan
 
 MAX_TRACES: Final = 4_096
@@ -91,7 +92,7 @@ class UnattendedRuns(Listener):
 
     def open(self) -> None:
         """Listen to the ledger, and end open runs at process end."""
-        self._ledger.add_listener(self)
+        self._ledger.listeners.add(self)
         # The SDK shuts down meter providers before tracer providers: what ends with the latter, no metric would say.
         self._at_exit = _ending(weakref.ref(self))
         atexit.register(self._at_exit)
@@ -102,7 +103,7 @@ class UnattendedRuns(Listener):
         if self._at_exit is not None:
             atexit.unregister(self._at_exit)
             self._at_exit = None
-        self._ledger.remove_listener(self)
+        self._ledger.listeners.remove(self)
 
     def clear(self) -> None:
         """Forget everything."""
@@ -186,18 +187,25 @@ class UnattendedRuns(Listener):
         for run_id in tuple(self._conversations.entries):
             self._end_conversation(run_id)
 
-    def on_run_end(self, report: RunReport) -> None:
-        """Forget a run that its owner has ended and counted."""
-        self._conversations.pop(report.run_id)
-        self._ended.put(report.run_id, True)
+    def receivers(self) -> Receivers:
+        """Return what receives the ends of runs."""
+        return {Ended: self._forget_ended, Evicted: self._count_evicted}
 
-    def on_evicted(self, report: RunReport) -> None:
-        """Count a run as it is when the ledger evicts it."""
+    def _forget_ended(self, ended: Ended) -> None:
+        # Its owner has ended it, and it is counted.
+        run_id = ended.report.run_id
+        self._conversations.pop(run_id)
+        self._ended.put(run_id, True)
+
+    def _count_evicted(self, evicted: Evicted) -> None:
+        # As it is when the ledger evicts it.
+        report = evicted.report
         known = self._conversations.pop(report.run_id)
         if known is None:
             known = self._traces.pop(_trace_id(report.run_id))
         if known is not None and known.is_run and not known.is_late:
-            self._ledger.notify_end(report.model_copy(update={"result": "failed"}) if known.failed else report)
+            report = report.model_copy(update={"result": "failed"}) if known.failed else report
+            self._ledger.listeners.notify(Ended(report=report))
 
     def _find_named(self, span: EndedSpan, open_run: str) -> str:
         """Return a span's conversation, the open run, its agent's, or nothing."""

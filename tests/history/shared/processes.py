@@ -12,18 +12,16 @@ import os
 import random
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otel_errcompact.config import Options
+from otel_errcompact.engine.events import Observation, Refused, Succeeded
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
 from otel_errcompact.history.stores.address import open_backend
 from tests.builders import raw
 from tests.history.shared.test_laws import OPTIONS, TEXTS
-
-if TYPE_CHECKING:
-    from otel_errcompact.engine.observations import Observation, Refusal, Success
-    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
 
 OUT = 1
 
@@ -33,36 +31,35 @@ def say(what: str, **values: Any) -> None:
     os.write(OUT, (json.dumps({"what": what, "process": os.getpid(), **values}) + "\n").encode())
 
 
-class Told(Listener):
-    """Prints what is counted."""
+def tell_observation(observation: Observation) -> None:
+    error = observation.raw
+    say(
+        "failed",
+        tick=observation.tick,
+        began=error.began,
+        text=error.text,
+        tool=error.tool,
+        arguments=error.arguments,
+        outcome=observation.outcome,
+        count=observation.count,
+        streak=observation.streak,
+    )
 
-    want_successes = True
 
-    def on_observed(self, observation: Observation) -> None:
-        error = observation.raw
-        say(
-            "failed",
-            tick=observation.tick,
-            began=error.began,
-            text=error.text,
-            tool=error.tool,
-            arguments=error.arguments,
-            outcome=observation.outcome,
-            count=observation.count,
-            streak=observation.streak,
-        )
+def tell_call(what: str, event: Succeeded | Refused) -> None:
+    say(what, tick=event.tick, began=event.began, tool=event.tool, arguments=event.arguments)
 
-    def on_succeeded(self, success: Success) -> None:
-        say("succeeded", tick=success.tick, began=success.began, tool=success.tool, arguments=success.arguments)
 
-    def on_refused(self, refusal: Refusal) -> None:
-        say("refused", tick=refusal.tick, began=refusal.began, tool=refusal.tool, arguments=refusal.arguments)
-
-    def on_escalated(self, escalation: Escalation) -> None:
-        say("escalated", tick=escalation.tick, threshold=escalation.threshold, count=escalation.count)
-
-    def on_answered(self, answered: AnsweredEscalation) -> None:
-        say("answered", tick=answered.tick, action=answered.action)
+TOLD = Listener(
+    {
+        Observation: tell_observation,
+        Succeeded: lambda event: tell_call("succeeded", event),
+        Refused: lambda event: tell_call("refused", event),
+        Escalation: lambda event: say("escalated", tick=event.tick, threshold=event.threshold, count=event.count),
+        AnsweredEscalation: lambda event: say("answered", tick=event.tick, action=event.action),
+    }
+)
+"""Prints what is counted."""
 
 
 def work(ledger: Ledger, steps: int, seed: int) -> None:
@@ -70,7 +67,7 @@ def work(ledger: Ledger, steps: int, seed: int) -> None:
     for number in range(steps):
         tool, arguments = draw.choice(("read", "query")), draw.choice(('{"path": "a.csv"}', '{"path": "b.csv"}'))
         began = ledger.next_tick()
-        if ledger.refuse("r", tool, arguments, began=began):
+        if ledger.refuse(Refused(run_id="r", tool=tool, arguments=arguments, began=began)):
             continue
         if draw.random() < 0.1:
             ledger.succeed("r", tool, arguments=arguments, began=began)
@@ -87,7 +84,7 @@ def be_patient(address: str) -> str:
 def run_process(address: str, threads: int, steps: int, seed: int) -> None:
     ledger = Ledger(OPTIONS, backend=open_backend(be_patient(address)))
     ledger.open("r", agent="shop")
-    ledger.add_listener(Told())
+    ledger.listeners.add(TOLD)
     started = [threading.Thread(target=work, args=(ledger, steps, seed + number)) for number in range(threads)]
     for thread in started:
         thread.start()

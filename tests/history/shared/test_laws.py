@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.config import Options
+from otel_errcompact.engine.events import Refused, Resumed
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.actions import Continue, Halt, Pause
 from otel_errcompact.escalator.thresholds import Thresholds
@@ -75,7 +76,7 @@ class Driver:
             return sorted(found.key for found in resolved)
         if name == "refuse":
             tool, arguments = rest
-            return ledger.refuse("r", tool, arguments, now_ns=now, began=self.began)
+            return ledger.refuse(Refused(run_id="r", tool=tool, arguments=arguments, time_ns=now, began=self.began))
         if name == "turn":
             self.began = ledger.next_tick()
         elif name == "handled":
@@ -83,7 +84,7 @@ class Driver:
         elif name == "answer":
             ledger.answer("r", *rest)
         else:
-            ledger.resume("r", *rest)
+            ledger.apply(Resumed(run_id="r", message=rest[0]))
         return None
 
     def look(self) -> list[object]:

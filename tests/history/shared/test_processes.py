@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from otel_errcompact.engine.events import Refused
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.history.stores.address import open_backend
 from tests.builders import raw
@@ -46,12 +48,8 @@ def replay(events: list[dict[str, Any]]) -> Ledger:
         call = {"arguments": event["arguments"], "began": event["began"]}
         if event["what"] == "failed":
             error = raw(event["text"], tool=event["tool"], **call)
-            record = ledger._counter.prepare(error)
-            observation = ledger.observe(
-                "r",
-                error,
-                record=type(record)(found=record.found, kind=record.kind, call=record.call, tick=event["tick"]),
-            )
+            record = replace(ledger._rules.counter.prepare("r", error, whole=False), tick=event["tick"])
+            observation = ledger.observe("r", error, record=record)
             assert (observation.outcome, observation.count, observation.streak) == (
                 event["outcome"],
                 event["count"],
@@ -60,7 +58,7 @@ def replay(events: list[dict[str, Any]]) -> Ledger:
         elif event["what"] == "succeeded":
             ledger.succeed("r", event["tool"], **call)
         else:
-            assert ledger.refuse("r", event["tool"], tick=event["tick"], **call), event
+            assert ledger.refuse(Refused(run_id="r", tool=event["tool"], tick=event["tick"], **call)), event
     return ledger
 
 

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.detector.operation import call_fingerprint, operation_of
+from otel_errcompact.engine.events import Ended, Refused, Resumed
 from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.escalator.actions import Halt
 from otel_errcompact.history.stores import absence, redis, shared
@@ -136,7 +138,7 @@ def test_a_run_ends_with_the_last_process_that_leaves_it(address: str, join: Cal
     """Until then it can be left and joined; an escalation that is open is unhandled only at the end."""
     ledger = join(address)
     ended: list[str] = []
-    ledger.notify_end = lambda report: ended.append(report.result)  # type: ignore[method-assign]
+    ledger.listeners.add(Listener({Ended: lambda event: ended.append(event.report.result)}))
     ledger.open("r")
     with ledger.store.edit("r", ledger._create) as state:
         state.members.add(other)
@@ -370,8 +372,27 @@ def test_escalations_while_the_backend_is_away(tmp_path: Path, join: Callable[..
         assert other.verdict("r").standing == "carry_on"
     ledger.report("r")
     assert (other.verdict("r").standing, other.verdict("r").reason) == ("halt", "enough")
-    ledger.resume("r", "go")
+    ledger.apply(Resumed(run_id="r", message="go"))
     assert other.verdict("r").standing == "carry_on"
+
+
+def test_refusals_while_the_backend_is_away(tmp_path: Path, join: Callable[..., Ledger]) -> None:
+    """They are attempts of the loop there too, also of a run that has changed meanwhile."""
+    address = f"sqlite:///{tmp_path}/runs.db?wait_seconds=0.01"
+    ledger, other = join(address), join(address)
+    refused = Refused(run_id="r", tool="db.query", arguments='{"n": 1}')
+    ledger.open("r")
+    for _ in range(2):
+        ledger.observe("r", raw(REFUSED, arguments='{"n": 1}'))
+    with locked(address):
+        assert ledger.refuse(refused) != ""
+    other.observe("r", raw(MISSING, tool="other"))
+    ledger.store.catch_up()  # type: ignore[attr-defined]
+    with other.store.view("r") as state:
+        assert state is not None
+        call = state.history.repeats.find("", call_fingerprint("db.query", '{"n": 1}', ""))
+        assert call is not None
+        assert (call.failed, call.attempts.count) == (2, 3)
 
 
 def test_a_run_that_ends_while_the_backend_is_away_is_gone_there_too(
@@ -479,18 +500,21 @@ def test_a_change_that_outlasts_its_lease_is_made_again(
     ledger, other = join(address_of_server), join(address_of_server)
     ledger.observe("r", raw(REFUSED))
     monkeypatch.setattr(redis, "LEASE_MS", 1)
-    count = ledger._counter.count
+    apply, slept = ledger._rules.apply, False
 
-    def slow(*arguments: Any) -> Any:
-        monkeypatch.setattr(ledger._counter, "count", count)
+    def slow(*arguments: Any, **named: Any) -> Any:
+        nonlocal slept
+        if slept:
+            return apply(*arguments, **named)
+        slept = True
         monkeypatch.setattr(redis, "LEASE_MS", 3_000)
         import time
 
         time.sleep(0.05)
         assert other.observe("r", raw(MISSING)).count == 1
-        return count(*arguments)
+        return apply(*arguments, **named)
 
-    monkeypatch.setattr(ledger._counter, "count", slow)
+    monkeypatch.setattr(ledger._rules, "apply", slow)
     assert ledger.observe("r", raw(REFUSED)).count == 2
     assert ledger.report("r").occurrences == 3
     assert without_tokens(ledger) == without_tokens(other)
@@ -734,7 +758,7 @@ def test_a_call_that_has_not_failed_locks_no_run(
         "begin",
         lambda run_id, known: locked.append(run_id) or begin(run_id, known),
     )
-    assert (ledger.refuse("r", "t", '{"n": 2}'), locked) == ("", [])
+    assert (ledger.refuse(Refused(run_id="r", tool="t", arguments='{"n": 2}')), locked) == ("", [])
 
 
 def test_a_claim_that_comes_after_the_answer_keeps_nobody_from_asking(

@@ -46,7 +46,7 @@ def recording(path: Path) -> Iterator[Ledger]:
     path.parent.mkdir(parents=True, exist_ok=True)
     trajectory = TrajectoryFile(TrajectoryOptions(path=path))
     ledger = Ledger()
-    ledger.add_listener(trajectory)
+    ledger.listeners.add(trajectory)
     yield ledger
     trajectory.close()
 

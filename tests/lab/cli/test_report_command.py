@@ -34,7 +34,7 @@ def trajectory(tmp_path: Path) -> Path:
     path = tmp_path / "trajectory.jsonl"
     ledger = Ledger(Options())
     file = TrajectoryFile(TrajectoryOptions(path=path))
-    ledger.add_listener(file)
+    ledger.listeners.add(file)
     ignore = otel_errcompact.Continue()
     with otel_errcompact.run("run-1", agent="shop", ledger=ledger, on_escalation=lambda _: ignore) as run:
         for port in (1, 2, 3, 4):
@@ -60,7 +60,7 @@ def test_a_stack_text_without_type_and_message_is_read_back(errcompact: Errcompa
     path = tmp_path / "trajectory.jsonl"
     file = TrajectoryFile(TrajectoryOptions(path=path))
     ledger = Ledger(Options())
-    ledger.add_listener(file)
+    ledger.listeners.add(file)
     with otel_errcompact.run("run-1", ledger=ledger) as run:
         run.fail(TRACEBACK, tool="bash")
     file.close()

@@ -8,6 +8,7 @@ import pytest
 
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.engine.events import Arrived
 from otel_errcompact.errors import RawError
 from otel_errcompact.lab.html_report import Collector, play
 from otel_errcompact.lab.transcripts import read_files
@@ -42,7 +43,9 @@ def write_trajectory(tmp_path: Path) -> WriteTrajectory:
         path = tmp_path / "trajectory.jsonl"
         file = TrajectoryFile(TrajectoryOptions(path=path))
         for second, text in enumerate(texts, start=1_800_000_000):
-            file.on_raw("run-1", RawError(text=text, tool="bash", time_ns=second * 1_000_000_000))
+            file.write_raw(
+                Arrived(run_id="run-1", raw=RawError(text=text, tool="bash", time_ns=second * 1_000_000_000))
+            )
         file.close()
         return path
 

@@ -82,7 +82,7 @@ def test_the_digest_of_a_live_run_is_what_the_agent_read(tmp_path: Path) -> None
     """Of a short exception too, whose traceback alone would stay whole; of raw errors alone none is claimed."""
     ledger = Ledger(Options())
     file = TrajectoryFile(TrajectoryOptions(path=tmp_path / "trajectory.jsonl"))
-    ledger.add_listener(file)
+    ledger.listeners.add(file)
     with otel_errcompact.run("one", ledger=ledger) as run:
         with run.tool("query") as call:
             raise LookupError("no such table: orders")

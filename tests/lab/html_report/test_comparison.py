@@ -96,7 +96,7 @@ def _live(folder: Path, name: str, *texts: str) -> PageData:
     path = folder / f"{name}.jsonl"
     ledger = Ledger(Options())
     file = TrajectoryFile(TrajectoryOptions(path=path))
-    ledger.add_listener(file)
+    ledger.listeners.add(file)
     for number, text in enumerate(texts):
         with otel_errcompact.run(f"{name}-{number}", ledger=ledger) as run:
             run.fail(text, tool="bash")

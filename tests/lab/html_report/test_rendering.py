@@ -111,7 +111,7 @@ def test_the_bill_of_a_live_run_has_what_frameworks_send(tmp_path: Path) -> None
 def _record_of_one_exception(folder: Path) -> Path:
     ledger = Ledger(Options())
     file = TrajectoryFile(TrajectoryOptions(path=folder / "trajectory.jsonl"))
-    ledger.add_listener(file)
+    ledger.listeners.add(file)
     with otel_errcompact.run("one", ledger=ledger) as run, run.tool("query"):
         raise LookupError("no such table: orders")
     file.close()

@@ -14,6 +14,7 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.escalator.actions import Continue
+from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.lab.html_report import class_summary, collector, time_line
 from otel_errcompact.lab.html_report.bounded import Room
 from otel_errcompact.lab.html_report.rendering import html_of
@@ -25,7 +26,6 @@ from tests.lab.html_report.conftest import page_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.lab.html_report.collector import PageData
     from otel_errcompact.lab.html_report.steps import Part
     from tests.lab.html_report.conftest import Gather, WriteTrajectory
@@ -113,26 +113,18 @@ def test_a_threshold_stands_at_the_call_that_reached_it(gather: Gather) -> None:
     assert [(place.run, place.step) for place in places] == [(1, 3), (1, 4)]
 
 
-class _Escalations(Listener):
-    def __init__(self) -> None:
-        self.found: list[Escalation] = []
-
-    def on_escalated(self, escalation: Escalation) -> None:
-        self.found.append(escalation)
-
-
 def test_a_failure_settled_late_keeps_its_place() -> None:
     """Of a trace, a call may fail while a later one is running: what follows from it stands at the earlier one."""
     draft = TimeLineDraft(Room(100_000), str, supports_counts=True)
     for span in (1, 2):
         call = PlayedCall(run_id="one", tool="fetch", arguments="", outcome="success", time_ns=span, span_id=span)
         draft.add_call(call, None)
-    ledger, escalations = Ledger(Options()), _Escalations()
-    ledger.add_listener(escalations)
+    ledger, escalations = Ledger(Options()), list[Escalation]()
+    ledger.listeners.add(Listener({Escalation: escalations.append}))
     raw = RawError(text=REFUSED, tool="fetch", span=SpanRef(trace_id=1, span_id=1))
     observation = [ledger.observe("one", raw) for _ in range(3)][-1]
     draft.fail(observation, REFUSED, None, "")
-    draft.note_escalation(escalations.found[0], asks=True)
+    draft.note_escalation(escalations[0], asks=True)
     assert [_told(part) for part in draft.finish().parts] == ["1 failure escalated", "2 success"]
 
 
@@ -175,7 +167,7 @@ def test_a_live_record_has_refusals_escalations_and_answers(tmp_path: Path) -> N
 def _record(tmp_path: Path, *calls: tuple[str, bool]) -> Path:
     ledger = Ledger(Options())
     file = TrajectoryFile(TrajectoryOptions(path=tmp_path / "trajectory.jsonl"))
-    ledger.add_listener(file)
+    ledger.listeners.add(file)
     answer = Continue("use the other host")
     url = {"url": "http://db"}
     with otel_errcompact.run("live", ledger=ledger, on_escalation=lambda _: answer) as run:

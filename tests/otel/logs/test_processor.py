@@ -482,7 +482,7 @@ class TestAlone:
     def test_without_spans(self):
         """The processor works alone."""
         ledger, told = Ledger(), Told()
-        ledger.add_listener(told)
+        ledger.listeners.add(told)
         provider = LoggerProvider(shutdown_on_exit=False)
         provider.add_log_record_processor(ErrorCompactionLogRecordProcessor(ledger))
         provider.get_logger("app").emit(event_name="exception", attributes={"exception.message": "boom"}, timestamp=7)

@@ -12,6 +12,7 @@ from opentelemetry.sdk._logs import export as sdk_export
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 
+from otel_errcompact.engine.events import Refused
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.escalator.thresholds import Thresholds
@@ -46,7 +47,7 @@ class Rig:
         self.provider.add_log_record_processor(sdk_export.SimpleLogRecordProcessor(self.exporter))
         self.ledger = Ledger()
         meters = MeterProvider(shutdown_on_exit=False)
-        self.ledger.add_listener(Telemetry(meters, self.ledger, logger_provider=self.provider))
+        self.ledger.listeners.add(Telemetry(meters, self.ledger, logger_provider=self.provider))
 
     def records(self) -> list[Any]:
         return [data.log_record for data in self.exporter.get_finished_logs()]
@@ -100,7 +101,7 @@ def test_one_that_a_refused_call_brings_about(rig):
     rig.ledger.open("r", thresholds=Thresholds(loop=3))
     for text in ("IndexError: x", "OSError: y"):
         rig.ledger.observe("r", RawError(text=text, tool="db", arguments="{}", boundary=True, span=SPAN))
-    assert rig.ledger.refuse("r", "db", "{}")
+    assert rig.ledger.refuse(Refused(run_id="r", tool="db", arguments="{}"))
     (record,) = rig.records()
     assert (record.attributes["errcompact.threshold"], record.span_id) == ("loop", 0)
 
@@ -108,7 +109,7 @@ def test_one_that_a_refused_call_brings_about(rig):
 def test_without_a_provider_there_is_none(caplog):
     """The global one is asked, which does nothing; the standard log record stays."""
     ledger = Ledger()
-    ledger.add_listener(Telemetry(MeterProvider(shutdown_on_exit=False), ledger))
+    ledger.listeners.add(Telemetry(MeterProvider(shutdown_on_exit=False), ledger))
     for _ in range(3):
         ledger.observe("r", RAW)
     (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]

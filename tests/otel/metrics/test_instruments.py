@@ -28,6 +28,7 @@ from opentelemetry.sdk.metrics.export import (
 
 from otel_errcompact.compactor.classify import Classified
 from otel_errcompact.config import Options, TelemetryOptions
+from otel_errcompact.engine.events import Refused, Repeated, Settled
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import Facts, Location, RawError, SpanRef
 from otel_errcompact.escalator.actions import Halt
@@ -77,7 +78,7 @@ def metered(options: Options | None = None, provider: MeterProvider | None = Non
     ticks = iter(range(0, 10**12, 250_000))
     ledger = Ledger(options, timer=lambda: next(ticks))
     telemetry = Telemetry(provider or MeterProvider([reader], shutdown_on_exit=False), ledger)
-    ledger.add_listener(telemetry)
+    ledger.listeners.add(telemetry)
     return Metered(ledger, telemetry, reader)
 
 
@@ -404,9 +405,9 @@ class TestOtherInstruments:
         meter.ledger.open("r")
         for _ in range(3):
             meter.ledger.observe("r", PERMANENT)
-        meter.ledger.refuse("r", "db", "{}")
+        meter.ledger.refuse(Refused(run_id="r", tool="db", arguments="{}"))
         meter.ledger.succeed("r", "db")
-        meter.ledger.repeat("r", "db")
+        meter.ledger.apply(Repeated(run_id="r", tool="db"))
         meter.ledger.observe("r", raw(SUITE))
         meter.ledger.end("r")
         meter.ledger.observe("s", raw())
@@ -481,7 +482,7 @@ class TestOtherInstruments:
         for _ in range(2):
             key = meter.ledger.observe("r", PERMANENT).found.key
         for _ in range(3):
-            assert meter.ledger.refuse("r", "db", "{}")
+            assert meter.ledger.refuse(Refused(run_id="r", tool="db", arguments="{}"))
         labels = ("errcompact.class", "gen_ai.tool.name", "gen_ai.agent.name")
         assert meter.values("errcompact.refusals", *labels) == {(key, "db", "shop"): 3}
         assert sum(meter.values("errcompact.errors", "errcompact.outcome").values()) == 2
@@ -490,7 +491,7 @@ class TestOtherInstruments:
         """Identical successes are counted by tool and agent, and are no occurrences."""
         meter.ledger.open("r", agent="shop")
         for _ in range(2):
-            meter.ledger.repeat("r", "poll")
+            meter.ledger.apply(Repeated(run_id="r", tool="poll"))
         assert meter.values("errcompact.repeats", "gen_ai.tool.name", "gen_ai.agent.name") == {("poll", "shop"): 2}
         assert "errcompact.errors" not in meter.metrics()
         assert meter.ledger.report("r").repeats == 2
@@ -509,7 +510,7 @@ class TestOtherInstruments:
         """As the places of classes have none."""
         facts = Facts(type="E", cause="no", names=("/srv/build/17/shop/tests/cart.py", r"Shop\Cart::test_add"))
         found = Classified(facts=facts, key="k", template="no")
-        meter.telemetry.on_observed(replace(meter.ledger.observe("r", raw()), found=found))
+        meter.telemetry.count_observation(replace(meter.ledger.observe("r", raw()), found=found))
         names = meter.values("errcompact.members", "errcompact.member")
         assert names == {("shop/tests/cart.py",): 1, (r"Shop\Cart::test_add",): 1}
 
@@ -602,7 +603,10 @@ class TestEscalations:
         ("answer", "level"),
         [
             (lambda ledger: ledger.answer("r", Halt("enough")), logging.WARNING),
-            (lambda ledger: ledger.answer_by_default("r", "the handler failed"), logging.ERROR),
+            (
+                lambda ledger: ledger.apply(Settled(run_id="r", action=None, message="the handler failed")),
+                logging.ERROR,
+            ),
             (lambda ledger: ledger.close("r"), logging.ERROR),
         ],
         ids=["handler", "failed", "never"],

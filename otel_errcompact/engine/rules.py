@@ -1,0 +1,136 @@
+"""What each event changes in a run, the first time and again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.engine.counting import FailureCounter
+from otel_errcompact.engine.events import (
+    Began,
+    Changed,
+    Event,
+    Failed,
+    Handled,
+    Opened,
+    Refused,
+    Repeated,
+    Resolved,
+    Resumed,
+    Settled,
+    Succeeded,
+)
+from otel_errcompact.engine.ladder import Ladder
+from otel_errcompact.engine.refusals import find_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from otel_errcompact.config import Options
+    from otel_errcompact.engine.pipeline import Pipeline
+    from otel_errcompact.engine.state import RunState
+
+    Effects = tuple[Any, ...]
+    """What has come of an event, for listeners and for the caller: empty where nothing has."""
+
+
+class Rules:
+    """
+    Applies events to the state of their run.
+
+    A shared store that has missed an event applies it again.
+
+    Args:
+        options: All options.
+        pipeline: Classifies, records and renders.
+        create: Returns the state of a run in which nothing has happened.
+        timer: Nanoseconds for measuring our own cost.
+    """
+
+    def __init__(
+        self, options: Options, pipeline: Pipeline, *, create: Callable[[str], RunState], timer: Callable[[], int]
+    ) -> None:
+        self._digest = options.digest
+        self._ladder = Ladder(pipeline)
+        self.counter: Final = FailureCounter(pipeline, self._ladder, options.memory, create=create, timer=timer)
+        self._of: Final[Mapping[type[Event], Callable[[RunState, Any, int], Effects]]] = {
+            Opened: _open,
+            Began: _restore,
+            Changed: _restore,
+            Failed: self.counter.count,
+            Handled: _handle,
+            Succeeded: _succeed,
+            Repeated: _repeat,
+            Refused: self._refuse,
+            Settled: self._settle,
+            Resumed: self._resume,
+        }
+
+    def apply(self, state: RunState, event: Event, tick: int) -> Effects:
+        """
+        Change a run by an event; return what has come of it.
+
+        The run is locked.
+
+        Args:
+            state: The run.
+            event: What has happened.
+            tick: When it is recorded.
+        """
+        return self._of[type(event)](state, event, tick)
+
+    def _refuse(self, state: RunState, event: Refused, tick: int) -> Effects:
+        refused = find_refused(state, event)
+        return () if refused is None else refused.count(state, self._ladder, self._digest, tick)
+
+    def _settle(self, state: RunState, event: Settled, tick: int) -> Effects:
+        if event.action is None:
+            answered = self._ladder.answer_by_default(state, event.message, tick)
+        else:
+            answered = self._ladder.answer(state, event.action, event.message, tick)
+        return () if answered is None else (answered,)
+
+    def _resume(self, state: RunState, event: Resumed, tick: int) -> Effects:
+        if (answered := self._ladder.answer(state, "continue", event.message, tick)) is not None:
+            return (answered,)
+        state.resume(event.message)
+        return (replace(event, agent=state.agent, tick=tick),) if state.begun else ()
+
+
+def _open(state: RunState, event: Opened, tick: int) -> Effects:
+    # One process that can stop the agent is enough, whichever others open the run.
+    state.stoppable = event.stoppable or (state.attended and state.stoppable)
+    state.attended = True
+    state.agent = event.agent or state.agent
+    state.thresholds = event.thresholds or state.thresholds
+    state.mode = event.mode or state.mode
+    state.join(asks=event.asks)
+    return (state.settings(tick, kind=Changed),) if state.begun else ()
+
+
+def _restore(state: RunState, event: Began, tick: int) -> Effects:  # noqa: ARG001 - as all of them
+    for name in ("agent", "thresholds", "mode", "asks", "attended", "stoppable"):
+        setattr(state, name, getattr(event, name))
+    return ()
+
+
+def _handle(state: RunState, event: Handled, tick: int) -> Effects:
+    state.handled += 1
+    return (replace(event, agent=event.agent or state.agent, tick=tick),)
+
+
+def _repeat(state: RunState, event: Repeated, tick: int) -> Effects:
+    state.repeats += 1
+    return (replace(event, agent=event.agent or state.agent, tick=tick),)
+
+
+def _succeed(state: RunState, event: Succeeded, tick: int) -> Effects:
+    history = state.history
+    if not history.total:
+        return ()
+    agent, began = event.agent or state.agent, event.began or history.tick
+    classes = history.succeed(event.operation, agent=agent, call=event.call, began=began)
+    succeeded = replace(event, agent=agent, began=began, tick=tick)
+    if not classes:
+        return (succeeded,)
+    return succeeded, Resolved(run_id=event.run_id, agent=agent, tool=event.tool, classes=classes)
