@@ -83,8 +83,8 @@ def make_many_runs() -> Turn:
 def make_line() -> Turn:
     """Return one raw error that is handed to the trajectory file."""
     file = TrajectoryFile(TrajectoryOptions(path=new_folder() / "trajectory.jsonl"))
-    raw = raw_of(TEXT)
-    return lambda: file.write_raw(Arrived(run_id="0123456789abcdef0123456789abcdef", raw=raw))
+    arrived = Arrived(run_id="0123456789abcdef0123456789abcdef", raw=raw_of(TEXT))
+    return lambda: file.write_raw(arrived)
 
 
 def count_lost_streaks() -> int:

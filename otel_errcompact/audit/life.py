@@ -197,7 +197,7 @@ _WHOLE: Final = {LINES[kind].event: kind for kind in (Began, Changed, Succeeded,
 """The lines that say all of an event."""
 
 
-def describe(event: object) -> tuple[str, Attributes]:
+def describe_event(event: object) -> tuple[str, Attributes]:
     """
     Return the name of an event's line, and its attributes.
 
@@ -225,7 +225,7 @@ def read_observation(attributes: Mapping[str, object]) -> dict[str, Any]:
     return {**LINES[Observation].read(attributes), **_FACTS.read(attributes)}
 
 
-def read(event: str, attributes: Mapping[str, object]) -> Event | None:
+def read_event(event: str, attributes: Mapping[str, object]) -> Event | None:
     """Return the event that a line says all of, or None."""
     if (kind := _WHOLE.get(event)) is not None:
         return kind(**LINES[kind].read(attributes))

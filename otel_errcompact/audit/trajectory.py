@@ -101,7 +101,7 @@ class TrajectoryFile(Listener):
         guard = guard or Guard()
         self._raws = LineFile(self.path, options, guard)
         self._runs = LineFile(self.runs_path, options, guard)
-        reset_in_child(self._forget)
+        reset_in_child(self._forget_parent)
 
     @property
     def dropped(self) -> int:
@@ -116,7 +116,7 @@ class TrajectoryFile(Listener):
     def receivers(self) -> Receivers:
         """Return what writes each kind of event."""
         return {
-            **dict.fromkeys(life.LINES, self._write),
+            **dict.fromkeys(life.LINES, self._write_event),
             Arrived: self.write_raw,
             Began: self._write_begin,
             Observation: self._write_observation,
@@ -133,12 +133,12 @@ class TrajectoryFile(Listener):
         """
         number = next(self._numbers)
         self._records.put(id(arrived.raw), number)
-        self._append(self._raws, self.encode(arrived.run_id, arrived.raw, number))
+        self._append_line(self._raws, self.encode(arrived.run_id, arrived.raw, number))
 
     def _write_begin(self, begun: Began) -> None:
         if begun.life:
             self._lives.put(begun.run_id, begun.life)
-        self._write(begun)
+        self._write_event(begun)
 
     def _write_observation(self, observation: Observation) -> None:
         self._write_about_raw(observation)
@@ -152,17 +152,17 @@ class TrajectoryFile(Listener):
             self._write_line(semconv.RUN_TAKEN_BACK, attributes)
 
     def _write_about_raw(self, event: Observation | Handled) -> None:
-        name, attributes = life.describe(event)
+        name, attributes = life.describe_event(event)
         self._write_line(name, {**attributes, semconv.RECORD: self._records.pop(id(event.raw)) or 0})
 
     def _write_end(self, ended: Ended) -> None:
         # A run without a failure has no line.
         if ended.report.occurrences or ended.report.handled:
-            self._write(ended)
+            self._write_event(ended)
         self._lives.pop(ended.report.run_id)
 
-    def _write(self, event: object) -> None:
-        self._write_line(*life.describe(event), event if isinstance(event, Escalation) else None)
+    def _write_event(self, event: object) -> None:
+        self._write_line(*life.describe_event(event), event if isinstance(event, Escalation) else None)
 
     def _write_line(self, name: str, attributes: life.Attributes, escalation: Escalation | None = None) -> None:
         if self._options.redact:
@@ -177,9 +177,9 @@ class TrajectoryFile(Listener):
             severity=otlp_json.INFO if escalation is None else otlp_json.ERROR,
             span=escalation.span if escalation is not None else None,
         )
-        self._append(self._runs, f"{self._life_head}{record}{self._life_tail}\n".encode("ascii"))
+        self._append_line(self._runs, f"{self._life_head}{record}{self._life_tail}\n".encode("ascii"))
 
-    def _append(self, file: LineFile, line: bytes) -> None:
+    def _append_line(self, file: LineFile, line: bytes) -> None:
         is_within = self._lock.is_mine()
         with self._lock:
             try:
@@ -212,13 +212,13 @@ class TrajectoryFile(Listener):
         """
         # Redaction may shorten a text by any length.
         if self._options.redact or not otlp_json.is_longer(raw.text, self._options.max_bytes):
-            line = self._line(run_id, raw, raw.text, number)
+            line = self._encode_line(run_id, raw, raw.text, number)
             if len(line) <= self._options.max_bytes:
                 return line
         # Escaped as JSON, a character takes up to twelve bytes.
-        return self._line(run_id, raw, cut_middle(raw.text, self._options.max_bytes // 16, _REMAINS), number)
+        return self._encode_line(run_id, raw, cut_middle(raw.text, self._options.max_bytes // 16, _REMAINS), number)
 
-    def _line(self, run_id: str, raw: RawError, text: str, number: int) -> bytes:
+    def _encode_line(self, run_id: str, raw: RawError, text: str, number: int) -> bytes:
         span = raw.span or SpanRef(trace_id=self._ids.generate_trace_id(), span_id=self._ids.generate_span_id())
         redacted = self._options.redact
         named: life.Attributes = {}
@@ -230,7 +230,7 @@ class TrajectoryFile(Listener):
         written = write_span(run_id, raw, text, span, time_ns, redacted=redacted, named=named)
         return f"{self._head}{written}{self._tail}\n".encode("ascii")
 
-    def _forget(self) -> None:
+    def _forget_parent(self) -> None:
         """Start empty in a child process; the parent writes its own lines."""
         self._lock = ReentrantLock()
         self._records.clear()

@@ -78,16 +78,15 @@ class Ledger(Runs):
         if state is None:
             state = self._create(run_id)
             state.failed = failed
-        told: list[object] = []
-        if not state.members:
-            told.append(self._begin(state))
+        told: Effects = ()
+        if is_over := not state.members:
+            told = self._begin_run(state)
             if state.answer is None:
                 settled = Settled(run_id=run_id, action="unhandled", message="the run ended before it was answered")
                 told += self._rules.apply(state, settled, self.next_tick())
         ended = EndedRun(report=state.report(), verdict=state.verdict(), digest=self._digest(state), raw=state.find_raw)
-        if not state.members:
-            told.append(Ended(report=ended.report))
-        self._notify(told)
+        for each in (*told, Ended(report=ended.report)) if is_over else ():
+            self.listeners.notify(each)
         return ended
 
     def observe(self, run_id: str, raw: RawError, *, record: Failed | None = None, whole: bool = False) -> Observation:
@@ -102,18 +101,18 @@ class Ledger(Runs):
             record: The failure as it was counted before.
             whole: Whether the text is for an agent that may have been shown nothing else of the run.
         """
-        raw = self._receive(run_id, raw)
+        raw = self._receive_raw(run_id, raw)
         failed = record or self._rules.counter.prepare(run_id, raw, whole=whole)
-        return cast("Observation", self._count(failed)[0])
+        return cast("Observation", self._count_event(failed)[0])
 
-    def _receive(self, run_id: str, raw: RawError) -> RawError:
+    def _receive_raw(self, run_id: str, raw: RawError) -> RawError:
         if self.store.is_shared:  # first: listeners find a failure's record by its object
             raw = redact_target(raw)
         if self.listeners.want(Arrived):
             self.listeners.notify(Arrived(run_id=run_id, raw=raw))
         return raw
 
-    def _count(self, event: Event) -> Effects:
+    def _count_event(self, event: Event) -> Effects:
         if self.store.is_held(event.run_id):
             # A signal handler or a finaliser, in the middle of this run's counts: counted when they are whole again.
             self._postponed.add(event)
@@ -128,7 +127,7 @@ class Ledger(Runs):
 
         Operators see it, the agent does not.
         """
-        raw = self._receive(run_id, raw)
+        raw = self._receive_raw(run_id, raw)
         self.apply(Handled(run_id=run_id, agent=raw.agent, raw=raw, found=self._pipeline.classify(raw)))
 
     def succeed(  # noqa: PLR0913 - by name all of them
@@ -162,7 +161,7 @@ class Ledger(Runs):
         if state is None or not state.history.total:
             return ()  # healthy runs pay for no lock and no fingerprint
         operation = operation or operation_of(tool, arguments, target=target)
-        effects = self._count(
+        effects = self._count_event(
             Succeeded(
                 run_id=run_id,
                 agent=agent or state.agent,

@@ -54,16 +54,16 @@ class Rules:
         self._ladder = Ladder(pipeline)
         self.counter: Final = FailureCounter(pipeline, self._ladder, options.memory, create=create, timer=timer)
         self._of: Final[Mapping[type[Event], Callable[[RunState, Any, int], Effects]]] = {
-            Opened: _open,
-            Began: _restore,
-            Changed: _restore,
+            Opened: _open_run,
+            Began: _restore_run,
+            Changed: _restore_run,
             Failed: self.counter.count,
-            Handled: _handle,
-            Succeeded: _succeed,
-            Repeated: _repeat,
-            Refused: self._refuse,
-            Settled: self._settle,
-            Resumed: self._resume,
+            Handled: _count_handled,
+            Succeeded: _count_success,
+            Repeated: _count_repeated,
+            Refused: self._count_refusal,
+            Settled: self._settle_escalation,
+            Resumed: self._resume_run,
         }
 
     def apply(self, state: RunState, event: Event, tick: int) -> Effects:
@@ -79,25 +79,25 @@ class Rules:
         """
         return self._of[type(event)](state, event, tick)
 
-    def _refuse(self, state: RunState, event: Refused, tick: int) -> Effects:
+    def _count_refusal(self, state: RunState, event: Refused, tick: int) -> Effects:
         refused = find_refused(state, event)
         return () if refused is None else refused.count(state, self._ladder, self._digest, tick)
 
-    def _settle(self, state: RunState, event: Settled, tick: int) -> Effects:
+    def _settle_escalation(self, state: RunState, event: Settled, tick: int) -> Effects:
         if event.action is None:
             answered = self._ladder.answer_by_default(state, event.message, tick)
         else:
             answered = self._ladder.answer(state, event.action, event.message, tick)
         return () if answered is None else (answered,)
 
-    def _resume(self, state: RunState, event: Resumed, tick: int) -> Effects:
+    def _resume_run(self, state: RunState, event: Resumed, tick: int) -> Effects:
         if (answered := self._ladder.answer(state, "continue", event.message, tick)) is not None:
             return (answered,)
         state.resume(event.message)
         return (replace(event, agent=state.agent, tick=tick),) if state.begun else ()
 
 
-def _open(state: RunState, event: Opened, tick: int) -> Effects:
+def _open_run(state: RunState, event: Opened, tick: int) -> Effects:
     # One process that can stop the agent is enough, whichever others open the run.
     state.stoppable = event.stoppable or (state.attended and state.stoppable)
     state.attended = True
@@ -108,23 +108,23 @@ def _open(state: RunState, event: Opened, tick: int) -> Effects:
     return (state.settings(tick, kind=Changed),) if state.begun else ()
 
 
-def _restore(state: RunState, event: Began, tick: int) -> Effects:  # noqa: ARG001 - as all of them
+def _restore_run(state: RunState, event: Began, tick: int) -> Effects:  # noqa: ARG001 - as all of them
     for name in ("agent", "thresholds", "mode", "asks", "attended", "stoppable"):
         setattr(state, name, getattr(event, name))
     return ()
 
 
-def _handle(state: RunState, event: Handled, tick: int) -> Effects:
+def _count_handled(state: RunState, event: Handled, tick: int) -> Effects:
     state.handled += 1
     return (replace(event, agent=event.agent or state.agent, tick=tick),)
 
 
-def _repeat(state: RunState, event: Repeated, tick: int) -> Effects:
+def _count_repeated(state: RunState, event: Repeated, tick: int) -> Effects:
     state.repeats += 1
     return (replace(event, agent=event.agent or state.agent, tick=tick),)
 
 
-def _succeed(state: RunState, event: Succeeded, tick: int) -> Effects:
+def _count_success(state: RunState, event: Succeeded, tick: int) -> Effects:
     history = state.history
     if not history.total:
         return ()

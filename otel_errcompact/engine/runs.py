@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.config import Options
 from otel_errcompact.digest import ALL_FORGOTTEN
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
-from otel_errcompact.engine.events import Began, Event, Evicted, OfRaw, Refused
+from otel_errcompact.engine.events import Event, Evicted, OfRaw, Refused
 from otel_errcompact.engine.listeners import Listeners
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.engine.postponed import PostponedCounts
@@ -21,7 +21,7 @@ from otel_errcompact.history.stores.memory import MemoryStore
 from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from otel_errcompact.compactor.model import ModelExtractor
     from otel_errcompact.engine.report import RunReport
@@ -89,7 +89,7 @@ class Runs:
         """
         run_id, store = event.run_id, self.store
         with store.edit(run_id, self._create) if event.makes_run else store.find(run_id) as known:
-            state, begun = (self._create(run_id), None) if known is None else (known, self._begin(known, event))
+            state, begun = (self._create(run_id), ()) if known is None else (known, self._begin_run(known, event))
             tick = event.tick or store.next_tick()
             if store.is_shared:
                 again = partial(self._rules.apply, event=event.keep(state.history.tick), tick=tick)
@@ -97,24 +97,21 @@ class Runs:
             effects = self._rules.apply(state, event, tick)
         if event.makes_run:
             store.account(state)
-        self._notify(effects if begun is None else (begun, *effects))
+        for each in begun + effects if begun else effects:
+            self.listeners.notify(each)
         return effects
 
-    def _notify(self, events: Iterable[object]) -> None:
-        for event in events:
-            self.listeners.notify(event)
-
-    def _begin(self, state: RunState, event: Event | None = None) -> Began | None:
+    def _begin_run(self, state: RunState, event: Event | None = None) -> Effects:
         # Listeners hear of a run with its first failure, or, where that was another process's, before anything else of
         # it.
         if state.begun:
-            return None
+            return ()
         raw = event.raw if isinstance(event, OfRaw) else None
         if raw is None and not state.has_failed:
-            return None
+            return ()
         state.begun = True
         agent, time_ns = (raw.agent, raw.time_ns) if raw is not None else ("", 0)
-        return state.settings(self.next_tick(), agent=state.agent or agent, time_ns=time_ns)
+        return (state.settings(self.next_tick(), agent=state.agent or agent, time_ns=time_ns),)
 
     def next_tick(self) -> int:
         """Return the next tick, which orders calls, failures and successes."""

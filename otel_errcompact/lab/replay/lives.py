@@ -55,10 +55,10 @@ class _Player:
         self._tally: Tally
         self._takes: Final[Mapping[str, Callable[[RecordedLine], None]]] = {
             "": self._observe_unsettled,
-            semconv.RUN_ERROR: self._observe,
-            semconv.RUN_HANDLED: self._handle,
-            semconv.RUN_ESCALATED: self._escalate,
-            semconv.RUN_END: self._finish,
+            semconv.RUN_ERROR: self._observe_failure,
+            semconv.RUN_HANDLED: self._count_handled,
+            semconv.RUN_ESCALATED: self._note_escalation,
+            semconv.RUN_END: self._note_end,
         }
 
     def play(self) -> ReplayedRun:
@@ -76,13 +76,13 @@ class _Player:
                 )
             )
         for line in lines:
-            self._takes.get(line.event, self._apply)(line)
+            self._takes.get(line.event, self._apply_line)(line)
         # Ending a run answers open escalations, so that a run without a recorded end is reported before that.
         stood = self._ledger.report(self._run_id)
         failed = self._end is not None and self._end.text(semconv.RESULT) == "failed"
         played = self._tallies.close(self._run_id, failed=failed)
         report = self._as_recorded(stood if self._end is None else played.report)
-        lacks = " and ".join(self._notes(report))
+        lacks = " and ".join(self._list_lacks(report))
         return played.model_copy(
             update={
                 "result": report.result,
@@ -94,7 +94,7 @@ class _Player:
             }
         )
 
-    def _notes(self, report: RunReport) -> list[str]:
+    def _list_lacks(self, report: RunReport) -> list[str]:
         notes = [NO_BEGIN] if self._life.lines[0].event != semconv.RUN_BEGIN else []
         if self._end is None:
             return [*notes, NO_END]
@@ -105,13 +105,13 @@ class _Player:
         elif report.occurrences > told:  # a process of the run ended before it had counted its last one
             more = report.occurrences - told
             notes.append(f"{more} more {'failure is' if more == 1 else 'failures are'} in {where} than was counted")
-        elif self._differs(report):
+        elif self._differs_from_end(report):
             notes.append("lines are missing")
         return notes
 
-    def _differs(self, report: RunReport) -> bool:
+    def _differs_from_end(self, report: RunReport) -> bool:
         end = self._end
-        _, counted = life.describe(Ended(report=report))
+        _, counted = life.describe_event(Ended(report=report))
         # Older files lack some.
         return end is not None and any(
             end.integer(name) != counted[name] for name in _COMPARED if name in end.attributes
@@ -144,17 +144,17 @@ class _Player:
             recorded.append(answered.model_copy(update={"escalation": escalation}))
         return tuple(recorded)
 
-    def _apply(self, line: RecordedLine) -> None:
-        event = life.read(line.event, line.attributes)
+    def _apply_line(self, line: RecordedLine) -> None:
+        event = life.read_event(line.event, line.attributes)
         if isinstance(event, Succeeded):
             self._tally.tool_calls += 1
-            self._announce(line, event.tool, "success")
+            self._announce_call(line, event.tool, "success")
         elif isinstance(event, Refused):
-            self._announce(line, event.tool, "refused")
+            self._announce_call(line, event.tool, "refused")
         if event is not None:
             self._ledger.apply(event)
 
-    def _observe(self, line: RecordedLine) -> None:
+    def _observe_failure(self, line: RecordedLine) -> None:
         raw = raw_of(line.raw, line)
         # Of a text frameworks send the whole, of an exception its message.
         told_sent = semconv.TOKENS_SENT in line.attributes
@@ -166,7 +166,7 @@ class _Player:
             run_id=self._run_id,
             raw=raw,
             tick=told["tick"],
-            found=self._classify(raw, line, told),
+            found=self._restore_class(raw, line, told),
             kind=FailureKind(
                 transient=kind in {"transient", "unknown"}, rejected=kind == "rejected", unknown=kind == "unknown"
             ),
@@ -175,7 +175,7 @@ class _Player:
         )
         self._tally.tool_calls += raw.boundary
         if raw.boundary:
-            self._announce(line, raw.tool, "failure", raw=raw)
+            self._announce_call(line, raw.tool, "failure", raw=raw)
         self._tally.stated += bool(raw.stated)
         self._ledger.observe(self._run_id, raw, record=record)
         self._raw_tokens += told["raw_tokens"]
@@ -190,7 +190,7 @@ class _Player:
         self._sent_tokens += observation.sent_tokens
         self._digest_tokens += observation.digest_tokens
 
-    def _classify(self, raw: RawError, line: RecordedLine, told: dict[str, Any]) -> Classified:
+    def _restore_class(self, raw: RawError, line: RecordedLine, told: dict[str, Any]) -> Classified:
         # The text gives what the line lacks.
         found = classify(raw)
         key = told["found.key"] or found.key
@@ -211,10 +211,10 @@ class _Player:
             facts, template = found.facts, found.template
         return Classified(facts=facts, key=key, template=template)
 
-    def _handle(self, line: RecordedLine) -> None:
+    def _count_handled(self, line: RecordedLine) -> None:
         self._ledger.handled(self._run_id, raw_of(line.raw, line))
 
-    def _announce(self, line: RecordedLine, tool: str, outcome: CallOutcome, raw: RawError | None = None) -> None:
+    def _announce_call(self, line: RecordedLine, tool: str, outcome: CallOutcome, raw: RawError | None = None) -> None:
         if self._tallies.on_call is None:
             return
         self._tallies.on_call(
@@ -230,12 +230,12 @@ class _Player:
             )
         )
 
-    def _escalate(self, line: RecordedLine) -> None:
+    def _note_escalation(self, line: RecordedLine) -> None:
         # With threads the lines may be in another order than the breaches.
         said = line.text(semconv.THRESHOLD), line.text(semconv.CLASS), line.integer(semconv.COUNT)
         self._digests.setdefault((line.time_ns, *said), []).append(line.text(semconv.DIGEST))
 
-    def _finish(self, line: RecordedLine) -> None:
+    def _note_end(self, line: RecordedLine) -> None:
         self._end = line
 
 
@@ -262,7 +262,7 @@ def raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
     else:
         tool = span.text(semconv.TOOL)
     return RawError(
-        text=_decode(said.text(semconv.RAW)) or said.text(semconv.EXCEPTION_STACKTRACE),
+        text=_decode_text(said.text(semconv.RAW)) or said.text(semconv.EXCEPTION_STACKTRACE),
         type="" if kind == semconv.TOOL_ERROR else kind,
         message=said.text(semconv.EXCEPTION_MESSAGE),
         exit_code=status if isinstance(status, int) else None,
@@ -277,7 +277,7 @@ def raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
     )
 
 
-def _decode(encoded: str) -> str:
+def _decode_text(encoded: str) -> str:
     # No string attribute could hold these bytes.
     try:
         return base64.b64decode(encoded, validate=True).decode("utf-8", "surrogatepass")
