@@ -480,7 +480,7 @@ class TestTheReceiver:
         """It asks for no token, since the collector alone can send to it."""
         receiver = services(RECEIVER)["receiver"]
         assert "ports" not in receiver
-        assert "--host 0.0.0.0 --without-token" in receiver["command"][-1]
+        assert "--host 0.0.0.0 --grpc-port 0 --without-token" in receiver["command"][-1]
 
 
 class TestTheOverlay:

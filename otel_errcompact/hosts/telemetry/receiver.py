@@ -38,7 +38,8 @@ MAX_CALLS: Final = 65_536
 
 STAGE: Final = "receive"
 
-SIGNALS: Final = ("traces", "logs", "metrics")
+SIGNALS: Final = {"traces": "trace", "logs": "logs", "metrics": "metrics"}
+"""What is taken, and how the services of gRPC call it."""
 
 
 class Request(NamedTuple):
@@ -67,11 +68,17 @@ class Receiver:
     def receive(self, request: Request) -> Reply:
         """Take one request, and return what its sender is answered."""
         try:
-            return self._take_request(request)
+            return self.take(request)
         except RequestError as error:
             return bodies.answer_error(error, request.content_type)
 
-    def _take_request(self, request: Request) -> Reply:
+    def take(self, request: Request) -> Reply:
+        """
+        Take one request, and return what its sender is answered.
+
+        Raises:
+            RequestError: It cannot be taken.
+        """
         content_type = bodies.read_content_type(request.content_type)
         if request.signal != "metrics":  # of which nothing is read
             plain = bodies.unpack(request.body, request.encoding, self.max_bytes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import logging
 import signal
 import socket
 import sys
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
 from otel_errcompact.hosts.telemetry.counting import ReportedRuns
+from otel_errcompact.hosts.telemetry.grpc_server import GrpcServer
 from otel_errcompact.hosts.telemetry.receiver import Receiver
 from otel_errcompact.installation.install import current_ledger, install, uninstall
+from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,11 +26,13 @@ if TYPE_CHECKING:
 
 HOST: Final = "127.0.0.1"
 HTTP_PORT: Final = 4318
+GRPC_PORT: Final = 4317
 
 NAME: Final = "errcompact-receiver"
 """What the receiver alone is called in telemetry, unless `OTEL_SERVICE_NAME` gives it another name."""
 
 _END_S: Final = 5.0
+_logger: Final = logging.getLogger(semconv.SCOPE)
 
 
 class TelemetryServer:
@@ -37,7 +42,8 @@ class TelemetryServer:
     Args:
         runs: Judges and counts the calls: those of the local service, or `ReportedRuns`.
         host: The address to listen on.
-        port: The port; 0 for any free one.
+        port: The port of HTTP; 0 for any free one.
+        grpc_port: The port of gRPC; 0 for any free one, None for none.
         token: What senders bring. Where others than this machine can reach the address it must be given: empty to ask
             for none.
         on_request: Called at each request, for a service that ends when it is idle.
@@ -53,6 +59,7 @@ class TelemetryServer:
         *,
         host: str = HOST,
         port: int = HTTP_PORT,
+        grpc_port: int | None = GRPC_PORT,
         token: str | None = None,
         on_request: Callable[[], object] = lambda: None,
     ) -> None:
@@ -73,20 +80,28 @@ class TelemetryServer:
         self._host = host
         self._socket = _bind_port(host, port)
         self.port: Final = int(self._socket.getsockname()[1])
-        """The port it listens on."""
+        """The port of HTTP."""
+        self._grpc = _listen_grpc(self.receiver, host, grpc_port, token, on_request) if grpc_port is not None else None
         app = telemetry_app(self.receiver, token=token, on_request=on_request)
         config = uvicorn.Config(app, access_log=False, log_config=None, lifespan="off", ws="none")
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, args=([self._socket],), name="errcompact-otlp-http", daemon=True)
         self._thread.start()
 
+    @property
+    def grpc_port(self) -> int | None:
+        """The port of gRPC; None where it is not listened on."""
+        return self._grpc.port if self._grpc is not None else None
+
     def __str__(self) -> str:
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"OTLP on {host}:{self.port} (HTTP), counted and not passed on"
+        grpc = f" and {_join(self._host, self.grpc_port)} (gRPC)" if self.grpc_port is not None else ""
+        return f"OTLP on {_join(self._host, self.port)} (HTTP){grpc}, counted and not passed on"
 
     def close(self) -> None:
         """Answer the requests under way, and end."""
         self._server.should_exit = True
+        if self._grpc is not None:
+            self._grpc.close()
         self._thread.join(_END_S)
         self._socket.close()
 
@@ -99,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "let a collector send it here and to your back ends.",
     )
     parser.add_argument("--host", default=HOST, help="the address to listen on (%(default)s)")
-    parser.add_argument("--port", type=int, default=HTTP_PORT, help="the port (%(default)s)")
+    parser.add_argument("--port", type=int, default=HTTP_PORT, help="the port of HTTP (%(default)s)")
+    parser.add_argument("--grpc-port", type=int, default=GRPC_PORT, help="the port of gRPC, 0 for none (%(default)s)")
     asking = parser.add_mutually_exclusive_group()
     asking.add_argument(
         "--token-file", type=Path, help="a file with the token that senders bring; needed where other machines send"
@@ -112,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     token = "" if given.without_token else _read_token(given.token_file)
     runs = ReportedRuns(install(service_name=NAME).ledger)
-    server = TelemetryServer(runs, host=given.host, port=given.port, token=token)
+    server = TelemetryServer(runs, host=given.host, port=given.port, grpc_port=given.grpc_port or None, token=token)
     sys.stderr.write(f"listening for {server}\n")
     ended = Event()
 
@@ -134,6 +150,10 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def _join(host: str, port: int | None) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _read_token(path: Path | None) -> str | None:
     if path is None:
         return None
@@ -153,3 +173,13 @@ def _bind_port(host: str, port: int) -> socket.socket:
         raise ConfigurationError(
             f"{host}:{port} cannot be listened on: {error.strerror or error}; is a collector there? Give another port"
         ) from error
+
+
+def _listen_grpc(
+    receiver: Receiver, host: str, port: int, token: str, on_request: Callable[[], object]
+) -> GrpcServer | None:
+    try:
+        return GrpcServer(receiver, _join(host, port), token=token, on_request=on_request)
+    except MissingExtraError as error:
+        _logger.warning("%s; only HTTP is listened on", error)
+        return None

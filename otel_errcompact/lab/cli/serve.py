@@ -86,7 +86,7 @@ def serve(  # noqa: PLR0913 - the options of a command
         bool,
         typer.Option(
             "--otlp",
-            help="Also receive telemetry by OTLP on 127.0.0.1, port 4318, and count its failed calls.",
+            help="Also receive telemetry by OTLP on 127.0.0.1, ports 4318 and 4317 (gRPC), and count its failed calls.",
         ),
     ] = False,
     log_level: Annotated[

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
 
+pytest.importorskip("grpc", reason="the extra otlp is not installed")
+
 # The standard ports may be taken on this machine.
 PROGRAM = """
 from otel_errcompact.hosts.telemetry.serving import TelemetryServer
-TelemetryServer.__init__.__kwdefaults__.update(port=0)
+TelemetryServer.__init__.__kwdefaults__.update(port=0, grpc_port=0)
 from otel_errcompact.lab.cli.main import main
 main()
 """
@@ -70,7 +72,7 @@ def test_the_service_counts_what_came_and_sends_its_own_calls_alone(place: Place
     with collecting() as collector:
         endpoint = f"http://127.0.0.1:{collector.port}"
         process, said = start(place, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf")
-        ports = r"OTLP on 127\.0\.0\.1:(\d+) \(HTTP\), counted and not passed on"
+        ports = r"OTLP on 127\.0\.0\.1:(\d+) \(HTTP\) and 127\.0\.0\.1:\d+ \(gRPC\), counted and not passed on"
         found = re.fullmatch(rf"errcompact: listening on {place.socket}; {ports}\n", said)
         assert found, said
         assert post(f"http://127.0.0.1:{found[1]}/v1/traces", sent.SerializeToString())[0] == 200

@@ -1,4 +1,4 @@
-"""The receiver on real ports, by HTTP."""
+"""The receiver on real ports, by HTTP and by gRPC."""
 
 from __future__ import annotations
 
@@ -137,11 +137,45 @@ def test_the_application_works_inside_another_one() -> None:
         assert ledger.report("c").occurrences == 1
 
 
+def test_grpc() -> None:
+    """A real exporter's road: received, heard of and counted, and refused with the code of its fault."""
+    grpc = pytest.importorskip("grpc", reason="the extra otlp is not installed")
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
+
+    from otel_errcompact.hosts.telemetry.grpc_server import GrpcServer
+
+    ledger, heard = Ledger(), list[int]()
+    receiver = Receiver(ReportedRuns(ledger))
+    server = GrpcServer(receiver, "127.0.0.1:0", token="secret", on_request=lambda: heard.append(1))
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        export = TraceServiceStub(channel).Export
+        metadata = (("authorization", "Bearer secret"),)
+        assert not export(failed(1), metadata=metadata, compression=grpc.Compression.Gzip).HasField("partial_success")
+        with pytest.raises(grpc.RpcError) as caught:
+            export(failed(1))
+        assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert "set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>" in caught.value.details()
+        assert heard == [1, 1]
+        for signal, service in (("traces", "trace.v1.Trace"), ("logs", "logs.v1.Logs")):
+            raw = channel.unary_unary(f"/opentelemetry.proto.collector.{service}Service/Export")
+            with pytest.raises(grpc.RpcError) as caught:
+                raw(b"\xff", metadata=metadata)
+            assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert f"no request with {signal}" in caught.value.details()
+        with pytest.raises(grpc.RpcError) as caught:
+            raw(b"\x08\x00" * 100_000, metadata=metadata)
+        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        metrics = channel.unary_unary("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export")
+        assert metrics(b"", metadata=metadata) == b""
+    server.close()
+    assert ledger.report("c").occurrences == 1
+
+
 def test_a_port_that_is_taken_gets_one_clear_error() -> None:
     """Such as that of a collector on the same machine."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     with collecting() as other, pytest.raises(ConfigurationError, match="is a collector there") as caught:
-        TelemetryServer(ReportedRuns(Ledger()), port=other.port)
+        TelemetryServer(ReportedRuns(Ledger()), port=other.port, grpc_port=None)
     assert f"127.0.0.1:{other.port} cannot be listened on" in str(caught.value)
 
 
@@ -149,7 +183,7 @@ def test_a_service_counts_beside_its_own_ports() -> None:
     """In threads of its own, with the runs of the service, which hears of each request."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     ledger, heard = Ledger(), list[int]()
-    server = TelemetryServer(ReportedRuns(ledger), port=0, on_request=lambda: heard.append(1))
+    server = TelemetryServer(ReportedRuns(ledger), port=0, grpc_port=None, on_request=lambda: heard.append(1))
     assert post(f"http://127.0.0.1:{server.port}/v1/traces", failed(1).SerializeToString()) == (200, b"")
     server.close()
     assert (ledger.report("c").occurrences, heard) == (1, [1])
@@ -161,14 +195,14 @@ def test_without_a_token_other_machines_are_kept_out(host: str) -> None:
     """An address that they can reach is refused before it is listened on."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     with pytest.raises(ConfigurationError, match=f"^other machines can reach {re.escape(host)}, and no token"):
-        TelemetryServer(ReportedRuns(Ledger()), host=host, port=0)
+        TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.0.1"])
 def test_this_machine_alone_needs_no_token(host: str) -> None:
     """Whatever the name of its loopback address."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
-    server = TelemetryServer(ReportedRuns(Ledger()), host=host, port=0)
+    server = TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None)
     assert str(server) == f"OTLP on {host}:{server.port} (HTTP), counted and not passed on"
     server.close()
 
@@ -178,7 +212,7 @@ def test_other_machines_send_with_a_token_or_where_none_is_wanted(token: str) ->
     """The second is for receivers behind a balancer, which brings none."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     ledger = Ledger()
-    server = TelemetryServer(ReportedRuns(ledger), host="0.0.0.0", port=0, token=token)
+    server = TelemetryServer(ReportedRuns(ledger), host="0.0.0.0", port=0, grpc_port=None, token=token)
     url = f"http://127.0.0.1:{server.port}/v1/traces"
     assert post(url, failed(1).SerializeToString())[0] == (401 if token else 200)
     assert post(url, failed(2).SerializeToString(), Authorization="Bearer secret")[0] == 200
@@ -243,7 +277,7 @@ def test_the_program_alone_counts_and_exports_its_metrics_alone(tmp_path: Path) 
             "OTEL_ERRCOMPACT_TRAJECTORY_PATH": str(tmp_path / "trajectory.jsonl"),
             "OTEL_SERVICE_NAME": "receiver",
         }
-        command = [sys.executable, "-m", "otel_errcompact.hosts.telemetry", "--port", str(port)]
+        command = [sys.executable, "-m", "otel_errcompact.hosts.telemetry", "--port", str(port), "--grpc-port", "0"]
         process = subprocess.Popen(command, env=environ, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
         try:
             wait_for(lambda: _listens(port) or process.poll() is not None)
