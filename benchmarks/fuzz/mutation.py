@@ -45,8 +45,10 @@ def seeds() -> tuple[bytes, ...]:
 def records() -> tuple[tuple[str, bytes], ...]:
     """Return small recorded sessions with the suffixes of their files."""
     folder = ROOT / "tests" / "lab" / "transcripts" / "samples"
-    files = (path for path in sorted(folder.iterdir()) if path.is_file())
-    return tuple((path.suffix, path.read_bytes()[: 5 * MAX_BYTES]) for path in files)
+    found = [(path.suffix, path.read_bytes()[: 5 * MAX_BYTES]) for path in sorted(folder.iterdir()) if path.is_file()]
+    aider = b"# aider chat started at 2024-08-05 19:33:02\n\n#### fix it\n\n> Applied edit to a.py  \n\n"
+    aider += b"#### I ran this command:\n\n#### pytest\n\n#### And got this output:\n\n#### E   boom\n"
+    return (*found, (".md", aider))
 
 
 @cache

@@ -145,7 +145,7 @@ def transcripts(data: bytes) -> None:
     from otel_errcompact.lab.transcripts import read
 
     suffix, _, body = data.partition(b"\n")
-    name = suffix.decode("ascii", "replace") if suffix in {b".json", b".jsonl", b".traj"} else ".jsonl"
+    name = suffix.decode("ascii", "replace") if suffix in {b".json", b".jsonl", b".traj", b".md"} else ".jsonl"
     with tempfile.TemporaryDirectory(dir=_MEMORY) as folder:
         path = Path(folder) / f"session{name}"
         path.write_bytes(body)
@@ -274,7 +274,7 @@ def _make_list(chance: random.Random) -> bytes:
 
 def _make_record(chance: random.Random) -> bytes:
     suffix, body = chance.choice(mutation.records())
-    if chance.random() < 0.7:
+    if suffix != ".md" and chance.random() < 0.7:
         lines = body.split(b"\n") if suffix == ".jsonl" else [body]
         number = chance.randrange(len(lines))
         try:

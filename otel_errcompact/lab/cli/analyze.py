@@ -9,7 +9,6 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from otel_errcompact.config import Options
 from otel_errcompact.lab.analysis import Analyzer, Calibration, Total, read_outcomes
 from otel_errcompact.lab.cli.output import Problems, say, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import read_records
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from otel_errcompact.config import Options
     from otel_errcompact.lab.analysis import RunAnalysis
 
 
@@ -27,6 +27,7 @@ class Request:
     """What was asked for on the command line."""
 
     paths: tuple[Path, ...]
+    options: Options
     calibrate: bool = False
     outcomes: Path | None = None
     """The user's own labels of runs, which override the records."""
@@ -42,7 +43,7 @@ class Analysis:
     """The runs of a request, read once and one at a time."""
 
     def __init__(self, request: Request) -> None:
-        options = Options.from_environ()
+        options = request.options
         self.request = request
         self.problems = Problems()
         self.total = Total(options.thresholds)

@@ -35,6 +35,17 @@ ExitCode = Annotated[
     int | None, typer.Option("--exit-code", metavar="N", help="The exit status of the command that failed.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _threshold(meaning: str) -> object:
+    return typer.Option(min=1, metavar="N", help=f"Escalate at N {meaning}.")
+
+
+Same = Annotated[int | None, _threshold("turns in which one class failed in one operation")]
+Rejected = Annotated[int | None, _threshold("such turns in which nothing was executed")]
+Loop = Annotated[int | None, _threshold("identical failures without any success")]
+Consecutive = Annotated[int | None, _threshold("turns in a row with failures of any class")]
+Total = Annotated[int | None, _threshold("failures in one run")]
 Outcomes = Annotated[
     Path | None,
     typer.Option(
@@ -54,7 +65,7 @@ REPLAY_EPILOG: Final = """\
 \b
 Examples:
   errcompact replay ~/.claude/projects
-  OTEL_ERRCOMPACT_THRESHOLDS_SAME=4 errcompact replay output.jsonl --json | jq .total
+  errcompact replay output.jsonl --same 4 --json | jq .total
   OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 errcompact replay runs/
 """
 ANALYZE_EPILOG: Final = """\
@@ -187,26 +198,33 @@ def replay(
     trajectory: Annotated[
         Path | None, typer.Option("--trajectory", metavar="FILE", help="Keep the raw errors whole in this file.")
     ] = None,
+    same: Same = None,
+    rejected: Rejected = None,
+    loop: Loop = None,
+    consecutive: Consecutive = None,
+    total: Total = None,
 ) -> None:
     """
     Play recorded agent runs through the real pipeline, and tell what would have become of their errors.
 
     Reads sessions of Claude Code, Codex, Copilot CLI, Gemini CLI, Kimi CLI and OpenCode, Cline tasks, chats of OpenAI
-    and Anthropic (a message or a conversation a line, or one document), LangChain messages and LangSmith runs, messages
-    of AutoGen's AgentChat, results of tau-bench and tau2-bench, trajectories of SWE-agent and mini-swe-agent, OpenHands
-    output, Inspect AI logs, and traces as OTLP/JSON or Jaeger JSON. In folders, other files are named and left out.
-    Each tool call becomes a span with the times of the record; calls that forks of a session share count once. Where
-    OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp') spans and metrics go there; else nothing leaves this
-    machine. No escalation stops a run: it continues as it was recorded, as a run without a handler does. Thresholds
-    are those of the environment (OTEL_ERRCOMPACT_THRESHOLDS_SAME and so on).
+    and Anthropic (a message or a conversation a line, or one document), LangChain messages and LangSmith runs, AutoGen
+    and Magentic-One histories and logs, results of tau-bench and tau2-bench, trajectories of SWE-agent and
+    mini-swe-agent, OpenHands output, Inspect AI logs, aider and SpecStory histories, and traces as OTLP/JSON or Jaeger
+    JSON. In folders, other files are named and left out. Each tool call becomes a span with the times of the record;
+    calls that forks of a session share count once. Where OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp')
+    spans and metrics go there; else nothing leaves this machine. No escalation stops a run: it continues as it was
+    recorded, as a run without a handler does.
     """
     from otel_errcompact.lab.cli.replay import print_replay
+    from otel_errcompact.lab.cli.thresholds import read_options
 
-    raise typer.Exit(print_replay(paths, trajectory, as_json=as_json))
+    options = read_options(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total)
+    raise typer.Exit(print_replay(paths, options, trajectory, as_json=as_json))
 
 
 @app.command(short_help="Tell whether errors weigh, recur and loop in recorded runs.", epilog=ANALYZE_EPILOG)
-def analyze(
+def analyze(  # noqa: PLR0913 - the options of a command
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Recorded runs: files, or folders of them.")],
     *,
     as_json: Json = False,
@@ -218,6 +236,11 @@ def analyze(
         float, typer.Option(min=0, max=100, metavar="PERCENT", help="Good runs that a threshold may stop.")
     ] = 5.0,
     runs: Annotated[int, typer.Option("--runs", min=0, metavar="N", help="Runs in the table, heaviest first.")] = 15,
+    same: Same = None,
+    rejected: Rejected = None,
+    loop: Loop = None,
+    consecutive: Consecutive = None,
+    total: Total = None,
 ) -> None:
     """
     Measure recorded agent runs: which share of the context errors are, how often they recur, which of them no flag
@@ -234,6 +257,7 @@ def analyze(
     succeeded. A run is named by its id, by the end of its file's path ('run1/task-7'), or as path:id.
     """
     from otel_errcompact.lab.cli.analyze import Request, print_analysis
+    from otel_errcompact.lab.cli.thresholds import read_options
 
     request = Request(
         paths=tuple(paths),
@@ -241,6 +265,7 @@ def analyze(
         outcomes=outcomes,
         tolerance=tolerance / 100,
         runs=runs,
+        options=read_options(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total),
     )
     raise typer.Exit(print_analysis(request, as_json=as_json))
 
@@ -340,22 +365,21 @@ def report(
     needs no server and no network. An older page is replaced, any other file is not. Secrets are taken out as far as
     their form is known.
 
-    With --compare the page, or --json, has what is new, gone, more and less than in the baseline: earlier files, or the
-    runs of another model. Give the option again for each further file.
+    With --compare a report has what is new, gone, more and less than in the baseline: earlier files, or the runs of
+    another model. Give the option again for each further file.
     """
-    from otel_errcompact.lab.cli.report import find_newest, print_comparison, print_page, print_reports
+    from otel_errcompact.lab.cli.comparison import print_comparison
+    from otel_errcompact.lab.cli.report import find_newest, print_page, print_reports
 
     if output is not None and as_json:
         raise typer.BadParameter("a page is no JSON; leave one of the two out", param_hint="--output, --json")
     if output is None and raw:
         raise typer.BadParameter("is for a page; name its file with --output", param_hint="--raw")
-    if output is None and compare and not as_json:
-        raise typer.BadParameter("needs a page, with --output, or --json", param_hint="--compare")
     files = files or find_newest()
     if output is not None:
         raise typer.Exit(print_page(files, output, raw=raw, baseline=compare or ()))
     if compare:
-        raise typer.Exit(print_comparison(files, compare))
+        raise typer.Exit(print_comparison(files, compare, as_json=as_json))
     raise typer.Exit(print_reports(files, as_json=as_json))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from otel_errcompact.config import Options
 from otel_errcompact.lab.cli.output import Problems, say_unwritten, write_json
 from otel_errcompact.lab.cli.progress import read_records
 from otel_errcompact.lab.cli.sources import check_appendable
@@ -16,15 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from otel_errcompact.config import Options
     from otel_errcompact.lab.replay import ReplayedRun
 
 
-def print_replay(paths: Sequence[Path], trajectory: Path | None, *, as_json: bool) -> int:
+def print_replay(paths: Sequence[Path], options: Options, trajectory: Path | None, *, as_json: bool) -> int:
     """Play recorded runs, print the results, and return the exit status."""
     if trajectory is not None:
         check_appendable(trajectory, "--trajectory")
     problems = Problems()
-    runs = list(replay_files(paths, Options.from_environ(), problems, trajectory))
+    runs = list(replay_files(paths, options, problems, trajectory))
     if as_json:
         total = total_of(runs).model_dump(mode="json")
         write_json({"runs": [run.model_dump(mode="json") for run in runs], "total": total}, indent=2)

@@ -1,4 +1,4 @@
-"""`errcompact report`: reports of recorded runs, and what has changed."""
+"""`errcompact report`: reports of recorded runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.lab.html_report.collector import PageData
-    from otel_errcompact.lab.html_report.comparison import Side
     from otel_errcompact.lab.replay import ReplayedRun
 
 
@@ -97,39 +96,6 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool, baseline: Sequ
     failures, runs = _count_noun(page.totals.failures, "failure"), _count_noun(page.totals.runs, "run")
     say(f"{output}: {failures} in {runs}, {size:,} bytes")
     return problems.exit_code
-
-
-def print_comparison(paths: Sequence[Path], baseline: Sequence[Path]) -> int:
-    """Print what differs from the baseline as JSON; return the exit status."""
-    from otel_errcompact.lab.html_report import compare
-
-    problems = Problems()
-    compared = gather_baseline(baseline, problems)
-    page = gather(paths, problems)
-    comparison = compare(compared, page)
-    names = ("change", "maybe_chance", "key", "type", "location", "cause", "tools")
-    classes = [
-        {
-            **{name: getattr(entry, name) for name in names},
-            "baseline": _side_as_json(entry.baseline),
-            "here": _side_as_json(entry.here),
-        }
-        for entry in comparison.classes
-    ]
-    found = {
-        "basis": comparison.basis,
-        "decidable": comparison.decidable,
-        "runs": {"baseline": compared.totals.runs, "here": page.totals.runs},
-        "figures": [{"name": each.name, "baseline": each.baseline, "here": each.here} for each in comparison.figures],
-        "classes": classes,
-        "uncompared": comparison.uncompared,
-    }
-    write_json(found, indent=2)
-    return problems.exit_code
-
-
-def _side_as_json(side: Side | None) -> dict[str, object] | None:
-    return {"count": side.count, "runs": side.runs, "status": side.standing} if side is not None else None
 
 
 def gather(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> PageData:

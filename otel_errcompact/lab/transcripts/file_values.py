@@ -1,17 +1,20 @@
 """
-Files as sequences of JSON values.
+Files as sequences of values.
 
-A transcript is JSON lines, read one line at a time, an archive, or one JSON document, which is read whole.
+A transcript is JSON lines or a text of a known kind, read one line at a time, an archive, or one JSON document, which
+is read whole.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass
+from io import BufferedReader
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from otel_errcompact.lab.transcripts.json_text import ARCHIVE, parse, read_archive
-from otel_errcompact.lab.transcripts.records import Place
+from otel_errcompact.lab.transcripts.json_text import ARCHIVE, decode, parse, read_archive
+from otel_errcompact.lab.transcripts.records import AIDER, SPECSTORY, Place, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -33,6 +36,10 @@ _ENDS: Final = frozenset({b"{}", b"[]"})
 _CHUNK_BYTES: Final = 1024 * 1024
 _BOM: Final = b"\xef\xbb\xbf"
 
+_TEXT: Final = re.compile(f"^(?:\ufeff)?({re.escape(AIDER)}|{re.escape(SPECSTORY)})".encode(), re.MULTILINE)
+_PEEK_BYTES: Final = 128 * 1024
+"""In how much of a file such a line is looked for."""
+
 _Line: TypeAlias = "tuple[int, bytes]"
 
 
@@ -44,7 +51,7 @@ def read_values(
     limit: int = MAX_VALUE_BYTES,
 ) -> Generator[Value]:
     """
-    Read the JSON values of a file.
+    Read the JSON values of a file, or its text.
 
     Args:
         path: The file.
@@ -57,11 +64,14 @@ def read_values(
     """
     file = Place(str(path), 0, on_problem)
     try:
-        with path.open("rb") as stream:
-            if stream.peek(len(ARCHIVE)).startswith(ARCHIVE):
+        with BufferedReader(path.open("rb", buffering=0), _PEEK_BYTES) as stream:
+            begin = stream.peek(_PEEK_BYTES)
+            if begin.startswith(ARCHIVE):
                 yield from read_archive(stream, file, limit)
                 if on_bytes is not None:
                     on_bytes(path.stat().st_size)
+            elif known := _TEXT.search(begin):
+                yield Text(known[1].decode(), _Source(stream, file, on_bytes, limit).text()), file
             else:
                 yield from read_stream(stream, file, on_bytes, limit)
     except OSError as error:
@@ -104,6 +114,11 @@ class _Source:
                 if are_lines := line[1].startswith(b'{"') and _is_whole(line[1]):
                     break
         yield from self._json_lines(itertools.chain(head, lines)) if are_lines else self._document(head)
+
+    def text(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines of a text without their ends."""
+        for number, line in self._lines():
+            yield number, decode(line.rstrip(b"\r\n"), Place(self.file.path, number, self.file.report))
 
     def _lines(self) -> Iterator[_Line]:
         for number in itertools.count(1):

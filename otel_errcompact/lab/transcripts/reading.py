@@ -1,7 +1,7 @@
 """
 Reading transcript files of any format, and finding them.
 
-JSON lines are read one at a time, so that one run is in memory; a document is loaded whole.
+Lines are read one at a time, so that one run is in memory; a document is loaded whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import runs_path
 from otel_errcompact.lab.transcripts.file_values import read_values
-from otel_errcompact.lab.transcripts.formats import FORMATS, kimi_cli, otlp_json
+from otel_errcompact.lab.transcripts.formats import FORMATS, cline, kimi_cli, otlp_json
 from otel_errcompact.lab.transcripts.records import TranscriptError, is_list
 from otel_errcompact.lab.transcripts.run_lives import SharedLives
 
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.model import RecordedLife, RecordedRun, RecordedTrace
     from otel_errcompact.lab.transcripts.records import OnProblem, Value
 
-SUFFIXES: Final = frozenset({".eval", ".json", ".jsonl", ".ndjson", ".traj"})
+_TEXT: Final = ".md"
+SUFFIXES: Final = frozenset({".eval", ".json", ".jsonl", ".ndjson", ".traj", _TEXT})
 """Names of the files that are looked into when a folder is walked."""
+
+_BETTER: Final = {cline.FILE: cline.MODEL_FILE, kimi_cli.CONTEXT_FILE: kimi_cli.FILE}
+"""Files that are not read where another is beside them, which has the same calls and more of them."""
 
 _KINDS: Final = 5
 """Kinds of files that are named where a folder holds no transcript."""
@@ -178,20 +182,19 @@ def _walk_in(folder: Path, on_problem: OnProblem | None, skipped: list[Path], ki
         for file in sorted(files):
             path = Path(name, file)
             kinds[path.suffix.lower()] += 1
-            # Beside the events of a session of Kimi CLI are its messages, in which no result has a flag.
-            is_repeat = file == kimi_cli.CONTEXT_FILE and path.with_name(kimi_cli.FILE).is_file()
+            is_repeat = file in _BETTER and path.with_name(_BETTER[file]).is_file()
             if path.suffix.lower() not in SUFFIXES or not path.is_file() or is_repeat:
                 continue
-            if _is_foreign(path):
-                skipped.append(path)
-            else:
+            if not _is_foreign(path):
                 yield path
+            elif path.suffix.lower() != _TEXT:
+                skipped.append(path)
 
 
 def _is_foreign(path: Path) -> bool:
     # A file that cannot be parsed may be a broken transcript.
     first, format_ = _detect_format(_split_lists(read_values(path, on_problem=lambda _: None)))
-    return format_ is None and bool(first)
+    return format_ is None and (bool(first) or path.suffix.lower() == _TEXT)
 
 
 def _split_lists(values: Iterable[Value]) -> Iterator[Value]:

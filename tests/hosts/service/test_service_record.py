@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_errcompact.config import Options
+from otel_errcompact.lab.cli import replay, thresholds
 from otel_errcompact.lab.cli.output import Problems
-from otel_errcompact.lab.cli.replay import replay_files
 from tests.hosts.service.services import Place
 
 if TYPE_CHECKING:
@@ -24,8 +23,9 @@ pytestmark = pytest.mark.programs
 def read_back(path: Path) -> dict[str, ReplayedRun]:
     """What `errcompact report` makes of a file."""
     problems = Problems()
-    played = list(replay_files([path], Options.from_environ(), problems))
-    assert (problems.exit_code, len({run.run_id for run in played})) == (0, len(played))
+    played = list(replay.replay_files([path], thresholds.read_options(), problems))
+    assert problems.exit_code == 0
+    assert len({run.run_id for run in played}) == len(played)
     return {run.run_id: run for run in played}
 
 

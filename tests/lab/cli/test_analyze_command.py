@@ -185,10 +185,9 @@ def test_a_failure_that_the_record_calls_a_success_is_silent(errcompact: Errcomp
 
 
 def test_thresholds_can_be_given(errcompact: Errcompact, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for an application."""
-    for threshold, limit in {"SAME": "2", "CONSECUTIVE": "4", "TOTAL": "5"}.items():
-        monkeypatch.setenv(f"OTEL_ERRCOMPACT_THRESHOLDS_{threshold}", limit)
-    total = json.loads(errcompact("analyze", folder, "--json").out)["total"]
+    """On the command line, or as for an application."""
+    monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_CONSECUTIVE", "4")
+    total = json.loads(errcompact("analyze", folder, "--json", "--same", "2", "--total", "5").out)["total"]
     assert total["thresholds"] == {"same": 2, "rejected": 5, "loop": 4, "consecutive": 4, "total": 5}
     assert {rule: stopped["runs"] for rule, stopped in total["stopped"].items()} == {
         "same": 1,
@@ -321,7 +320,7 @@ def test_nothing_to_read_is_one_line(errcompact: Errcompact, tmp_path: Path, as_
     "arguments",
     [
         pytest.param([], id="no-path"),
-        pytest.param(["x", "--same", "2"], id="no-option"),
+        pytest.param(["x", "--same", "0"], id="no-threshold"),
         pytest.param(["x", "--tolerance", "101"], id="more-than-all"),
         pytest.param(["x", "--runs", "-1"], id="less-than-none"),
     ],

@@ -71,15 +71,31 @@ def test_json_has_every_run_and_the_total(errcompact: Errcompact, folder: Path) 
     assert total["raw_error_tokens"] == 5 * 7
 
 
-def test_rejected_input_has_a_threshold_of_its_own(
-    errcompact: Errcompact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing was executed: such failures count against `rejected` and not against `same`."""
-    monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_SAME", "2")
-    monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_REJECTED", "3")
+def test_thresholds_can_be_set(errcompact: Errcompact, folder: Path) -> None:
+    """Each option is one threshold."""
+    by_threshold = [
+        json.loads(errcompact("replay", folder, "--json", option, "2").out)["total"]["escalations_by_threshold"]
+        for option in ("--same", "--loop", "--consecutive", "--total")
+    ]
+    reached = [{name: count for name, count in counts.items() if count} for counts in by_threshold]
+    assert reached == [
+        {"same": 1, "loop": 1},
+        {"same": 1, "loop": 1},
+        {"same": 1, "loop": 1, "consecutive": 1},
+        {"same": 1, "loop": 1, "total": 1},
+    ]
+    calls = [
+        [(found["threshold"], found["call"]) for found in json.loads(out)["runs"][0]["escalations"]]
+        for out in (errcompact("replay", folder, "--json", option, "2").out for option in ("--same", "--loop"))
+    ]
+    assert calls == [[("same", 2), ("loop", 4)], [("loop", 2), ("same", 3)]]
+
+
+def test_rejected_input_has_a_threshold_of_its_own(errcompact: Errcompact, tmp_path: Path) -> None:
+    """Nothing was executed: such failures count against `--rejected` and not against `--same`."""
     unknown = "Error: Unknown tool 'mke'"
     file = write_lines(tmp_path / "a.jsonl", conversation("a1", *[unknown] * 3))
-    out = errcompact("replay", file, "--json").out
+    out = errcompact("replay", file, "--json", "--same", "2", "--rejected", "3").out
     (run,) = json.loads(out)["runs"]
     assert [(found["threshold"], found["call"]) for found in run["escalations"]] == [("rejected", 3)]
 
@@ -94,7 +110,7 @@ def test_rejected_input_has_a_threshold_of_its_own(
         pytest.param("same", 5, [("loop", 4)], id="never"),
     ],
 )
-def test_thresholds_come_from_the_environment(
+def test_thresholds_come_from_the_environment_otherwise(
     errcompact: Errcompact,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -214,7 +230,7 @@ def test_a_trajectory_that_cannot_be_written_is_refused(errcompact: Errcompact, 
         errcompact("replay", folder, "--trajectory", folder)
 
 
-@pytest.mark.parametrize("arguments", [["replay"], ["replay", "x", "--same"]])
+@pytest.mark.parametrize("arguments", [["replay"], ["replay", "x", "--same", "0"], ["replay", "x", "--total", "many"]])
 def test_wrong_usage_is_told_apart_from_wrong_input(errcompact: Errcompact, arguments: list[str]) -> None:
     """Its exit code is 2."""
     outcome = errcompact(*arguments)

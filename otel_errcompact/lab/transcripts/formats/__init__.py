@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.formats import (
+    aider,
     autogen,
     chat,
     claude_code,
+    cline,
     codex,
     copilot_cli,
     gemini_cli,
@@ -24,6 +26,7 @@ from otel_errcompact.lab.transcripts.formats import (
     opencode,
     openhands,
     otlp_json,
+    specstory,
     swe_agent,
     tau2,
 )
@@ -42,7 +45,7 @@ class Format:
     name: str
     description: str
     detect: Callable[[object], bool]
-    """Tells whether a JSON value (a line, or the document) belongs to this format."""
+    """Tells whether a value (of a line, or the file) belongs to this format."""
 
     read: Callable[[Iterable[Value]], Iterator[RecordedRun | RecordedTrace | RecordedLife]]
     """Reads the values of one file."""
@@ -59,13 +62,16 @@ FORMATS: Final = (
     Format("gemini-cli", "Gemini CLI sessions (.json, .jsonl)", gemini_cli.detect, gemini_cli.read),
     Format("opencode", "OpenCode exports (.json)", opencode.detect, opencode.read),
     Format("kimi-cli", "Kimi CLI events (wire.jsonl)", kimi_cli.detect, kimi_cli.read),
+    Format("cline", "Cline tasks (ui_messages.json, api_conversation_history.json)", cline.detect, cline.read),
     Format("langchain", "LangChain messages and LangSmith runs (.json, .jsonl)", langchain.detect, langchain.read),
-    Format("autogen", "messages of AutoGen's AgentChat (.json, .jsonl)", autogen.detect, autogen.read),
+    Format("autogen", "AutoGen and Magentic-One histories (.json, .jsonl)", autogen.detect, autogen.read),
     Format("swe-agent", "SWE-agent and SWE-smith trajectories (.traj)", swe_agent.detect, swe_agent.read),
     Format("mini-swe-agent", "mini-swe-agent trajectories (.traj.json)", mini_swe_agent.detect, mini_swe_agent.read),
     Format("tau2-bench", "tau2-bench results (.json)", tau2.detect, tau2.read),
     Format("inspect-ai", "Inspect AI logs (.eval, .json)", inspect_ai.detect, inspect_ai.read),
     Format("openhands", "OpenHands evaluation output (output.jsonl)", openhands.detect, openhands.read),
+    Format("aider", "aider histories (.aider.chat.history.md)", aider.detect, aider.read),
+    Format("specstory", "SpecStory histories (.specstory/history/*.md)", specstory.detect, specstory.read),
     Format("otlp-json", "OTLP/JSON traces, as the trajectory file (.jsonl)", otlp_json.detect, otlp_json.read),
     Format("jaeger", "Jaeger JSON traces (.json)", jaeger.detect, jaeger.read),
 )

@@ -1,25 +1,30 @@
 """
-AgentChat of AutoGen: messages with `source` and `type`.
+AutoGen and Magentic-One: histories of several agents, and AgentChat's messages.
 
-They stand alone on their lines, in a list or in `messages`. Code that one agent generates and another executes is a
-call: its arguments are the code before.
+Four shapes exist: `{"history": [{"role" or "name", "content"}]}`, `chat_history` of AutoGen 0.2, AgentChat's messages
+with `source` and `type`, and the lines of Magentic-One's `log.jsonl`, whose text is in `message`. Code that one agent
+writes and another runs is a call: its arguments are the code before.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.lab.transcripts.code_calls import CodeCalls
 from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, items_of
-from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder, words_of
 
 if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.model import RecordedRun
     from otel_errcompact.lab.transcripts.run_builder import Runs, Values
 
 AGENT: Final = "autogen"
-TOOL: Final = "code_executor"
+
+_HISTORIES: Final = ("chat_history", "history")
+_HOLDERS: Final = (*_HISTORIES, "messages")
+_FOREIGN: Final = frozenset({"instance_id", "instruction", "issue", "trajectory"})
+"""Fields of other programs that keep a history."""
 
 _ENDS: Final = ("Event", "Message")
 """How the kinds of AgentChat's messages end."""
@@ -29,13 +34,13 @@ _SILENT: Final = frozenset({"ModelClientStreamingChunkEvent", "SelectSpeakerEven
 
 
 def detect(value: object) -> bool:
-    """Recognise a message of AgentChat, or a list of them."""
-    messages = items_of(value) or items_of(fields_of(value).get("messages")) or [value]
-    return _is_message(messages[0])
+    """Recognise a history, a message of AgentChat, or a list of either."""
+    first = (items_of(value) or items_of(fields_of(value).get("messages")) or [value])[0]
+    return _is_history(value) or _is_history(first) or _is_message(first)
 
 
 def read(values: Values) -> Runs:
-    """Read each list as a run, and all lone messages as one."""
+    """Read each history as a run, and all lone messages as one."""
     number = 0
     alone: _Team | None = None
     for value, place in values:
@@ -43,14 +48,22 @@ def read(values: Values) -> Runs:
             if _is_message(entry.fields):
                 alone = alone or _Team(Record({}, place))
                 alone.take(entry)
-            elif "messages" in entry.fields:
+            elif not entry.fields.keys().isdisjoint(_HOLDERS):
                 number += 1
                 team = _Team(entry)
-                for message in entry.children("messages"):
+                for message in (message for key in _HOLDERS for message in entry.children(key)):
                     team.take(message)
                 yield team.run(number)
     if alone is not None:
         yield alone.run(number + 1)
+
+
+def _is_history(value: object) -> bool:
+    fields = fields_of(value)
+    first = (fields_of(entry) for key in _HISTORIES for entry in items_of(fields.get(key))[:1])
+    return _FOREIGN.isdisjoint(fields) and any(
+        "content" in message and ("name" in message or "role" in message) for message in first
+    )
 
 
 def _is_message(value: object) -> bool:
@@ -61,25 +74,35 @@ def _is_message(value: object) -> bool:
 
 @dataclass(slots=True)
 class _Team:
-    held: Record
+    history: Record
     builder: RunBuilder = field(default_factory=RunBuilder)
-    code: str = ""
-    """What is executed next."""
+    code_calls: CodeCalls = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.code_calls = CodeCalls(self.builder)
 
     def run(self, number: int) -> RecordedRun:
-        place = self.held.place
-        outcome = self.held.text("stop_reason")
-        return self.builder.build(f"{place.stem}:{number}", AGENT, place.path, outcome=outcome)
+        history, place = self.history, self.history.place
+        correct = history.lenient_flag("is_corrected" if "is_corrected" in history.fields else "is_correct")
+        return self.builder.build(
+            history.label("question_ID") or history.label("chat_id") or f"{place.stem}:{number}",
+            AGENT,
+            place.path,
+            outcome=history.text("stop_reason") or words_of(correct, "correct", "wrong"),
+            succeeded=correct,
+        )
 
     def take(self, message: Record) -> None:
-        kind, time_ns = message.text("type"), message.time("created_at")
+        time_ns = message.time("created_at" if "created_at" in message.fields else "timestamp")
+        kind = message.text("type") if "source" in message.fields else ""
+        executed = kind == "ToolCallExecutionEvent"
         if kind == "ToolCallRequestEvent":
             for call in message.children("content"):
                 self.builder.request_call(call, time_ns=time_ns)
-        elif kind == "ToolCallExecutionEvent":
-            for result in message.children("content"):
+        elif executed or "tool_responses" in message.fields:
+            for result in message.children("content" if executed else "tool_responses"):
                 self.builder.answer(
-                    result.text("call_id"),
+                    result.first("call_id", "tool_call_id"),
                     tool=result.text("name"),
                     result=result.text("content"),
                     flagged=result.flag("is_error"),
@@ -87,24 +110,19 @@ class _Team:
                 )
         elif kind == "CodeExecutionEvent":
             result = message.child("result")
-            self.builder.request("", tool=TOOL, arguments=self.code, spoken=True, time_ns=time_ns)
-            self.builder.answer(
-                "", result=result.text("output"), exit_code=result.integer("exit_code"), time_ns=time_ns
-            )
+            self.code_calls.run(result.text("output"), result.integer("exit_code"), time_ns)
         elif kind not in _SILENT:
-            self.builder.say(_text_of(message))
-            self.code = _code_of(list(message.children("code_blocks"))) or self.code
+            self.code_calls.take(_text_of(message), speaker=message.first("source", "name", "role"), time_ns=time_ns)
+            blocks = message.children("code_blocks")
+            self.code_calls.write([(block.text("language"), block.text("code")) for block in blocks])
+            for call in message.children("tool_calls") if not kind else ():
+                self.builder.request_call(call)
 
 
 def _text_of(message: Record) -> str:
+    if "content" not in message.fields:  # the log of Magentic-One
+        return message.json("message")
     parts = message.fields.get("content")
     if is_list(parts) and any(isinstance(part, str) for part in parts):
         return "\n".join(part for part in parts if isinstance(part, str))
     return message.json("content") if isinstance(parts, dict) else message.prose("content")
-
-
-def _code_of(blocks: list[Record]) -> str:
-    if not blocks:
-        return ""
-    written = {"language": blocks[0].text("language"), "code": "\n".join(block.text("code") for block in blocks)}
-    return json.dumps(written, ensure_ascii=False, separators=(",", ":"))

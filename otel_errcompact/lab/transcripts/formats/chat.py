@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.lab.transcripts.code_calls import CodeCalls
 from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, items_of, kind_of
 from otel_errcompact.lab.transcripts.responses_items import is_item, take_item
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
@@ -141,9 +142,11 @@ def _name_run(conversation: Record) -> str:
 class _Chat:
     is_tau_bench: bool
     builder: RunBuilder = field(default_factory=RunBuilder)
+    code_calls: CodeCalls = field(init=False)
     xml_calls: XmlCalls = field(init=False)
 
     def __post_init__(self) -> None:
+        self.code_calls = CodeCalls(self.builder)
         self.xml_calls = XmlCalls(self.builder)
 
     def take(self, message: Record) -> None:
@@ -184,7 +187,8 @@ class _Chat:
     def take_texts(self, texts: list[str], message: Record) -> None:
         is_user = message.text("role") == "user"
         for text in self.xml_calls.take(texts) if is_user else texts:
-            self.builder.say(text)
+            # Bare lists of Magentic-One have the agent as role.
+            self.code_calls.take(text, speaker=message.text("name") or message.text("role"))
             if not is_user:
                 self.xml_calls.write(text)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 AGENT: Final = "kimi-cli"
 FILE: Final = "wire.jsonl"
 CONTEXT_FILE: Final = "context.jsonl"
+"""The messages of the session, in which no result has a flag."""
 
 _NS: Final = 1_000_000_000
 

@@ -271,6 +271,22 @@ def test_a_result_of_anthropics_own_tools_may_have_an_exit_status(tmp_path):
     assert (run.calls[0].exit_code, run.calls[0].flagged) == (1, None)
 
 
+@pytest.mark.parametrize(
+    "result",
+    [
+        "The script ran, then exited with Unix exit code: 2\nIts output was:\nno such file",
+        "The script ran but produced no output to console. The Unix exit code was: 2. Print something.",
+    ],
+)
+def test_a_bare_list_of_magentic_one_has_results_of_code(tmp_path, result):
+    """The agent stands as the role, and the exit status in the text."""
+    path = tmp_path / "log.json"
+    code = "```sh\nls x\n```"
+    path.write_text(json.dumps([{"role": "Coder", "content": code}, {"role": "ComputerTerminal", "content": result}]))
+    (run,) = read(path, on_problem=pytest.fail)
+    assert [(call.tool, call.exit_code, call.result) for call in run.calls] == [("code_executor", 2, result)]
+
+
 def test_messages_of_one_line_each_are_runs_up_to_the_next_instructions(sample):
     """A message alone says nothing of its conversation, so new instructions begin another one."""
     runs = sample("chat_messages.jsonl")
