@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PACKAGES = packages/context packages/hosts packages/lab
 PYTEST = $(BIN)/pytest -n auto --dist worksteal
-INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints requirements.lock --editable '.[otlp,cli]'
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints requirements.lock --editable '.[otlp]' $(foreach package,$(PACKAGES),--editable $(package))
 
 # The tests start many programs of their own: without it each of them would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -14,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
 
-$(VENV)/.base: pyproject.toml requirements.lock
+$(VENV)/.base: pyproject.toml $(PACKAGES:%=%/pyproject.toml) requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep -o '^uv==[0-9.]*' requirements.lock)
 	$(INSTALL)
@@ -39,8 +40,9 @@ $(VENV)/.docs: $(VENV)/.test
 install: $(VENV)/.test $(VENV)/.lint $(VENV)/.e2e $(VENV)/.docs ## Install the library, its command line and all tools into .venv/.
 
 lock: $(VENV)/.base ## Write requirements.lock: the newest releases that fit, for every system and Python.
-	$(BIN)/uv pip compile pyproject.toml --universal --upgrade --generate-hashes --no-header --no-annotate --quiet \
-		--no-emit-index-url --extra otlp --extra cli --group test --group dashboards --group docs --group lint --group e2e \
+	$(BIN)/uv pip compile pyproject.toml $(PACKAGES:%=%/pyproject.toml) --universal --upgrade --generate-hashes --no-header --no-annotate --quiet \
+		--no-emit-index-url $(foreach package,$(PACKAGES),--no-emit-package otel-errcompact-$(notdir $(package))) \
+		--no-emit-package otel-errcompact --extra otlp --group test --group dashboards --group docs --group lint --group e2e \
 		--output-file requirements.lock
 
 hooks: $(VENV)/.lint ## Let git check what you commit; needs pre-commit.

@@ -22,9 +22,9 @@ from otel_errcompact.detector.operation import call_fingerprint, operation_of
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.engine.events import Refused
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.lab.analysis.outcomes import read_outcomes
-from otel_errcompact.lab.analysis.runs import build_raw_error
-from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun, find, read
+from otel_errcompact_lab.analysis.outcomes import read_outcomes
+from otel_errcompact_lab.analysis.runs import build_raw_error
+from otel_errcompact_lab.transcripts import RecordedCall, RecordedRun, find, read
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from otel_errcompact.context.providers import overflow
-from otel_errcompact.context.providers.overflow import UNNAMED, overflow_in_body
+from otel_errcompact_context.providers import overflow
+from otel_errcompact_context.providers.overflow import UNNAMED, overflow_in_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable

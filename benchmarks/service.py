@@ -26,9 +26,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from otel_errcompact.hosts.client import hook
-from otel_errcompact.hosts.client.posting import ask
-from otel_errcompact.hosts.service.lifecycle import Running, find_running
+from otel_errcompact_hosts.client import hook
+from otel_errcompact_hosts.client.posting import ask
+from otel_errcompact_hosts.service.lifecycle import Running, find_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -68,7 +68,7 @@ KINDS: dict[str, tuple[str, Callable[[int], dict[str, object]]]] = {
 """What is posted, by the words of the table."""
 
 HOOK = "/v1/hooks/claude-code"
-if find_spec("otel_errcompact.hosts.hooks") is not None:
+if find_spec("otel_errcompact_hosts.hooks") is not None:
     KINDS |= {
         "hook, before a call": (HOOK, lambda number: event("PreToolUse", number)),
         "hook, after a success": (

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import tiktoken
 
 from otel_errcompact.digest.tokens import ENCODING, PIECE, estimate_mixed_tokens, estimate_tokens
-from otel_errcompact.lab import transcripts
+from otel_errcompact_lab import transcripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

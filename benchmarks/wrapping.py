@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from otel_errcompact.hosts.wrapping.launcher import write_launcher
+from otel_errcompact_hosts.wrapping.launcher import write_launcher
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = "source /dev/null 2>/dev/null || true && eval 'true' < /dev/null && pwd -P >| /dev/null"

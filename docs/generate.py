@@ -19,13 +19,13 @@ from otel_errcompact.dedup.rules import RULES, MaskRule
 from otel_errcompact.engine.events import Observation
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
-from otel_errcompact.lab.transcripts import read as read_transcript
-from otel_errcompact.lab.transcripts.model import RecordedTrace
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.conventions import find_convention
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.tools import ORDER
+from otel_errcompact_lab.replay.traces import RebuiltSpan, in_order
+from otel_errcompact_lab.transcripts import read as read_transcript
+from otel_errcompact_lab.transcripts.model import RecordedTrace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Span
 
     from otel_errcompact.dedup.outages import Outage
-    from otel_errcompact.lab.transcripts.model import RecordedSpan
+    from otel_errcompact_lab.transcripts.model import RecordedSpan
 
 FOLDER = Path(__file__).parent
 RECORDED = FOLDER.parent / "tests" / "otel" / "recorded" / "spans"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 PAGE: Final = Path(__file__).parent / "reference" / "api.md"
-FACES: Final = ("otel_errcompact", "otel_errcompact.context")
+FACES: Final = ("otel_errcompact", "otel_errcompact_context")
 
 _HEAD: Final = """\
 # Python API

@@ -19,9 +19,9 @@ from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricR
 
 import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context import MemoryArchive
 from otel_errcompact.errors import RawError
 from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_meter_provider
+from otel_errcompact_context import MemoryArchive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -64,7 +64,7 @@ def run_errcompact(
     if namespace:
         own["OTEL_RESOURCE_ATTRIBUTES"] += f",service.namespace={namespace}"
     return subprocess.run(
-        [sys.executable, "-m", "otel_errcompact.lab.cli.main", *arguments],
+        [sys.executable, "-m", "otel_errcompact_lab.cli.main", *arguments],
         cwd=directory,
         # Wide enough that no table wraps.
         env={**own, "COLUMNS": "240"},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from otel_errcompact.config import Options
-from otel_errcompact.lab.html_report import Collector, compare, play, write_page
-from otel_errcompact.lab.transcripts import read_files
+from otel_errcompact_lab.html_report import Collector, compare, play, write_page
+from otel_errcompact_lab.transcripts import read_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page, Request
 
-    from otel_errcompact.lab.html_report.collector import PageData
+    from otel_errcompact_lab.html_report.collector import PageData
 
 
 class Opened:

@@ -76,7 +76,7 @@ DEMO_ERRORS = (
     ("publish", "http.client.BadStatusLine", "e58872d0411542c8", "new", 1),
     ("publish", "http.client.BadStatusLine", "e58872d0411542c8", "repeat", 2),
 )
-"""The demo's failures: tool, type, class, outcome and how many; `tests/lab/cli/test_demo.py` holds it to them."""
+"""The demo's failures: tool, type, class, outcome, how many. `packages/lab/tests/cli/test_demo.py` holds it to that."""
 
 
 def test_the_demo_s_counters_are_in_prometheus(stack: Stack, demo: Printed) -> None:

@@ -25,10 +25,10 @@ from e2e.driving import Agent
 from e2e.programs import QUICK, free_ports
 from e2e.sink import Sink, attributes, eventually
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.hosts.telemetry.counting import ReportedRuns
-from otel_errcompact.hosts.telemetry.serving import TelemetryServer
 from otel_errcompact.redaction.issued import ISSUED
 from otel_errcompact.redaction.redact import redact
+from otel_errcompact_hosts.telemetry.counting import ReportedRuns
+from otel_errcompact_hosts.telemetry.serving import TelemetryServer
 from tests.redaction import examples
 
 if TYPE_CHECKING:

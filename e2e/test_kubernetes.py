@@ -16,7 +16,7 @@ from e2e.manifests import Manifests, Workload, built, dangling, mebibytes, weakn
 from e2e.programs import QUICK
 from e2e.recipes import PROMETHEUS_OPERATOR, ROOT
 from e2e.test_collector import OTELCOL
-from otel_errcompact.lab.cli.stack import export
+from otel_errcompact_lab.cli.stack import export
 from tests.stack.compose import services, settings_read
 
 if TYPE_CHECKING:

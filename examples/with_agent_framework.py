@@ -16,9 +16,9 @@ from agent_framework import (
     tool,
 )
 
-from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.agent_framework import CompactionMiddleware
-from otel_errcompact.integrations.windows.agent_framework import WindowMiddleware
+from otel_errcompact_context import ContextOptions, ContextWindow
+from otel_errcompact_context.integrations.agent_framework import WindowMiddleware
 
 DATABASE = sqlite3.connect(":memory:", check_same_thread=False)
 DATABASE.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, amount_cents INTEGER)")

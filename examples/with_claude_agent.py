@@ -8,9 +8,9 @@ from typing import Any
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, UserMessage, create_sdk_mcp_server, query, tool
 from fakes.messages_api import Blocks, FakeMessagesApi, uses
 
-from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.claude_agent import CompactionHooks
-from otel_errcompact.integrations.windows.claude_agent import WindowHooks
+from otel_errcompact_context import ContextOptions, ContextWindow
+from otel_errcompact_context.integrations.claude_agent import WindowHooks
 
 
 @tool("refund", "Refund an order", {"order": int})

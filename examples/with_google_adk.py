@@ -11,9 +11,9 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.google_adk import CompactionPlugin
-from otel_errcompact.integrations.windows.google_adk import WindowPlugin
+from otel_errcompact_context import ContextOptions, ContextWindow
+from otel_errcompact_context.integrations.google_adk import WindowPlugin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

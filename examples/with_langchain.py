@@ -14,7 +14,7 @@ from langgraph.types import Command
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.langchain import CompactionMiddleware, CompactionState, past_gate
-from otel_errcompact.integrations.windows.langchain import WindowMiddleware
+from otel_errcompact_context.integrations.langchain import WindowMiddleware
 
 QUESTION = {"messages": [HumanMessage("What do the orders come to?")]}
 THREAD = {"configurable": {"thread_id": "orders"}}

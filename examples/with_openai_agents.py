@@ -10,7 +10,7 @@ from agents.testing import ScriptedModel, function_call
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.openai_agents import CompactionHooks
-from otel_errcompact.integrations.windows.openai_agents import WindowFilter
+from otel_errcompact_context.integrations.openai_agents import WindowFilter
 
 PRICES = {"tea": 2}
 

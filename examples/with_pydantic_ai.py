@@ -8,7 +8,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.pydantic_ai import CompactionCapability
-from otel_errcompact.integrations.windows.pydantic_ai import WindowCapability
+from otel_errcompact_context.integrations.pydantic_ai import WindowCapability
 
 DATABASE = sqlite3.connect(":memory:", check_same_thread=False)
 DATABASE.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, amount_cents INTEGER)")

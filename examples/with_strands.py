@@ -5,9 +5,9 @@ from typing import Any
 from fakes.strands_model import Content, PlayedModel, uses
 from strands import Agent, tool
 
-from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.strands import CompactionHooks
-from otel_errcompact.integrations.windows.strands import WindowManager
+from otel_errcompact_context import ContextOptions, ContextWindow
+from otel_errcompact_context.integrations.strands import WindowManager
 
 
 @tool

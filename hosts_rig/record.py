@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hosts_rig.place import Place
     from hosts_rig.session import Session
 
-FOLDER = ROOT / "tests" / "hosts" / "recorded"
+FOLDER = ROOT / "packages" / "hosts" / "tests" / "recorded"
 LONGEST = 12_000
 """Characters of a recorded text. The middle of a longer one is left out without a mark: marks are the host's own."""
 

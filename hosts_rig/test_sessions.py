@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MARKED = f"echo x >> ran.txt; {ORDERS}"
 """Leaves a line for each time it really runs."""
 
-CLIENT = ROOT / "otel_errcompact" / "hosts" / "client"
+CLIENT = ROOT / "packages" / "hosts" / "otel_errcompact_hosts" / "client"
 SETTINGS = (
     ".claude/settings.json",
     ".codex/hooks.json",

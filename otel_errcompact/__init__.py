@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary import Call, Run, compacted, current_run, run
     from otel_errcompact.config import Options
-    from otel_errcompact.context.guard.guard import OverflowGuard
-    from otel_errcompact.context.window.events import compact_errors
-    from otel_errcompact.context.window.window import ContextWindow
     from otel_errcompact.escalator.actions import Continue, Halt, Pause
     from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
@@ -30,9 +27,6 @@ if TYPE_CHECKING:
 _MODULES: Final = {
     "boundary": ("Call", "Run", "compacted", "current_run", "run"),
     "config": ("Options",),
-    "context.window.events": ("compact_errors",),
-    "context.guard.guard": ("OverflowGuard",),
-    "context.window.window": ("ContextWindow",),
     "escalator.actions": ("Continue", "Halt", "Pause"),
     "escalator.escalation": ("Escalation",),
     "escalator.thresholds": ("Thresholds",),
@@ -43,18 +37,15 @@ _HOMES: Final = {name: module for module, names in _MODULES.items() for name in 
 
 __all__ = [
     "Call",
-    "ContextWindow",
     "Continue",
     "Escalation",
     "Halt",
     "Options",
-    "OverflowGuard",
     "Pause",
     "Run",
     "RunHalted",
     "RunPaused",
     "Thresholds",
-    "compact_errors",
     "compacted",
     "current_run",
     "install",

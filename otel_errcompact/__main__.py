@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from otel_errcompact.lab.cli.start import main
+import sys
+from importlib.util import find_spec
+from runpy import run_module
 
-if __name__ == "__main__":
-    main()
+from otel_errcompact.exceptions import MissingExtraError
+
+if find_spec("otel_errcompact_lab") is None:
+    sys.exit(f"errcompact: {MissingExtraError('the command line', 'cli')}")
+run_module("otel_errcompact_lab", run_name="__main__")

@@ -1,11 +1,30 @@
-"""The rooms that know no OpenTelemetry, from the contract of the floors; `python -m tests.core` prints their files."""
+"""
+The rooms of the library, in whichever package they are, and those of them that know no OpenTelemetry.
+
+The latter are in the contract of the floors; `python -m tests.core` prints their files.
+"""
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-ROOT = Path(__file__).parents[1]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).parents[1]
+PACKAGES: Final = {"": ROOT / "otel_errcompact"} | {
+    f"{path.parent.name}/": path for path in sorted(ROOT.glob("packages/*/otel_errcompact_*"))
+}
+"""Folders of modules; a package beside the plugin is a room."""
+
+
+def list_modules(suffix: str = ".py") -> Iterator[tuple[str, Path]]:
+    """All files of the library with a suffix, each with the name of its room before its own."""
+    for room, package in PACKAGES.items():
+        for path in sorted(package.rglob(f"*{suffix}")):
+            yield room + path.relative_to(package).as_posix(), path
 
 
 def contracts() -> dict[str, dict[str, list[str]]]:

@@ -15,9 +15,9 @@ from benchmarks.context.data import Run, from_claude_code, read_lists
 from benchmarks.context.facts import cut_of, find_case, kept_facts, stands_in, strings_in
 from benchmarks.context.measure import Score, fitting_users, measure_cut, measure_growing, tokens_of
 from benchmarks.context.stand_in import extract
-from otel_errcompact.context import providers
 from otel_errcompact.digest.tokens import estimate_tokens
-from otel_errcompact.lab.transcripts import RecordedCall
+from otel_errcompact_context import providers
+from otel_errcompact_lab.transcripts import RecordedCall
 
 pytestmark = pytest.mark.meta
 

@@ -5,7 +5,6 @@ import pytest
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError, ErrcompactError, MissingExtraError
-from otel_errcompact.lab.transcripts.records import TranscriptError
 
 
 @pytest.mark.parametrize(
@@ -13,7 +12,6 @@ from otel_errcompact.lab.transcripts.records import TranscriptError
     [
         (ConfigurationError, ValueError),
         (MissingExtraError, ImportError),
-        (TranscriptError, ValueError),
         (RunHalted, RuntimeError),
         (RunPaused, RunHalted),
     ],
@@ -30,18 +28,6 @@ def test_a_missing_extra_names_the_command() -> None:
     error = MissingExtraError("the command line", "cli")
     assert str(error) == "the command line needs an optional dependency: pip install 'otel-errcompact[cli]'"
     assert error.extra == "cli"
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [(7, "run.jsonl:7: no JSON; mend or remove the line"), (0, "run.jsonl: no JSON; mend or remove the line")],
-    ids=["line", "whole file"],
-)
-def test_a_transcript_error_names_file_and_line(line: int, message: str) -> None:
-    """The place stands first, in the form editors understand."""
-    error = TranscriptError("run.jsonl", line, "no JSON; mend or remove the line")
-    assert str(error) == message
-    assert (error.path, error.line, error.problem) == ("run.jsonl", line, "no JSON; mend or remove the line")
 
 
 def test_a_halt_carries_its_escalation(escalation: Escalation) -> None:

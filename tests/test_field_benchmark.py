@@ -13,7 +13,7 @@ from benchmarks.field.reading import read_recordings
 from benchmarks.field.recorded import Rows, edited_file
 from benchmarks.field.texts import is_in_order, is_whole, places_in, shared_lines
 from benchmarks.quality.score import Score
-from otel_errcompact.lab.transcripts import RecordedCall
+from otel_errcompact_lab.transcripts import RecordedCall
 
 if TYPE_CHECKING:
     from pathlib import Path

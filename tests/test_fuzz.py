@@ -125,7 +125,7 @@ def test_a_planted_secret_stands_on_a_line_of_its_own():
 )
 def test_a_pattern_that_grows_is_found(source, searches):
     """By a text that is made from the pattern itself."""
-    found = patterns.check(patterns.Used("otel_errcompact/lab/a.py:1", source, 0, searches))
+    found = patterns.check(patterns.Used("packages/lab/otel_errcompact_lab/a.py:1", source, 0, searches))
 
     assert found is not None
     assert found.reached
@@ -142,7 +142,7 @@ def test_a_pattern_that_grows_is_found(source, searches):
 )
 def test_a_pattern_that_does_not_grow_is_passed(source, searches):
     """Whatever is made from it."""
-    assert patterns.check(patterns.Used("otel_errcompact/lab/a.py:1", source, 0, searches)) is None
+    assert patterns.check(patterns.Used("packages/lab/otel_errcompact_lab/a.py:1", source, 0, searches)) is None
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,12 @@ def test_a_pattern_that_does_not_grow_is_passed(source, searches):
         ),
         pytest.param(("extract/[a-z_]+[.]py",), id="extract"),
         *(
-            pytest.param((f"otel_errcompact/{room}/",), id=room)
+            pytest.param((f"(?:otel_errcompact|packages)/{room}/",), id=room)
             for room in ("context", "dedup", "detector", "lab", "redaction")
         ),
-        pytest.param((r"otel_errcompact/(?!extract|context|dedup|detector|lab|redaction)",), id="all other rooms"),
+        pytest.param(
+            (r"(?:otel_errcompact|packages)/(?!extract|context|dedup|detector|lab|redaction)",), id="all other rooms"
+        ),
     ],
 )
 def test_no_pattern_that_texts_of_any_length_reach_grows_faster_than_they_do(rooms):

@@ -41,36 +41,38 @@ ATTACKS: Final = (
     Attack(
         "gate",
         "10,000 tasks, 200 threads, trio, cancelled askers, odd handlers: each escalation is asked once, all go on",
-        ("tests/hosts/test_gate.py", "tests/boundary/test_gate.py", "tests/boundary/test_stress.py"),
+        ("packages/hosts/tests/test_gate.py", "tests/boundary/test_gate.py", "tests/boundary/test_stress.py"),
     ),
     Attack(
         "interrupts",
         "10,000 interrupts that raise: no lock held, no failure lost, counted, kept and measured",
-        ("tests/hosts/test_interrupts.py::test_interrupts_leave_nothing_held_and_nothing_lost",),
+        ("packages/hosts/tests/test_interrupts.py::test_interrupts_leave_nothing_held_and_nothing_lost",),
         each=5_000,
     ),
     Attack(
         "signals",
         "handlers that fail, log and ask, finalisers, an end of the process in the middle of a line",
-        ("tests/hosts/test_interrupts.py", "tests/otel/metrics/test_instruments.py::TestHandOver"),
+        ("packages/hosts/tests/test_interrupts.py", "tests/otel/metrics/test_instruments.py::TestHandOver"),
     ),
     Attack(
-        "forks", "prefork servers and runs that are open in a fork count on their own", ("tests/hosts/test_forks.py",)
+        "forks",
+        "prefork servers and runs that are open in a fork count on their own",
+        ("packages/hosts/tests/test_forks.py",),
     ),
     Attack(
         "exceptions",
         "odd and huge exceptions, calls of wrong types: counted, digested, in bounded time",
-        ("tests/hosts/test_odd_exceptions.py", "tests/hosts/test_malformed.py"),
+        ("packages/hosts/tests/test_odd_exceptions.py", "packages/hosts/tests/test_malformed.py"),
     ),
     Attack(
         "contexts",
         "generators, streams and requests that end elsewhere lose no failure and break no host",
-        ("tests/hosts/test_contexts.py", "tests/hosts/test_fastapi.py"),
+        ("packages/hosts/tests/test_contexts.py", "packages/hosts/tests/test_fastapi.py"),
     ),
     Attack(
         "files",
         "links, FIFOs, devices, open modes, full disks, rotation: refused, private, counted",
-        ("tests/audit/test_trajectory.py", "tests/context/memory/test_archive.py"),
+        ("tests/audit/test_trajectory.py", "packages/context/tests/memory/test_archive.py"),
     ),
     Attack(
         "secrets",

@@ -15,16 +15,16 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context import providers
-from otel_errcompact.context.memory.archive import FolderArchive
-from otel_errcompact.context.notes import LAYERS
-from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
-from tests.context.conversations import FORMATS, long_conversation
+from otel_errcompact_context import providers
+from otel_errcompact_context.memory.archive import FolderArchive
+from otel_errcompact_context.notes import LAYERS
+from otel_errcompact_context.window.window import ContextWindow
+from packages.context.tests.conversations import FORMATS, long_conversation
 
 if TYPE_CHECKING:
-    from otel_errcompact.context.messages import FormatName
-    from otel_errcompact.context.notes import Compaction
+    from otel_errcompact_context.messages import FormatName
+    from otel_errcompact_context.notes import Compaction
 
 SIZES: Final = (1_000, 10_000, 100_000)
 ROUNDS: Final = 3

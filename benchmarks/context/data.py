@@ -14,13 +14,13 @@ from hashlib import blake2b
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from otel_errcompact.lab.transcripts import RecordedRun, find, read
+from otel_errcompact_lab.transcripts import RecordedRun, find, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from otel_errcompact.lab.transcripts import RecordedCall
+    from otel_errcompact_lab.transcripts import RecordedCall
 
 Messages: TypeAlias = "list[dict[str, Any]]"
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks.context.facts import find_case, kept_facts, stands_in, texts_of
-from otel_errcompact.context import providers
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
+from otel_errcompact_context import providers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from benchmarks.context.stand_in import extract
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context import ContextWindow, MemoryArchive
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
+from otel_errcompact_context import ContextWindow, MemoryArchive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchmarks.context.measure import MakeCandidate
-    from otel_errcompact.context.window.layers.requests import SummaryRequest
+    from otel_errcompact_context.window.layers.requests import SummaryRequest
 
 
 class Ours:

@@ -25,6 +25,7 @@ from benchmarks.cost.instructions import ROOT, count_instructions
 from benchmarks.cost.measure import SPAN
 from benchmarks.cost.paths import GUARDED, make_path
 from e2e.debian import install
+from tests.core import PACKAGES
 
 BASELINE: Final = Path(__file__).with_name("baseline.json")
 TOLERANCE: Final = 0.1
@@ -108,7 +109,7 @@ def count_calls(path: str) -> dict[str, float]:
 
 def _shorten(file: str) -> str:
     path = Path(file)
-    if path.is_relative_to(ROOT / "otel_errcompact"):
+    if any(map(path.is_relative_to, PACKAGES.values())):
         return str(path.relative_to(ROOT))
     return "/".join(path.parts[-2:])
 

@@ -51,7 +51,7 @@ alone, install, failure = ((after - before) * 1e3 for before, after in zip(times
 print(json.dumps(dict(alone=alone, install=alone + install, failure=failure, memory=memory, span=span)))
 """
 _ERROR: Final = "src/app.ts(12,5): error TS2322: Type 'string' is not assignable to type 'number'.\n"
-_START: Final = "from otel_errcompact.lab.cli.main import main; main()"
+_START: Final = "from otel_errcompact_lab.cli.main import main; main()"
 _COMMANDS: Final = {"pass": ["-c", "pass"], "version": ["-c", _START, "--version"], "key": ["-c", _START, "key"]}
 
 

@@ -1,8 +1,9 @@
 """
 What the context window costs, where nothing or little has changed since the last turn.
 
-The list is of an agent at work (`tests/context/conversations.py`): 1,000 messages below the trigger. Each fifth result
-is a failure, so that the error pass has replaced more than a hundred of them, all kept in a folder with bounds.
+The list is of an agent at work (`packages/context/tests/conversations.py`): 1,000 messages below the trigger. Each
+fifth result is a failure, so that the error pass has replaced more than a hundred of them, all kept in a folder with
+bounds.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.cost.measure import SPAN, Row, make_span, scaled, take_turns
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context.memory.archive import FolderArchive
-from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
-from tests.context.conversations import FORMATS, long_conversation
+from otel_errcompact_context.memory.archive import FolderArchive
+from otel_errcompact_context.window.window import ContextWindow
+from packages.context.tests.conversations import FORMATS, long_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from otel_errcompact.context.messages import FormatName
+    from otel_errcompact_context.messages import FormatName
 
 MESSAGES: Final = 1_000
 GOAL_MS: Final = 1.5

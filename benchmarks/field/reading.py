@@ -8,8 +8,8 @@ from otel_errcompact.config import Options
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.lab.analysis.runs import build_raw_error
-from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun, find, read
+from otel_errcompact_lab.analysis.runs import build_raw_error
+from otel_errcompact_lab.transcripts import RecordedCall, RecordedRun, find, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from benchmarks.field.reading import Recording
-    from otel_errcompact.lab.transcripts import RecordedCall
+    from otel_errcompact_lab.transcripts import RecordedCall
 
 EDIT_WITHIN: Final = 6
 USE_WITHIN: Final = 4

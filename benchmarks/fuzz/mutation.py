@@ -44,7 +44,7 @@ def seeds() -> tuple[bytes, ...]:
 @cache
 def records() -> tuple[tuple[str, bytes], ...]:
     """Return small recorded sessions with the suffixes of their files."""
-    folder = ROOT / "tests" / "lab" / "transcripts" / "samples"
+    folder = ROOT / "packages" / "lab" / "tests" / "transcripts" / "samples"
     found = [(path.suffix, path.read_bytes()[: 5 * MAX_BYTES]) for path in sorted(folder.iterdir()) if path.is_file()]
     aider = b"# aider chat started at 2024-08-05 19:33:02\n\n#### fix it\n\n> Applied edit to a.py  \n\n"
     aider += b"#### I ran this command:\n\n#### pytest\n\n#### And got this output:\n\n#### E   boom\n"
@@ -54,7 +54,7 @@ def records() -> tuple[tuple[str, bytes], ...]:
 @cache
 def lists() -> tuple[Any, ...]:
     """Return message lists of every provider."""
-    from tests.context.conversations import FORMATS, long_conversation
+    from packages.context.tests.conversations import FORMATS, long_conversation
 
     return tuple(long_conversation(format_, messages=12) for format_ in FORMATS)
 

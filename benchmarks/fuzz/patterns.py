@@ -28,12 +28,12 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from benchmarks.fuzz.growth import LIMIT_S, MOST_TIMES, Growth, find_growth
+from tests.core import PACKAGES, ROOT, list_modules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import FrameType
 
-PACKAGE: Final = Path(__file__).resolve().parents[2] / "otel_errcompact"
 SHORT: Final = 1_000
 SUSPECT_S: Final = 0.005
 """What takes less for a text `MOST_TIMES` as long is linear: 0.15 us for each character."""
@@ -99,7 +99,7 @@ def collect() -> list[Used]:
     """
     from otel_errcompact.runtime import lazy
 
-    between = {lazy.__file__, *(str(PACKAGE / "extract" / name) for name in ("forms.py", "grammar.py"))}
+    between = {lazy.__file__, *(str(PACKAGES[""] / "extract" / name) for name in ("forms.py", "grammar.py"))}
     made: list[tuple[Any, str, int, str | Any, int]] = []
     plain = lazy._UsedPattern.__init__
 
@@ -125,7 +125,7 @@ def collect() -> list[Used]:
     names = {id(value): name for name, value in _module_values()}
     for pattern, file, line, source, flags in made:
         text = source if isinstance(source, str) else source()
-        where, name = f"{Path(file).relative_to(PACKAGE.parent)}:{line}", names.get(id(pattern), "")
+        where, name = f"{Path(file).relative_to(ROOT)}:{line}", names.get(id(pattern), "")
         used = methods.get(f"{where.partition(':')[0]}:{name}" if name.startswith("_") else name, set())
         found.setdefault(
             (text, flags),
@@ -135,16 +135,14 @@ def collect() -> list[Used]:
 
 
 def _import_all() -> None:
-    import otel_errcompact
-
-    for module in pkgutil.walk_packages(otel_errcompact.__path__, "otel_errcompact."):
-        if ".integrations." in module.name or module.name.endswith("__main__"):
-            continue  # each needs its framework
-        importlib.import_module(module.name)
+    for package in PACKAGES.values():
+        for module in pkgutil.walk_packages([str(package)], f"{package.name}."):
+            if ".integrations." not in module.name and not module.name.endswith("__main__"):  # each needs its framework
+                importlib.import_module(module.name)
 
 
 def _is_ours(frame: FrameType | None) -> bool:
-    return frame is not None and frame.f_code.co_filename.startswith(str(PACKAGE))
+    return frame is not None and frame.f_code.co_filename.startswith(tuple(map(str, PACKAGES.values())))
 
 
 def _module_values() -> Iterator[tuple[str, object]]:
@@ -165,7 +163,7 @@ def _rules() -> Iterator[tuple[str, Any]]:
 def _methods() -> dict[str, set[str]]:
     """Return which methods are called on which names, over the whole package."""
     used: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
+    for _, path in list_modules():
         text = path.read_text(encoding="utf-8")
         if not re.search(r"lazy_pattern|\bform\(", text) and not re.search(
             r"\b_?[A-Z][A-Z0-9_]+\.(?:match|search|finditer|sub)\b", text
@@ -180,7 +178,7 @@ def _methods() -> dict[str, set[str]]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id.lstrip("_").isupper():
                 # Handed on, anything may be done with it. A private name is its module's own.
-                place = f"{path.relative_to(PACKAGE.parent)}:{node.id}" if node.id.startswith("_") else node.id
+                place = f"{path.relative_to(ROOT)}:{node.id}" if node.id.startswith("_") else node.id
                 used.setdefault(place, set()).add(called.get(id(node), "search"))
     return used
 
@@ -360,7 +358,10 @@ def check(used: Used) -> Finding | None:
 
 def _reached(where: str, attack: tuple[str, str, str]) -> str:
     """Return the name of what takes texts and takes too long by one with the attack in it."""
-    room, name = where.split("/")[1], Path(where.partition(":")[0]).stem
+    room, name = (
+        where.removeprefix("packages/").split("/")[where.startswith("otel_")],
+        Path(where.partition(":")[0]).stem,
+    )
     if room == "lab":  # sessions have no bound of their own
         return "recorded sessions"
     heads = ["", *(f"{marker}\n" for marker in _markers().get(name, ())[:2])]
@@ -392,11 +393,11 @@ def _markers() -> dict[str, tuple[str, ...]]:
 @cache
 def _entries(room: str) -> dict[str, Callable[[str], object]]:
     from otel_errcompact.compactor.classify import classify
-    from otel_errcompact.context import overflow_in_body
     from otel_errcompact.detector.results import classify_result
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.errors import RawError
     from otel_errcompact.redaction.redact import redact
+    from otel_errcompact_context import overflow_in_body
 
     if room == "context":
         return {"the body of a refusal": lambda text: overflow_in_body(text, 400)}

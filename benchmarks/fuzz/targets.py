@@ -141,8 +141,8 @@ def boundary(data: bytes) -> None:
 
 def transcripts(data: bytes) -> None:
     """A recorded session is read, or said to be none, whatever it holds."""
-    from otel_errcompact.lab.replay import open_pipeline
-    from otel_errcompact.lab.transcripts import read
+    from otel_errcompact_lab.replay import open_pipeline
+    from otel_errcompact_lab.transcripts import read
 
     suffix, _, body = data.partition(b"\n")
     name = suffix.decode("ascii", "replace") if suffix in {b".json", b".jsonl", b".traj", b".md"} else ".jsonl"
@@ -161,7 +161,7 @@ def transcripts(data: bytes) -> None:
 def window(data: bytes) -> None:
     """A message list is compacted or refused by an exception of ours, and a second pass does not let it grow."""
     from otel_errcompact.config import ContextOptions
-    from otel_errcompact.context import ContextWindow, MemoryArchive, compact_errors, repair
+    from otel_errcompact_context import ContextWindow, MemoryArchive, compact_errors, repair
 
     value = _value(data)
     messages = value if isinstance(value, list) else [value]
@@ -181,7 +181,7 @@ def window(data: bytes) -> None:
 
 def refusals(data: bytes) -> None:
     """Whether a context was too long is answered for any body, reply, event, usage and exception."""
-    from otel_errcompact.context import (
+    from otel_errcompact_context import (
         overflow_in_body,
         overflow_in_error,
         overflow_in_event,
@@ -233,8 +233,8 @@ def spans(data: bytes) -> None:
 
 def command_line(data: bytes) -> None:
     """`errcompact key`, `digest` and `report` answer any standard input without a fault."""
-    from otel_errcompact.lab.cli import main
-    from otel_errcompact.lab.cli.output import FAULT
+    from otel_errcompact_lab.cli import main
+    from otel_errcompact_lab.cli.output import FAULT
 
     chance = random.Random(data)
     arguments = chance.choice((["key"], ["digest"], ["key", "--jsonl", "error"], ["digest", "--jsonl", "error"]))

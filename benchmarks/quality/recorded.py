@@ -13,8 +13,8 @@ from otel_errcompact.engine.events import Observation
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.installation.install import current_ledger
-from otel_errcompact.lab.replay import open_pipeline
-from otel_errcompact.lab.transcripts import find, read
+from otel_errcompact_lab.replay import open_pipeline
+from otel_errcompact_lab.transcripts import find, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

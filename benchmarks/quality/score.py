@@ -20,7 +20,7 @@ import otel_errcompact as errcompact
 from benchmarks.quality.report import table
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.errors import RawError
-from otel_errcompact.lab.cli.key import key_of
+from otel_errcompact_lab.cli.key import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

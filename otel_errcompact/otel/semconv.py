@@ -191,7 +191,7 @@ AGENTS: Final = frozenset({SPAN_RUN, SPAN_WORKFLOW})
 SCOPE: Final = "otel_errcompact"
 """The instrumentation scope of our own boundaries: their spans are settled by their maker, not by the processor."""
 
-CONTEXT_SCOPE: Final = "otel_errcompact.context"
+CONTEXT_SCOPE: Final = "otel_errcompact_context"
 """The instrumentation scope of what is done to whole contexts."""
 
 OTHER: Final = "other"

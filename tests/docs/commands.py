@@ -70,7 +70,7 @@ def _of_python(words: list[str]) -> list[str]:
 def _of_errcompact(words: list[str]) -> list[str]:
     from typer.main import get_command
 
-    from otel_errcompact.lab.cli.app import app
+    from otel_errcompact_lab.cli.app import app
 
     command: Any = get_command(app)
     while words and words[0] in getattr(command, "commands", {}):

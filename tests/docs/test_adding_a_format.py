@@ -61,7 +61,7 @@ def test_the_explanation_on_the_page(site):
     (command,) = [line for line in blocks("bash")[0].splitlines() if line]
     (site / "output.txt").write_text(blocks("text")[0], encoding="utf-8")
     program = f"import sys, os; os.chdir({str(site)!r}); sys.argv[1:] = {shlex.split(command)[1:]}"
-    done = ran(site, f"{program}; from otel_errcompact.lab.cli.start import main; main()")
+    done = ran(site, f"{program}; from otel_errcompact_lab.cli.start import main; main()")
     assert (done.stdout, done.stderr) == (blocks("text")[2], "")
 
 

@@ -14,9 +14,10 @@ import pytest
 
 from docs.generate import PAGES
 from otel_errcompact.config import ContextOptions, Options
-from otel_errcompact.lab.transcripts.run_lives import EVENTS
 from otel_errcompact.otel import semconv
+from otel_errcompact_lab.transcripts.run_lives import EVENTS
 from tests import console
+from tests.core import PACKAGES
 
 ZERO_CODE = (Path(__file__).parents[2] / "docs" / "zero-code.md").read_text(encoding="utf-8")
 FILES = {
@@ -103,13 +104,13 @@ def test_the_code_of_a_framework_s_page_is_its_example_s(page: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in FRAMEWORKS if page not in RECIPES], ids=lambda page: page.stem)
 def test_the_code_of_an_integration_s_page_names_what_there_is(page: Path) -> None:
     """What it imports, and what it asks of the object, is in the module; without the framework that is only read."""
-    folder, stems = ROOT / "otel_errcompact" / "integrations", (page.stem, f"windows/{page.stem}")
-    modules = {f"otel_errcompact.integrations.{stem.replace('/', '.')}": folder / f"{stem}.py" for stem in stems}
+    packages = (PACKAGES[""], PACKAGES["context/"])
+    modules = {f"{each.name}.integrations.{page.stem}": each / "integrations" / f"{page.stem}.py" for each in packages}
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in modules.values() if path.exists()]
     made = {getattr(node, "name", getattr(node, "attr", "")) for tree in trees for node in ast.walk(tree)}
     asked: set[str] = set()
     for node in (node for block in blocks_of(page) for node in ast.walk(ast.parse(block))):
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("otel_errcompact.integrations"):
+        if isinstance(node, ast.ImportFrom) and ".integrations" in str(node.module):
             assert node.module in modules
             asked |= {alias.name for alias in node.names}
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "compaction":

@@ -42,7 +42,7 @@ def test_the_report_of_the_first_example_names_its_class(tmp_path: Path, monkeyp
     subprocess.run([sys.executable, "shop.py"], cwd=tmp_path, capture_output=True, check=True)
     assert "`errcompact report`" in README
     done = subprocess.run(
-        [sys.executable, "-m", "otel_errcompact.lab.cli.main", "report"],
+        [sys.executable, "-m", "otel_errcompact_lab.cli.main", "report"],
         cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True,
     )  # fmt: skip
     assert re.findall(r"#([0-9a-f]{4})\b", output)[0] in done.stdout

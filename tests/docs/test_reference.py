@@ -13,13 +13,13 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from otel_errcompact import Continue, Options, Thresholds
 from otel_errcompact.config import environment_variables
-from otel_errcompact.context.telemetry import ContextTelemetry
 from otel_errcompact.engine.events import Observation, Refused, Repeated
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError
 from otel_errcompact.otel.metrics.instruments import Telemetry
-from tests.context.compactions import COMPACTION
+from otel_errcompact_context.telemetry import ContextTelemetry
+from packages.context.tests.compactions import COMPACTION
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fastapi.openapi.models import OpenAPI
 
-from otel_errcompact.hosts.service import bodies
-from otel_errcompact.hosts.service.serving import describe
+from otel_errcompact_hosts.service import bodies
+from otel_errcompact_hosts.service.serving import describe
+from packages.hosts.tests.service.services import Place
 from tests.docs.pages import ROOT
-from tests.hosts.service.services import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

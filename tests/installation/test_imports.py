@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import walk_packages
 
@@ -24,7 +25,7 @@ HEAVY = frozenset(
         *("google", "grpc", "html", "http", "importlib.metadata", "jinja2", "multiprocessing", "opentelemetry.proto"),
         *("opentelemetry.exporter", "pydantic", "pydantic_core", "requests", "rich", "shutil", "socket", "ssl"),
         *("subprocess", "tempfile", "tiktoken", "trio", "typer", "urllib.request", "zipfile"),
-        *("otel_errcompact.context", "otel_errcompact.integrations", "otel_errcompact.lab"),
+        *("otel_errcompact_context", "otel_errcompact.integrations", "otel_errcompact_lab"),
         *("otel_errcompact.otel.export.metric_reader", "otel_errcompact.otel.export.resending"),
     }
 )
@@ -144,8 +145,10 @@ def test_a_compiled_pattern_would_be_found() -> None:
 
 def test_every_pattern_compiles() -> None:
     """What is compiled late is known to be right."""
-    for module in walk_packages([str(PACKAGE)], "otel_errcompact."):
-        if module.name.startswith(("otel_errcompact.integrations.", "otel_errcompact.__main__")):
+    beside = filter(find_spec, ("otel_errcompact_context", "otel_errcompact_hosts", "otel_errcompact_lab"))
+    packages = [import_module(name) for name in ("otel_errcompact", *beside)]
+    for module in (each for package in packages for each in walk_packages(package.__path__, f"{package.__name__}.")):
+        if ".integrations." in module.name or module.name.endswith("__main__"):
             continue
         try:
             import_module(module.name)

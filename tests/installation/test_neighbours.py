@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
-from tests.hosts.telemetry.collectors import collecting
+from tests.collectors import collecting
 
 if TYPE_CHECKING:
     from pathlib import Path

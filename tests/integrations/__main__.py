@@ -125,7 +125,8 @@ def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> O
 def modules_of(name: str) -> list[Path]:
     """Return the modules of one framework: what compacts its errors, keeps its context window, or links hosts by it."""
     folder = ROOT / "otel_errcompact" / "integrations"
-    paths = (folder / f"{name}.py", folder / "windows" / f"{name}.py", *sorted((folder / "links").glob(f"{name}*.py")))
+    windows = ROOT / "packages" / "context" / "otel_errcompact_context" / "integrations"
+    paths = (folder / f"{name}.py", windows / f"{name}.py", *sorted((folder / "links").glob(f"{name}*.py")))
     return [path for path in paths if path.exists()]
 
 
@@ -152,7 +153,8 @@ def environment(
     if made.returncode == 0:
         made = _run(
             sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python,
-            "--exclude-newer", str(settings["exclude-newer"]), "--editable", ROOT, *wanted,
+            "--exclude-newer", str(settings["exclude-newer"]),
+            *(f"--editable={folder}" for folder in (ROOT, *ROOT.glob("packages/*/"))), *wanted,
         )  # fmt: skip
     if made.returncode:
         return python, made

@@ -26,9 +26,9 @@ from otel_errcompact.engine.events import Ended
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.report import RunReport
-from otel_errcompact.lab.replay import open_pipeline
-from otel_errcompact.lab.transcripts import RecordedLife, read
 from otel_errcompact.otel import semconv
+from otel_errcompact_lab.replay import open_pipeline
+from otel_errcompact_lab.transcripts import RecordedLife, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

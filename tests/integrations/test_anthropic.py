@@ -19,14 +19,14 @@ from opentelemetry import trace
 
 import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context import providers
-from otel_errcompact.context.guard.guard import OverflowGuard
-from otel_errcompact.context.memory.archive import MemoryArchive
-from otel_errcompact.context.messages import with_text
-from otel_errcompact.context.window.endpoints import anthropic_compaction, anthropic_context_editing
-from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.integrations.anthropic import compacted, guarded
+from otel_errcompact_context import providers
+from otel_errcompact_context.guard.guard import OverflowGuard
+from otel_errcompact_context.memory.archive import MemoryArchive
+from otel_errcompact_context.messages import with_text
+from otel_errcompact_context.window.endpoints import anthropic_compaction, anthropic_context_editing
+from otel_errcompact_context.window.window import ContextWindow
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 from tests.integrations.served import Served, served
 

@@ -23,11 +23,11 @@ from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
-from otel_errcompact.context import providers
-from otel_errcompact.context.messages import with_text
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.integrations.google_adk import CompactionPlugin
 from otel_errcompact.otel import semconv
+from otel_errcompact_context import providers
+from otel_errcompact_context.messages import with_text
 from tests.integrations import conversations
 from tests.integrations.conftest import World
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, verify

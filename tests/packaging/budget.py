@@ -16,14 +16,14 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests.core import list_modules
 from tests.packaging.language import offenders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).parents[2]
 TABLE = "tests/packaging/budget.toml"
-LINES = ("otel_errcompact", "tests")
 RECORD = re.compile(r"docs/decisions/\d{4}-[^/]+\.md")
 HEADER = """\
 # What each room may have: lines of Python in the library and in the tests, and what breaks a rule of language
@@ -44,17 +44,20 @@ class Change(NamedTuple):
     has_record: bool
 
 
+@cache
 def count() -> Numbers:
     """Count what the rooms have today, by the sections of the table; what other tests count is left out."""
-    lines = {folder: count_lines(ROOT / folder) for folder in LINES}
+    tests = {path.relative_to(ROOT / "tests").as_posix(): path for path in (ROOT / "tests").rglob("*.py")}
+    beside = {path.relative_to(ROOT / "packages").as_posix(): path for path in ROOT.glob("packages/*/tests/**/*.py")}
+    lines = {"otel_errcompact": count_lines(list_modules()), "tests": count_lines([*tests.items(), *beside.items()])}
     return lines | {rule: {room: len(places) for room, places in rooms.items()} for rule, rooms in offenders().items()}
 
 
-def count_lines(folder: Path) -> dict[str, int]:
-    """Count the lines of Python in each room of a folder."""
+def count_lines(files: Iterable[tuple[str, Path]]) -> dict[str, int]:
+    """Count the lines of Python in each room, which stands first in the name of a file."""
     modules: dict[str, int] = {}
-    for path in folder.rglob("*.py"):
-        room = path.relative_to(folder).parts[0]
+    for name, path in files:
+        room = name.partition("/")[0]
         modules[room] = modules.get(room, 0) + path.read_bytes().count(b"\n")
     return modules
 

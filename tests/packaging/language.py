@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tests.core import list_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE = Path(__file__).parents[2] / "otel_errcompact"
 HELP = "lab/cli/app.py"
 """Its docstrings are what the command line prints."""
 
@@ -51,8 +51,7 @@ def is_private_with_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> b
 def offenders() -> dict[str, dict[str, list[str]]]:
     """By rule and room, the offenders with their places."""
     found: dict[str, dict[str, list[str]]] = {rule: defaultdict(list) for rule in RULES}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
+    for name, path in list_modules():
         room, tree = name.partition("/")[0], ast.parse(path.read_text(encoding="utf-8"))
         if is_long(tree):
             found["summaries"][room].append(f"{name}:1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,10 @@ from tests.core import contracts, rooms
 pytestmark = pytest.mark.meta
 
 ROOT = Path(__file__).parents[2]
+PROJECTS = (
+    "pyproject.toml",
+    *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("packages/*/pyproject.toml")),
+)
 PAGES = ("CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/decisions/README.md")
 
 
@@ -87,16 +92,30 @@ def test_the_lock_file_pins_with_hashes_and_names_no_host() -> None:
     assert [entry.partition("\n")[0] for entry in entries if "==" not in entry or "--hash=sha256:" not in entry] == []
 
 
+def test_all_packages_have_one_version() -> None:
+    """And ask for each other at that version: pieces of different versions were never tested together."""
+    projects = [tomllib.loads(read(name))["project"] for name in PROJECTS]
+    (released,) = {project["version"] for project in projects}
+    asked = [
+        name
+        for project in projects
+        for name in [*project["dependencies"], *chain(*project.get("optional-dependencies", {}).values())]
+        if name.startswith("otel-errcompact")
+    ]
+    assert len(asked) > len(projects)
+    assert [name for name in asked if not name.endswith(f"=={released}")] == []
+
+
 def test_the_lock_file_has_all_that_the_project_names() -> None:
     """`make lock` writes it again."""
-    project = tomllib.loads(read("pyproject.toml"))
-    extras = project["project"]["optional-dependencies"]
+    project, *beside = (tomllib.loads(read(name)) for name in PROJECTS)
     groups = project["dependency-groups"]
-    asked = [*project["project"]["dependencies"], *extras["otlp"], *extras["cli"]]
+    asked = [*project["project"]["optional-dependencies"]["otlp"]]
+    asked += [name for each in (project, *beside) for name in each["project"]["dependencies"]]
     asked += [name for group in ("test", "dashboards", "lint", "e2e") for name in groups[group]]
     locked = set(re.findall(r"^([a-z0-9-]+)==", read("requirements.lock"), re.MULTILINE))
     names = {re.split(r"[\[<>=; ]", name, maxsplit=1)[0].lower().replace("_", "-") for name in asked}
-    assert names - locked == set()
+    assert {name for name in names if not name.startswith("otel-errcompact")} - locked == set()
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -115,21 +134,22 @@ def test_the_map_of_the_floors_is_the_contract() -> None:
     """The rooms of the map are those of import-linter, in the same order."""
     table = read("docs/architecture.md").split("<!-- floors -->")[1].split("<!-- /floors -->")[0]
     mapped = [re.findall("`([^`]+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
-    floors = contracts()["rooms"]["layers"]
+    beside = [each.removeprefix("otel_errcompact_") for each in contracts()["packages"]["layers"][:-1]]
+    floors = [*beside, *contracts()["rooms"]["layers"]]
     assert mapped == [sorted(floor.split(" | ")) for floor in floors]
 
 
 def test_each_module_of_the_changelog_has_its_names() -> None:
     """Whoever looks for a name that has moved finds it there."""
-    table = read("CHANGELOG.md").split("| name | module, below `otel_errcompact` |")[1].split("\n\n")[0]
+    table = read("CHANGELOG.md").split("| name | module |")[1].split("\n\n")[0]
     rows = [[re.findall("`([^`]+)`", cell) for cell in line.split("|")[1:3]] for line in table.splitlines()[2:]]
     moved = [(module, name) for names, (module,) in rows for name in names]
     assert len(moved) > 30
-    assert [place for place in moved if not hasattr(import_module(f"otel_errcompact.{place[0]}"), place[1])] == []
+    assert [place for place in moved if not hasattr(import_module(place[0]), place[1])] == []
 
 
 def test_each_room_below_otel_is_held_to_know_no_opentelemetry() -> None:
     """A new room needs no second list; of the lab, two parts are held to it too."""
     below = {f"otel_errcompact.{room}" for room in rooms()}
-    lab = {"otel_errcompact.lab.transcripts", "otel_errcompact.lab.analysis"}
+    lab = {"otel_errcompact_lab.transcripts", "otel_errcompact_lab.analysis"}
     assert set(contracts()["core"]["source_modules"]) == below | lab

@@ -3,26 +3,26 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 import pytest
 
+from tests.core import PACKAGES, ROOT, list_modules
 from tests.packaging.test_wheel import TESTS
 
 pytestmark = pytest.mark.meta
 
-ROOT = Path(__file__).parents[2]
 OURS = ("errcompact.", "gen_ai.", "exception.")
 CHECKOUT = ("benchmarks", "docs", "examples")
-PACKAGE = ROOT / "otel_errcompact"
-ROOMS = "|".join(path.stem for path in PACKAGE.iterdir() if not path.name.startswith("_"))
-OUR_PATH = re.compile(rf"\botel_errcompact(?:[./]\w+)+|(?<![\w/.-])(?:{ROOMS})(?:/\w+)+\.\w+")
-IN_PATTERN = re.compile(r"\botel_errcompact/(?:\(\?[:!=])+([^()]+)\)")
+FOLDERS = (*PACKAGES.values(), ROOT, *ROOT.glob("packages/*"))
+ROOMS = "|".join(path.stem for path in PACKAGES[""].iterdir() if not path.name.startswith("_"))
+OUR_PATH = re.compile(rf"(?<!/)\botel_errcompact(?:_\w+)?(?:[./]\w+)+|(?<![\w/.-])(?:{ROOMS})(?:/\w+)+\.\w+")
+IN_PATTERN = re.compile(r"\botel_errcompact(?:\(\?:_\\w\+\)\?)?/(?:\(\?[:!=])+([^()]+)\)")
 GROUP = "otel_errcompact.formats"
 """A group of entry points, whose name is no module."""
 
@@ -36,19 +36,26 @@ def functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
             yield from functions(child)
 
 
-def trees(folder: str, pattern: str, *words: str) -> Iterator[tuple[Path, ast.Module]]:
-    """The modules in a folder whose text has one of the words, parsed; without words all of them."""
-    for path in sorted((ROOT / folder).rglob(pattern)):
+def parse_all(files: Iterable[tuple[str, Path]], *words: str) -> Iterator[tuple[str, ast.Module]]:
+    """The files whose text has one of the words, parsed, each with its name; without words all of them."""
+    for name, path in files:
         text = path.read_text(encoding="utf-8")
         if not words or any(word in text for word in words):
-            yield path, ast.parse(text)
+            yield name, ast.parse(text)
+
+
+def list_tests(*folders: str) -> list[tuple[str, Path]]:
+    """Their files, with names from the root."""
+    paths = [path for folder in folders for path in sorted(ROOT.glob(f"{folder}/**/*.py"))]
+    return [(path.relative_to(ROOT).as_posix(), path) for path in paths]
 
 
 def test_every_test_says_its_rule() -> None:
     """A test without a sentence is no specification."""
     silent = [
-        f"{path.relative_to(ROOT)}::{node.name}"
-        for path, tree in trees("tests", "test_*.py")
+        f"{name}::{node.name}"
+        for name, tree in parse_all(list_tests("tests", "packages/*/tests"))
+        if name.rpartition("/")[2].startswith("test_")
         for node in functions(tree)
         if node.name.startswith("test_") and not ast.get_docstring(node)
     ]
@@ -62,8 +69,8 @@ def test_only_the_options_read_the_environment() -> None:
     `errcompact exec` hands the environment on, before the options could be loaded.
     """
     readers = {
-        str(path.relative_to(ROOT / "otel_errcompact"))
-        for path in (ROOT / "otel_errcompact").rglob("*.py")
+        name
+        for name, path in list_modules()
         if "os.environ" in (text := path.read_text(encoding="utf-8")) or "getenv(" in text
     }
     assert readers == {
@@ -77,9 +84,9 @@ def test_only_the_options_read_the_environment() -> None:
 def test_only_semconv_spells_our_telemetry_names() -> None:
     """A name written twice drifts."""
     spelt = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.value}"
-        for path, tree in trees("otel_errcompact", "*.py", *(quote + name for quote in "'\"" for name in OURS))
-        if path.name != "semconv.py"
+        f"{name}:{node.lineno} {node.value}"
+        for name, tree in parse_all(list_modules(), *(quote + each for quote in "'\"" for each in OURS))
+        if name != "otel/semconv.py"
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
@@ -92,9 +99,8 @@ def test_only_semconv_spells_our_telemetry_names() -> None:
 def test_what_the_wheel_is_tested_by_needs_no_checkout() -> None:
     """These folders are copied beside the wheel, without the benchmarks, the documentation or the examples."""
     imported = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.module}"
-        for folder in TESTS
-        for path, tree in trees(folder, "*.py", *(f"from {name}" for name in CHECKOUT))
+        f"{name}:{node.lineno} {node.module}"
+        for name, tree in parse_all(list_tests(*TESTS), *(f"from {each}" for each in CHECKOUT))
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in CHECKOUT
     ]
@@ -126,10 +132,10 @@ def private_reads(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def test_only_the_adapter_reads_what_the_sdk_keeps_private() -> None:
     """A release of OpenTelemetry that moves something private is met in one module."""
     reads = [
-        f"{path.relative_to(ROOT)}:{line} {name}"
-        for path, tree in trees("otel_errcompact", "*.py", "opentelemetry")
-        if path != ROOT / "otel_errcompact" / "otel" / "sdk.py"
-        for line, name in private_reads(tree)
+        f"{name}:{line} {read}"
+        for name, tree in parse_all(list_modules(), "opentelemetry")
+        if name != "otel/sdk.py"
+        for line, read in private_reads(tree)
     ]
     assert reads == []
 
@@ -137,7 +143,7 @@ def test_only_the_adapter_reads_what_the_sdk_keeps_private() -> None:
 def is_there(name: str) -> bool:
     """Tell whether a path or a dotted name of ours exists."""
     folder = name.replace(".", "/")
-    if any((root / path).exists() for root in (ROOT, PACKAGE) for path in (name, folder, f"{folder}.py")):
+    if any((root / path).exists() for root in FOLDERS for path in (name, folder, f"{folder}.py")):
         return True
     try:
         return resolve_name(name) is not None
@@ -155,9 +161,9 @@ def list_gone(text: str) -> list[str]:
 def test_every_path_of_our_own_that_the_package_names_exists() -> None:
     """A pattern or a text that names a room of ours moves with it."""
     suffixes = {".py", ".js", ".jinja", ".css"}
-    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*") if path.suffix in suffixes}
-    gone = {path.relative_to(ROOT).as_posix(): list_gone(text) for path, text in texts.items()}
-    assert {path: names for path, names in gone.items() if names} == {}
+    files = [file for suffix in suffixes for file in list_modules(suffix)]
+    gone = {name: list_gone(path.read_text(encoding="utf-8")) for name, path in files}
+    assert {name: places for name, places in gone.items() if places} == {}
 
 
 def test_a_path_of_our_own_that_is_gone_is_found() -> None:
@@ -165,9 +171,9 @@ def test_a_path_of_our_own_that_is_gone_is_found() -> None:
     text = r"""
         "otel_errcompact/config.py" "otel_errcompact/gone/" "otel_errcompact.engine.ledger.Ledger" "otel_errcompact.run"
         otel_errcompact.engine.gone otel_errcompact.engine.ledger.Gone engine/ledger.py engine/gone.py /engine/other.py
-        [/\\]otel_errcompact[/\\](?!(?:lab[/\\]cli|cli|tests)[/\\]) otel_errcompact[/\\](?:engine|none)\.py
+        [/\\]otel_errcompact(?:_\w+)?[/\\](?!(?:lost|cli|tests)[/\\]) otel_errcompact[/\\](?:engine|none)\.py
     """
     assert list_gone(text) == [
-        *("cli", "engine/gone.py", "none", "otel_errcompact.engine.gone", "otel_errcompact.engine.ledger.Gone"),
+        *("engine/gone.py", "lost", "none", "otel_errcompact.engine.gone", "otel_errcompact.engine.ledger.Gone"),
         "otel_errcompact/gone",
     ]

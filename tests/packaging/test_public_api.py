@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import otel_errcompact
-from otel_errcompact import context
+import otel_errcompact_context as context
 
 ROOT = Path(__file__).parents[2]
 FACES = [pytest.param(face, id=face.__name__) for face in (otel_errcompact, context)]
@@ -96,7 +96,7 @@ def test_the_version_of_a_copied_source_is_unknown(tmp_path: Path) -> None:
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("program", [["-m", "otel_errcompact"], ["-m", "otel_errcompact.lab.cli.main"]])
+@pytest.mark.parametrize("program", [["-m", "otel_errcompact"], ["-m", "otel_errcompact_lab.cli.main"]])
 def test_the_package_itself_is_the_command_line(program: list[str]) -> None:
     """`python -m otel_errcompact` is `errcompact`, where no script is on the path."""
     done = subprocess.run([sys.executable, *program, "--version"], capture_output=True, text=True, check=True)

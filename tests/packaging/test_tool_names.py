@@ -11,8 +11,9 @@ import pytest
 from docs.index_of_formats import load
 from otel_errcompact.extract.format import split_names
 from otel_errcompact.tools import ORDER, WITHOUT_FORMAT
+from tests.core import list_modules
 from tests.packaging.budget import read_table
-from tests.packaging.test_house_rules import PACKAGE, trees
+from tests.packaging.test_house_rules import parse_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,15 @@ WORDS = {
 BOTH = re.compile(r"\A(go)\b|\b(go): ")
 """How the one name looks that is an English verb as well, and that no other word replaces."""
 
-ELSEWHERE = ("extract/index.py", "extract/stacks/", "hosts/", "integrations/", "lab/cli/", "tools/__init__.py")
+ELSEWHERE = (
+    "extract/index.py",
+    "extract/stacks/",
+    "hosts/",
+    "integrations/",
+    "context/integrations/",
+    "lab/cli/",
+    "tools/__init__.py",
+)
 """What is made from the objects or orders them, the objects of languages and of hosts, and our own help texts."""
 
 ROWS = ("Command", "Checker")
@@ -93,8 +102,7 @@ def test_each_name_stands_in_one_module() -> None:
     own = "|".join(map(re.escape, sorted(owners.keys() - {"go"}, key=len, reverse=True)))
     names = re.compile(rf"(?<![\w\].-])(?:{own})(?![\w@-])")
     found: dict[str, set[str]] = {}
-    for path, tree in trees("otel_errcompact", "*.py"):
-        module = path.relative_to(PACKAGE).as_posix()
+    for module, tree in parse_all(list_modules()):
         named = {name for text in strings(tree) for name in names_in(text, names) if module not in owners[name]}
         if named and not module.startswith(ELSEWHERE):
             found[module] = named

@@ -11,14 +11,14 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import Histogram, InMemoryMetricReader, Sum
 
 from otel_errcompact.config import Options
-from otel_errcompact.context.telemetry import ContextTelemetry
 from otel_errcompact.engine.events import Refused, Repeated
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.otel.metrics.instruments import Telemetry
-from tests.context.compactions import COMPACTION
+from otel_errcompact_context.telemetry import ContextTelemetry
+from packages.context.tests.compactions import COMPACTION
 from tests.stack.boards import GENERATED
 from tests.stack.promql import labels_of
 

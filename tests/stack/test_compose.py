@@ -16,10 +16,10 @@ import pytest
 import yaml
 
 from e2e.recipes import ALERTMANAGER, COLLECTOR, JAEGER, PROMETHEUS, VICTORIALOGS
-from otel_errcompact.hosts.telemetry.entries import MAX_ENTRIES
-from otel_errcompact.hosts.telemetry.serving import HTTP_PORT
 from otel_errcompact.otel.semconv import GEN_AI_OPERATION_NAME, MCP_METHOD_NAME, MCP_TOOL_CALL, SPAN_TOOL
 from otel_errcompact.otel.spans.conventions import CONVENTIONS
+from otel_errcompact_hosts.telemetry.entries import MAX_ENTRIES
+from otel_errcompact_hosts.telemetry.serving import HTTP_PORT
 from tests.stack.compose import (
     FILE,
     RECEIVER,
@@ -425,7 +425,7 @@ def test_the_demo_agent_s_options_exist(errcompact_help: str) -> None:
 def errcompact_help() -> str:
     from typer.testing import CliRunner
 
-    from otel_errcompact.lab.cli.app import app
+    from otel_errcompact_lab.cli.app import app
 
     return CliRunner().invoke(app, ["demo", "--help"]).stdout
 

@@ -19,7 +19,7 @@ _FOREIGN: Final = lazy_pattern(
     | (?i:[/\\](?:mini|ana)conda3?(?:[/\\]envs[/\\][^/\\]+)?[/\\]lib[/\\])
     | [/\\](?:\.?v?env|\.local|usr(?:[/\\]local)?)[/\\](?:bin|Scripts)[/\\]
     | [/\\]opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)[/\\]
-    | [/\\]otel_errcompact[/\\](?!(?:lab[/\\]cli|tests|examples|benchmarks|otel_errcompact)[/\\])
+    | [/\\]otel_errcompact(?:_\w+)?[/\\](?!(?:cli|tests|examples|benchmarks|packages|otel_errcompact)[/\\])
     | [/\\]pyspark(?:\.zip)?[/\\]
     | \A(?![/\\]|[A-Za-z]:)[^:]{1,300}\.p(?:yx|xi|xd)\Z # compiled in, wherever that was
     """,
@@ -27,7 +27,7 @@ _FOREIGN: Final = lazy_pattern(
 )
 _PLUMBING: Final = lazy_pattern(
     r"[/\\](?:opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)|wrapt)[/\\]"
-    r"|[/\\]otel_errcompact[/\\](?!(?:lab[/\\]cli|tests|examples|benchmarks|otel_errcompact)[/\\])"
+    r"|[/\\]otel_errcompact(?:_\w+)?[/\\](?!(?:cli|tests|examples|benchmarks|packages|otel_errcompact)[/\\])"
 )
 _INSTALLED_IN: Final = lazy_pattern(r".*[/\\](?:(?:site|dist)-packages|(?:python|pypy)[0-9.]+)[/\\]", re.DOTALL)
 _HANDED_OVER: Final = "<string>"

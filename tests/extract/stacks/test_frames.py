@@ -14,7 +14,7 @@ from otel_errcompact.extract.stacks.frames import Frame, is_own, library_place
     [
         *("/app/orders/gateway.py", "/home/ann/lib/app.py", "C:\\Users\\ann\\proj\\app.py", "app.py"),
         *("/srv/python/app.py", "<stdin>", "<ipython-input-3-1f>", "<python-input-0>"),
-        *("/src/otel_errcompact/tests/test_x.py", "/x/otel_errcompact/lab/cli/demo/tools.py"),
+        *("/src/otel_errcompact/tests/test_x.py", "/x/otel_errcompact_lab/cli/demo/tools.py"),
         "/srv/opentelemetry/app.py",
     ],
 )
@@ -37,6 +37,7 @@ def test_own_code(file):
         "/src/opentelemetry/sdk/trace/__init__.py",
         "/src/otel_errcompact/boundary/core.py",
         "/x/otel_errcompact/otel_errcompact/ledger.py",
+        "/x/otel_errcompact/packages/context/otel_errcompact_context/window.py",
     ],
 )
 def test_foreign_code(file):

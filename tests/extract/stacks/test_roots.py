@@ -11,8 +11,6 @@ import pytest
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
-from otel_errcompact.context.window.events import compact_errors
-from otel_errcompact.context.window.window import ContextWindow
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import glued
@@ -187,16 +185,3 @@ def test_parts_of_a_glued_output(monkeypatch):
     monkeypatch.setattr(glued, "split_parts", lambda body: [Part("a", ("x",)), Part("b", ("y",))])
     glued.facts_of_parts(Text(body="x", roots=SHOP.configured))
     assert seen == [SHOP.configured, SHOP.configured]
-
-
-def test_events_and_windows():
-    """Blocks of recent errors and the error pass follow the roots, too."""
-    event = {"tool": "run", "error": TEXT}
-    assert "order (/srv/shop/tools.py:2)" in compact_errors([event], workspace_roots=[Path("/srv/shop")])
-    assert "order (" not in compact_errors([event])
-
-
-def test_window_reads_the_option(monkeypatch):
-    """The environment names the folders."""
-    monkeypatch.setenv("OTEL_ERRCOMPACT_WORKSPACE_ROOTS", "/srv/shop")
-    assert ContextWindow()._workspace.roots == SHOP

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ROOT = Path(__file__).parents[3]
-PROXY = (sys.executable, "-m", "otel_errcompact.lab.cli.main", "mcp")
+PROXY = (sys.executable, "-m", "otel_errcompact_lab.cli.main", "mcp")
 
 
 class Inspector:

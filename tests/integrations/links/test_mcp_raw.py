@@ -18,9 +18,9 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from otel_errcompact.integrations.links.mcp_raw import LIMIT, make_server
-from otel_errcompact.lab.cli.output import Problems
-from otel_errcompact.lab.cli.raw import find_raws
-from tests.lab.cli.test_raw import home, keep, record  # noqa: F401 - every test has a machine of its own
+from otel_errcompact_lab.cli.output import Problems
+from otel_errcompact_lab.cli.raw import find_raws
+from packages.lab.tests.cli.test_raw import home, keep, record  # noqa: F401 - every test has a machine of its own
 
 ERRCOMPACT = (sys.executable, "-m", "otel_errcompact")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from otel_errcompact.config import ContextOptions
-from otel_errcompact.context import ContextWindow, MemoryArchive
-from otel_errcompact.context.guard.guard import OverflowGuard
 from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact_context import ContextWindow, MemoryArchive
+from otel_errcompact_context.guard.guard import OverflowGuard
 
 ROOM = 1_500
 LINES = "\n".join(f"line {number} of a long result" for number in range(60))

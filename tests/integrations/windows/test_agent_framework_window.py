@@ -24,11 +24,11 @@ from agent_framework import (
 )
 from agent_framework.observability import ChatTelemetryLayer
 
-from otel_errcompact.context import ContextOptions, ContextWindow, MemoryArchive
-from otel_errcompact.context.exceptions import ContextOverflowError
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 from otel_errcompact.integrations.agent_framework import CompactionMiddleware
-from otel_errcompact.integrations.windows.agent_framework import WindowMiddleware, _read, _write
+from otel_errcompact_context import ContextOptions, ContextWindow, MemoryArchive
+from otel_errcompact_context.exceptions import ContextOverflowError
+from otel_errcompact_context.integrations.agent_framework import WindowMiddleware, _read, _write
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence

@@ -10,10 +10,10 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, create_sdk_mcp_server, tool
 
 from examples.fakes.messages_api import FakeMessagesApi, says, uses
-from otel_errcompact.context import ContextOptions, ContextWindow, MemoryArchive
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 from otel_errcompact.integrations.claude_agent import CompactionHooks
-from otel_errcompact.integrations.windows.claude_agent import WindowHooks
+from otel_errcompact_context import ContextOptions, ContextWindow, MemoryArchive
+from otel_errcompact_context.integrations.claude_agent import WindowHooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

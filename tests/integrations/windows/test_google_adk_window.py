@@ -15,11 +15,11 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from otel_errcompact.context import ContextOptions, ContextWindow, MemoryArchive
-from otel_errcompact.context.exceptions import ContextOverflowError
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 from otel_errcompact.integrations.google_adk import CompactionPlugin
-from otel_errcompact.integrations.windows.google_adk import WindowPlugin
+from otel_errcompact_context import ContextOptions, ContextWindow, MemoryArchive
+from otel_errcompact_context.exceptions import ContextOverflowError
+from otel_errcompact_context.integrations.google_adk import WindowPlugin
 from tests.integrations.conftest import World
 
 ROUNDS = 30

@@ -14,9 +14,9 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import PrivateAttr
 
-from otel_errcompact.context.exceptions import ContextOverflowError
 from otel_errcompact.digest.tokens import estimate_tokens
-from otel_errcompact.integrations.windows.langchain import WindowMiddleware
+from otel_errcompact_context.exceptions import ContextOverflowError
+from otel_errcompact_context.integrations.langchain import WindowMiddleware
 from tests.integrations.windows.lists import LINES, ROOM, TooLongError, small
 
 WAYS = pytest.mark.parametrize("way", ["sync", "async"])

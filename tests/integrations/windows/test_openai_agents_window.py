@@ -10,7 +10,7 @@ from agents import Agent, RunConfig, Runner, SQLiteSession, function_tool, set_t
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from otel_errcompact.digest.tokens import estimate_tokens
-from otel_errcompact.integrations.windows.openai_agents import WindowFilter, WindowSession
+from otel_errcompact_context.integrations.openai_agents import WindowFilter, WindowSession
 from tests.integrations.windows.lists import LINES, small
 
 

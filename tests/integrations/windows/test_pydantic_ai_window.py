@@ -21,7 +21,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from otel_errcompact.digest.tokens import estimate_tokens
-from otel_errcompact.integrations.windows.pydantic_ai import WindowCapability
+from otel_errcompact_context.integrations.pydantic_ai import WindowCapability
 from tests.integrations.windows.lists import LINES, TooLongError, small
 
 pytestmark = pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")

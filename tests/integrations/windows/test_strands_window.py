@@ -14,12 +14,12 @@ from strands.session.file_session_manager import FileSessionManager
 from strands.types.exceptions import ContextWindowOverflowException
 
 from examples.fakes.strands_model import PlayedModel, uses
-from otel_errcompact.context import ContextOptions, ContextWindow, MemoryArchive, OverflowGuard
-from otel_errcompact.context.exceptions import ContextOverflowError
-from otel_errcompact.context.guard.converse import ConverseList
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 from otel_errcompact.integrations.strands import CompactionHooks
-from otel_errcompact.integrations.windows.strands import WindowManager
+from otel_errcompact_context import ContextOptions, ContextWindow, MemoryArchive, OverflowGuard
+from otel_errcompact_context.exceptions import ContextOverflowError
+from otel_errcompact_context.guard.converse import ConverseList
+from otel_errcompact_context.integrations.strands import WindowManager
 
 if TYPE_CHECKING:
     from collections.abc import Callable

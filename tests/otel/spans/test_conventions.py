@@ -10,14 +10,17 @@ import pytest
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.trace import SpanContext, Status, StatusCode, format_trace_id
 
-from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
-from otel_errcompact.lab.transcripts import read
 from otel_errcompact.otel.spans.conventions import CONVENTIONS, find_convention
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from opentelemetry.trace import Span
+
+    from otel_errcompact_lab.replay.traces import RebuiltSpan
+
+read = pytest.importorskip("otel_errcompact_lab.transcripts", reason="the lab reads the recordings").read
+traces = pytest.importorskip("otel_errcompact_lab.replay.traces", reason="the lab plays the recordings")
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "spans"
 AT_START = "recorded.at_start"
@@ -435,8 +438,8 @@ def play(make_rig) -> Callable:
     def run(name: str):
         rig = make_rig()
         for trace in read(RECORDED / f"{name}.jsonl", on_problem=pytest.fail):
-            spans = [RebuiltSpan(span, span.scope_name) for span in trace.spans]
-            for index, ends in in_order(trace.spans):
+            spans = [traces.RebuiltSpan(span, span.scope_name) for span in trace.spans]
+            for index, ends in traces.in_order(trace.spans):
                 span = spans[index]
                 if ends:
                     span._attributes = BoundedAttributes(attributes=span._recorded.attributes)

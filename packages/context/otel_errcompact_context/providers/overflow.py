@@ -1,0 +1,326 @@
+"""Is it the context that was too long? Read from exceptions, error bodies and replies, without importing any SDK."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final, Literal, cast
+
+from otel_errcompact.exceptions import ErrcompactError
+from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact_context.notes import Overflow
+from otel_errcompact_context.providers.refusal_rules import is_upload, read_by_rules
+from otel_errcompact_context.providers.refusals import (
+    CODES,
+    ERROR_CLASSES,
+    OTHER_LIMITS,
+    OTHER_STATUS,
+    REFUSALS,
+    Refusal,
+    registered_forms,
+)
+
+MESSAGE_CHARS: Final = 500
+TEXT_CHARS: Final = 16_384
+"""How much of an error is read; what it means stands at its beginning."""
+
+_Verdict = Literal["whole", "without numbers", "no overflow"]
+
+_DEPTH: Final = 8
+_ITEMS: Final = 64
+_TOO_LARGE: Final = 413
+
+UNNAMED: Final = "unknown"
+"""The provider of a refusal that the rules read, and no named form knows."""
+
+_SAYS_TOO_LARGE: Final = lazy_pattern(
+    r"(?:\bstatus(?: code)?|\bhttp(?:/[0-9.]+)?|\berror(?: code)?)\W{0,3}413\b"
+    r"|\b413 (?:status code )?(?:\(no body\)|(?:payload|content|request entity) too large)",
+    re.IGNORECASE,
+)
+
+_EVENT_OF_ERROR: Final = lazy_pattern(r"\s*(?:event: *error\b|(?:data: *)?\{\s*\"(?:error\"|type\": *\"error\"))")
+
+_QUOTED: Final = lazy_pattern(r"[{\[]\s*[\\\"']|\\[\"']")
+_ESCAPE: Final = lazy_pattern(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
+
+_STOP_REASONS: Final = (
+    ("stop_reason",),
+    ("stopReason",),
+    ("finish_reason",),
+    ("choices", 0, "finish_reason"),
+    ("incomplete_details", "reason"),
+    ("response_metadata", "stop_reason"),
+    ("response_metadata", "finish_reason"),
+)
+_ERRORS: Final = (("error",), ("choices", 0, "error"), ("response", "error"))
+
+
+def overflow_in_error(error: BaseException, forms: Sequence[Refusal] = ()) -> Overflow | None:
+    """
+    Tell whether an exception, or one that it was raised from, says that the context was too long.
+
+    Limits of tokens per minute, of the length of the answer and of money are not meant, nor any other bad request.
+
+    Args:
+        error: What the call to the model raised: an SDK's exception, a framework's, a plain HTTP client's.
+        forms: Further forms of refusals, beside those that are registered.
+    """
+    found = [
+        overflow for one in islice(_walk_causes(error), _ITEMS) if (overflow := _read_error(one, forms)) is not None
+    ]
+    return next((overflow for overflow in found if overflow.limit_tokens is not None), found[0] if found else None)
+
+
+def overflow_in_body(body: object, status: int | None = None, forms: Sequence[Refusal] = ()) -> Overflow | None:
+    """
+    Tell whether the body of an error says that the context was too long.
+
+    Args:
+        body: JSON as text or read into dictionaries and lists.
+        status: The HTTP status, if known.
+        forms: Further forms of refusals, beside those that are registered.
+    """
+    return _read_text(_join_texts(_find_words(body)), status, forms)
+
+
+def overflow_in_reply(reply: object, forms: Sequence[Refusal] = ()) -> Overflow | None:
+    """
+    Tell whether a reply that came without an exception says so: by its reason for stopping, or by an error inside.
+
+    Args:
+        reply: The SDK's object or a dictionary; of a plain HTTP client its response.
+        forms: Further forms of refusals, beside those that are registered.
+    """
+    for path in _STOP_REASONS:
+        reason = find_at(reply, path)
+        if isinstance(reason, str) and reason in CODES:
+            return _read_text(reason, None, forms) or Overflow(
+                provider=_module_of(reply), limit_tokens=None, sent_tokens=None, message=reason
+            )
+    for path in _ERRORS:
+        error = find_at(reply, path)
+        if error and (overflow := overflow_in_body(_to_plain(error), None, forms)) is not None:
+            return overflow
+    status = find_at(reply, ("status_code",))
+    if isinstance(status, int) and status >= 400:  # noqa: PLR2004 - where HTTP's errors begin
+        return overflow_in_body(find_at(reply, ("text",)), status, forms)
+    return None
+
+
+def overflow_in_event(event: object, forms: Sequence[Refusal] = ()) -> Overflow | None:
+    """
+    Tell whether an item of a stream is an error that says so.
+
+    Args:
+        event: What the stream has yielded: an SDK's object, a dictionary, or a text of server-sent events.
+        forms: Further forms of refusals, beside those that are registered.
+    """
+    if isinstance(event, bytes | str):
+        text = event.decode(errors="replace") if isinstance(event, bytes) else event
+        return overflow_in_body(text, None, forms) if _EVENT_OF_ERROR.match(text) else None
+    if find_at(event, ("type",)) == "error":
+        return overflow_in_body(_to_plain(event), None, forms) or overflow_in_reply(event, forms)
+    return overflow_in_reply(event, forms)
+
+
+def _walk_causes(error: BaseException) -> Iterator[BaseException]:
+    waiting, seen = [error], set[int]()
+    while waiting:
+        one = waiting.pop(0)
+        # Ours has been through this already.
+        if id(one) in seen or isinstance(one, ErrcompactError):
+            continue
+        seen.add(id(one))
+        yield one
+        children = find_at(one, ("exceptions",))
+        if isinstance(children, tuple):  # a group, as task groups raise it
+            grouped = cast("tuple[object, ...]", children)
+            waiting += [child for child in grouped if isinstance(child, BaseException)]
+        if one.__cause__ is not None:
+            waiting.append(one.__cause__)
+
+
+def _read_error(error: BaseException, forms: Sequence[Refusal]) -> Overflow | None:
+    text = _join_texts(_find_texts(error))
+    named = any(kind.__name__ in ERROR_CLASSES for kind in type(error).__mro__)
+    if not named and not _find_code(error):
+        return _read_text(text, _find_status(error), forms)
+    return (
+        _match_forms(text, (*forms, *registered_forms()))[0]
+        or _match_text(text)
+        or Overflow(
+            provider=_module_of(error), limit_tokens=None, sent_tokens=None, message=_shorten_line(_text_of(error))
+        )
+    )
+
+
+def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overflow | None:
+    own, _ = _match_forms(text, (*forms, *registered_forms()))
+    if own is not None:
+        return own
+    if status in OTHER_STATUS or OTHER_LIMITS.search(text):
+        return None
+    found = _match_text(text)
+    is_large = status == _TOO_LARGE or _SAYS_TOO_LARGE.search(text) is not None
+    if not is_large or (found is not None and (found.provider != UNNAMED or found.limit_tokens is not None)):
+        return found
+    return (
+        None
+        if is_upload(text)
+        else Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_shorten_line(text))
+    )
+
+
+def _match_text(text: str) -> Overflow | None:
+    found, verdict = _match_forms(text, REFUSALS)
+    if verdict != "without numbers" and (found is not None or verdict == "no overflow"):
+        return found
+    ruling = read_by_rules(text)
+    if ruling is None:
+        return found
+    limit, sent = ruling.limit_tokens, ruling.sent_tokens
+    if found is not None:  # the form says what it was, and the words beside it how much
+        return replace(found, limit_tokens=limit, sent_tokens=sent)
+    return Overflow(provider=UNNAMED, limit_tokens=limit, sent_tokens=sent, message=_shorten_line(text[ruling.start :]))
+
+
+def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, _Verdict]:
+    found: Overflow | None = None
+    wants_numbers = False
+    for refusal in forms:
+        match = refusal.pattern.search(text)
+        if match is None:
+            continue
+        limit, sent, answer = _find_numbers(match)
+        if limit is not None and answer is not None and answer >= limit:
+            return None, "no overflow"  # the answer alone is longer than the window: no context is short enough
+        if found is None:
+            wants_numbers = "_" in match[0] or match[0].endswith("Error") or "limit" in match.re.groupindex
+            found = Overflow(
+                provider=refusal.provider,
+                limit_tokens=limit,
+                sent_tokens=sent,
+                message=_shorten_line(text[match.start() :]),
+            )
+        elif found.limit_tokens is None and limit is not None:
+            found = replace(found, limit_tokens=limit, sent_tokens=sent)
+    return found, "without numbers" if found is not None and wants_numbers and found.limit_tokens is None else "whole"
+
+
+def _find_numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
+    told = {
+        name: int(digits.replace(",", "").replace("_", ""))
+        for name, digits in match.groupdict().items()
+        if digits is not None
+    }
+    limit, sent, answer = told.get("limit"), told.get("sent"), told.get("answer")
+    if "input" in told:
+        sent = told["input"] + (answer or 0)
+    elif "over" in told and limit is not None:
+        sent = limit + told["over"]
+    return limit, sent, answer
+
+
+def _join_texts(texts: Iterator[str]) -> str:
+    return "\n".join(_flatten_text(text) for text in islice(texts, _ITEMS))[: 4 * TEXT_CHARS]
+
+
+def _flatten_text(text: str) -> str:
+    # What was wrapped over lines is joined, and what was escaped in a text within a text is read.
+    if "\\" in text and _QUOTED.search(text):
+        text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] or " ", text)
+    return " ".join(text.split())
+
+
+def _find_texts(error: BaseException) -> Iterator[str]:
+    yield _text_of(error)[:TEXT_CHARS]
+    for name in ("message", "code", "type", "status", "body", "details", "error"):
+        yield from _find_words(find_at(error, (name,)))
+    # An HTTP client's response has a text, botocore's is a dictionary.
+    yield from _find_words(find_at(error, ("response", "text")))
+    yield from _find_words(find_at(error, ("response", "Error")))
+
+
+def _find_words(body: object, depth: int = _DEPTH) -> Iterator[str]:
+    if isinstance(body, bytes):
+        yield from _find_in_text(body[:TEXT_CHARS].decode(errors="replace"), depth)
+    elif isinstance(body, str):
+        yield from _find_in_text(body[:TEXT_CHARS], depth)
+    elif depth and isinstance(body, Mapping):
+        for key, value in islice(cast("Mapping[object, object]", body).items(), _ITEMS):
+            if isinstance(value, str | int):
+                yield f"{key}: {str(value)[:TEXT_CHARS]}"
+            else:
+                yield from _find_words(value, depth - 1)
+    elif depth and isinstance(body, list | tuple):
+        for value in islice(cast("Sequence[object]", body), _ITEMS):
+            yield from _find_words(value, depth - 1)
+
+
+def _find_in_text(text: str, depth: int) -> Iterator[str]:
+    if depth and text.lstrip()[:1] in ("{", "["):
+        try:
+            body = json.loads(text)
+        except (ValueError, RecursionError):
+            yield text
+        else:
+            yield from _find_words(body, depth - 1)
+    else:
+        yield text
+
+
+def _find_status(error: BaseException) -> int | None:
+    paths = (
+        ("status_code",),
+        ("http_status",),
+        ("code",),
+        ("status",),
+        ("response", "status_code"),
+        ("response", "ResponseMetadata", "HTTPStatusCode"),
+    )
+    return next((found for path in paths if isinstance(found := find_at(error, path), int)), None)
+
+
+def _find_code(error: BaseException) -> bool:
+    return any(
+        isinstance(code := find_at(error, path), str) and code in CODES
+        for path in (("code",), ("type",), ("body", "code"), ("body", "error", "code"), ("body", "error", "type"))
+    )
+
+
+def find_at(thing: object, path: tuple[str | int, ...]) -> object:
+    """Return what lies at a path in somebody else's object."""
+    for step in path:
+        if isinstance(step, int):
+            thing = cast("list[object]", thing)[step] if isinstance(thing, list) and thing else None
+        elif isinstance(thing, Mapping):
+            thing = cast("Mapping[str, object]", thing).get(step)
+        else:
+            try:
+                thing = getattr(thing, step, None)
+            except Exception:  # noqa: BLE001 - a property of somebody else's class; a streamed response has no text yet
+                return None
+    return thing
+
+
+def _to_plain(error: object) -> object:
+    return getattr(error, "__dict__", error)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a broken `__str__` must not hide the error that it belongs to
+        return type(error).__name__
+
+
+def _module_of(thing: object) -> str:
+    return type(thing).__module__.partition(".")[0]
+
+
+def _shorten_line(text: str) -> str:
+    return " ".join(text[: 2 * MESSAGE_CHARS].split())[:MESSAGE_CHARS]

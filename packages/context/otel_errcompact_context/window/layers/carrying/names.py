@@ -1,0 +1,178 @@
+"""Names in a text, and which of them a model will need."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact_context.memory.archive import find_text
+from otel_errcompact_context.memory.markers import marker_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from otel_errcompact_context.memory.archive import Archive
+    from otel_errcompact_context.memory.markers import Marker
+    from otel_errcompact_context.messages import Message, Part
+
+MAX_NAME: Final = 100
+"""Characters of a name; what is longer is data, and lies in the archive."""
+
+_WORD: Final = lazy_pattern(
+    r"""
+    [A-Za-z]:\\[^\s"'`<>|,;*?]+                     # a path of Windows, or
+    | (?<![^\s\\"'`<>()\[\]{},;|*$])                # from its beginning on a word
+      (?=[^\W\d_]*(?:[\d_/@]|[a-z][A-Z]|[A-Z]{3}|[.:=~#&/-]+\w))  # that is not letters alone, as most are,
+      [^\s\\"'`<>()\[\]{},;|*$]{3,}
+      (?![^\s\\"'`<>()\[\]{},;|*$]|["'][ ]?:)       # and no name of a field
+    """,
+    re.VERBOSE,
+)
+_BEFORE: Final = "-:!?=&#^"
+_AFTER: Final = "-.:!?=&#~^/"
+_FIELDS: Final = lazy_pattern(r"=|(?<=[A-Za-z_]):(?!\\)|:(?![0-9\\])")
+"""What stands between a field and its value, and not inside a time or an address with its port."""
+
+_NAME: Final = lazy_pattern(
+    r"""
+    (?=.{3,100}\Z)(?:
+      [^\W\d_]*(?:[A-Z]{3}|[a-z][A-Z])\w*           # capitals, or several words in one
+    | (?=\D*[0-9])(?=[^a-zA-Z]*[a-zA-Z]).{4,}       # letters and digits, four of them: no size or unit
+    | (?:[^a-zA-Z0-9]*[0-9]){4}[^a-zA-Z]*           # a number that is not guessed
+    | .*(?:\w@\w|[^\W_]_[^\W_]|\w/\w|[\w-]{2}\.[A-Za-z]\Z|(?:[\w-]|\A)\.[A-Za-z][A-Za-z0-9]{1,5}\Z).*
+    )\Z
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def find_words(text: str) -> list[str]:
+    """Return the words that may hold names, in linear time."""
+    return _WORD.findall(text)
+
+
+def names_in(word: str) -> list[str]:
+    """
+    Return the names that a word without blanks holds.
+
+    A name is a path, an address, an id, an identifier or a long number: by its form alone, in any language. Of
+    `--flag=/a/b` it is the value.
+    """
+    pieces = (word,) if "://" in word else _FIELDS.split(word) if ":" in word or "=" in word else (word,)
+    trimmed = (piece.lstrip(_BEFORE).rstrip(_AFTER) for piece in pieces)
+    return [name for name in trimmed if _NAME.match(name) is not None]
+
+
+MAX_TEXT: Final = 40_000
+"""Characters of one text that are searched, half of them at each end: what is longer is data."""
+
+MAX_NAMES: Final = 4_000
+"""Names that are ranked; the index has room for a tenth of that."""
+
+_USED_TWICE: Final = 2
+"""Uses beyond these say no more."""
+
+_LONG_NAME: Final = 16
+"""Characters from which on a name cannot be guessed at all."""
+
+_WHOLE: Final = "; whole: "
+
+
+@dataclass(slots=True)
+class Use:
+    """Where a name stands."""
+
+    place: int
+    """How many names stand before it in the part that held it first."""
+
+    calls: int = 0
+    """Calls that hold it."""
+
+    told: int = 0
+    """Texts of users, the system and the model that hold it."""
+
+    results: int = 0
+    """Results that hold it."""
+
+
+class NameUse:
+    """The names of a list, and how each is used."""
+
+    def __init__(self, messages: Sequence[Message], archive: Archive | None = None) -> None:
+        self._archive = archive
+        self.uses: dict[str, Use] = {}
+        self.messages: list[dict[str, None]] = []
+        """The names of each message, in order."""
+        self._known: dict[str, list[str]] = {}
+        for message in messages:
+            self._add_message(message)
+
+    def _add_message(self, message: Message) -> None:
+        uses = self.uses
+        all_names: dict[str, None] = {}
+        for part in message.parts:
+            if part.kind == "other" or not part.text:
+                continue
+            names = self.names_of(part)
+            for name in names:
+                if name in uses:
+                    use = uses[name]
+                else:
+                    use = uses[name] = Use(len(all_names))
+                if part.kind == "call":
+                    use.calls += 1
+                elif part.kind == "result":
+                    use.results += 1
+                else:
+                    use.told += 1
+            all_names.update(names)
+        self.messages.append(all_names)
+
+    def names_of(self, part: Part) -> dict[str, None]:
+        """Return the names of a part; of a cut result those of its whole."""
+        text = part.text
+        if "[errcompact " in text and (mark := marker_of(text)) is not None:
+            text = self._read_whole(part, mark)
+        if len(text) > MAX_TEXT:
+            text = f"{text[: MAX_TEXT // 2]} {text[-MAX_TEXT // 2 :]}"
+        known = self._known
+        found: dict[str, None] = {}
+        for word in dict.fromkeys(find_words(text)):
+            if word not in known:
+                known[word] = names_in(word)
+            for name in known[word]:
+                found[name] = None
+        return found
+
+    def _read_whole(self, part: Part, found: Marker) -> str:
+        if self._archive is not None and part.kind == "result":
+            whole = find_text(self._archive, found.place)
+            if whole is not None:
+                return whole
+        what, _, rest = part.text.partition(_WHOLE)
+        return f"{what} {rest.partition(']')[2]}"
+
+    def is_hidden(self, name: str) -> bool:
+        """Tell whether only results hold a name."""
+        use = self.uses[name]
+        return not use.calls and not use.told
+
+    def rank_names(self, names: Iterable[str]) -> list[str]:
+        """Return names, those first that will most likely be needed."""
+        return sorted(names, key=self._score_name, reverse=True)[:MAX_NAMES]
+
+    def _score_name(self, name: str) -> float:
+        # The points were chosen on recorded runs (`make bench-context`). A name that one result holds is an answer to
+        # something; one that all hold is a word of the trade. Ids and long names come first, since nobody can make
+        # them up; numbers alone last, since results are full of them.
+        use = self.uses[name]
+        score = 0.0 + min(use.calls, _USED_TWICE) + min(use.told, _USED_TWICE)
+        score += 2.0 / max(use.results, 1) + 1.0 / (1 + use.place / 10) + 2.0 * min(len(name), _LONG_NAME) / _LONG_NAME
+        if "/" in name or "@" in name:
+            return score + 0.5
+        if name.isalpha():
+            return score - 0.5
+        has_letter = any(map(str.isalpha, name))
+        return score + (2.0 if has_letter and any(map(str.isdigit, name)) else 0.0 if has_letter else -2.0)

@@ -1,0 +1,140 @@
+"""Which errors are still open where messages are taken out, by class."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.detector.operation import covers, operation_of
+from otel_errcompact.detector.results import classify_result
+from otel_errcompact.digest import one_line, wording
+from otel_errcompact.engine.pipeline import Pipeline
+from otel_errcompact.errors import RawError
+from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact_context.memory.markers import marker_of
+from otel_errcompact_context.window.pairs import part_at
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
+    from otel_errcompact.errors import Operation
+    from otel_errcompact_context.messages import Message, Part
+    from otel_errcompact_context.window.layers.workspace import Workspace
+    from otel_errcompact_context.window.pairs import Spot
+
+_MAX_HEAD: Final = 200
+_LABEL: Final = 4
+"""Characters of a key that name a class, as in digests."""
+
+_MAX_CLASSIFIED: Final = 24
+"""Failures that are classified; more open ones than a reader could use."""
+
+_COUNT: Final = lazy_pattern(r"#[0-9a-f]{4,16} .{1,80} x([0-9]{1,9}), ")
+_DIGEST: Final = lazy_pattern(
+    r"(?P<head>\[[^\[\]\n]{1,80}\][^\n]{0,2400}? )?#(?P<key>[0-9a-f]{4,16})(?: again \(x(?P<count>[0-9]{1,9}))?"
+)
+"""The first line of a digest, ours in the list or one that a boundary has handed out."""
+
+
+def find_open_errors(
+    messages: Sequence[Message], start: int, end: int, calls: dict[Spot, Part], workspace: Workspace
+) -> list[str]:
+    """
+    Return a line for each error class that some messages left open.
+
+    The newest comes first.
+
+    Args:
+        messages: The whole list: what succeeds after these messages has resolved what failed in them.
+        start: The first of the messages.
+        end: The first one after them.
+        calls: The call of each result, by the result's place, in order.
+        workspace: How failures are told and classified.
+    """
+    found = _OpenErrors(workspace)
+    tools = {
+        call.tool
+        for spot, call in calls.items()
+        if start <= spot.message < end and _may_have_failed(part_at(messages, spot), call)
+    }
+    for spot, call in reversed(calls.items()):
+        if spot.message < start or found.is_full:
+            break
+        if call.tool in tools:
+            found.read_result(part_at(messages, spot), call, is_inside=spot.message < end)
+    return found.write_lines()
+
+
+def _may_have_failed(part: Part, call: Part) -> bool:
+    return (
+        part.failed is True
+        or _DIGEST.match(part.text) is not None
+        or classify_result(part.text, tool=call.tool, arguments=call.text).outcome == "failure"
+    )
+
+
+class _OpenErrors:
+    """
+    Collects the open classes, from the newest result to the oldest.
+
+    So what succeeded later has been seen already.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._pipeline = Pipeline(
+            workspace.digest, workspace.count_tokens, hidden_failures=workspace.hidden_failures, roots=workspace.roots
+        )
+        self._heads: dict[str, str] = {}
+        self._counts: Counter[str] = Counter()
+        self._succeeded: set[Operation] = set()
+        self._wide: list[Operation] = []
+        self._classified = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether older failures are left to the archive."""
+        return self._classified >= _MAX_CLASSIFIED
+
+    def write_lines(self) -> list[str]:
+        """Return what is open; counted if all failures were looked at."""
+        counts = Counter[str]() if self.is_full else self._counts
+        return [f"{head} x{counts[key]}" if counts[key] > 1 else head for key, head in self._heads.items()]
+
+    def read_result(self, part: Part, call: Part, *, is_inside: bool) -> None:
+        """Take the next older result."""
+        operation = operation_of(call.tool, call.text)
+        told, found = _DIGEST.match(part.text), marker_of(part.text)
+        if told is not None and (found is None or found.layer == "errors"):
+            if is_inside and not self._is_resolved(operation):
+                count = _COUNT.match(found.what) if found is not None else None
+                self._add_digest(told, int(count[1] if count else told["count"] or 1))
+            return
+        if found is not None:
+            return
+        verdict = self._pipeline.detect(part.text, tool=call.tool, arguments=call.text, flagged=part.failed)
+        if verdict.outcome == "success":
+            self._succeeded.add(operation)
+            if operation.wide:
+                self._wide.append(operation)
+        elif verdict.outcome == "failure" and is_inside and not self._is_resolved(operation):
+            raw = RawError(
+                text=part.text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text
+            )
+            self._add_failure(raw)
+
+    def _is_resolved(self, operation: Operation) -> bool:
+        return operation in self._succeeded or any(covers(wide, operation) for wide in self._wide)
+
+    def _add_failure(self, raw: RawError) -> None:
+        self._classified += 1
+        found = self._pipeline.classify(raw)
+        label = found.key[:_LABEL]
+        self._counts[label] += 1
+        self._heads.setdefault(label, f"{wording.write_head(found.facts, raw.tool, _MAX_HEAD)} #{label}")
+
+    def _add_digest(self, told: re.Match[str], count: int) -> None:
+        label = told["key"]
+        # A digest counts all failures of its class up to itself.
+        self._counts[label] = max(self._counts[label], count)
+        self._heads.setdefault(label, f"{one_line(told['head'] or '', _MAX_HEAD)} #{label}".strip())

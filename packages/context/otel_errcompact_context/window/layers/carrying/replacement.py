@@ -1,0 +1,155 @@
+"""What takes the place of messages that are taken out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact_context import providers
+from otel_errcompact_context.memory.markers import marker, marker_of
+from otel_errcompact_context.notes import Cut
+from otel_errcompact_context.window.layers.carrying.files import find_files, restore_files
+from otel_errcompact_context.window.layers.carrying.index import render_index
+from otel_errcompact_context.window.layers.carrying.survey import survey_messages
+from otel_errcompact_context.window.layers.carrying.words import keep_words
+from otel_errcompact_context.window.pairs import describe_followers, followers_of, is_gap, pair_calls
+from otel_errcompact_context.window.transcript import json_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from otel_errcompact.digest.tokens import TokenCounter
+    from otel_errcompact_context.messages import Conversation, Message
+    from otel_errcompact_context.notes import LayerName
+    from otel_errcompact_context.window.layers.workspace import Workspace
+
+_CARRIED_SHARE: Final = 0.5
+"""What part of the target is left at the most to what takes the place of messages; the newest turns have the rest."""
+
+_SHARE_OF_INDEX: Final = 4
+"""One part in so many of the target that is left to the index."""
+
+_INDEX_SHARE: Final = 0.5
+"""What part of the tokens that words leave may go to the index; the rest is for files."""
+
+_MANY: Final = 999
+"""How many followers the marker has room to count."""
+
+
+class Gone(NamedTuple):
+    """The messages that are taken out."""
+
+    start: int
+    end: int
+    place: str
+    """Where they are kept."""
+
+
+def estimate_count(count_tokens: TokenCounter) -> int:
+    """
+    Return the tokens in which a marker says how many messages follow it.
+
+    A budget of `replace_messages` includes them. A target is no hard bound: whoever aims at one adds them to the
+    budget, so that they do not displace a message.
+    """
+    return count_tokens(describe_followers(_MANY))
+
+
+def carried_tokens(messages: Sequence[Message], workspace: Workspace) -> int:
+    """Return what to leave room for where some of these messages go."""
+    options, target = workspace.options, workspace.target_tokens
+    words = sum(message.tokens for message in messages if message.role in ("user", "system"))
+    words = min(words, int(options.words_share * workspace.window))
+    index = min(options.index_tokens, target // _SHARE_OF_INDEX)
+    return min(int(target * _CARRIED_SHARE), words + index + _estimate_files(messages, workspace))
+
+
+def _estimate_files(messages: Sequence[Message], workspace: Workspace) -> int:
+    options = workspace.options
+    if not options.restore_files:
+        return 0
+    files = find_files(messages, 0, len(messages), pair_calls(messages), frozenset(), workspace.archive)
+    costs = (min(file.tokens, options.restore_file_tokens) for file in files[: options.restore_files])
+    return min(sum(costs), options.restore_tokens)
+
+
+def replace_messages(
+    conversation: Conversation, gone: Gone, layer: LayerName, budget: int, workspace: Workspace, text: str = ""
+) -> tuple[Message, ...]:
+    """
+    Return what takes the place of messages.
+
+    The first is the marker, with the index and a summary below it. What users and system said follows to the letter,
+    then the files that were read last.
+
+    Args:
+        conversation: The whole list.
+        gone: What is taken out.
+        layer: Who takes it out.
+        budget: Tokens that all of it may cost; a marker alone is made of any.
+        workspace: Archive, counter and options.
+        text: A summary of them.
+    """
+    options, count_tokens = workspace.options, workspace.count_tokens
+    messages = conversation.messages[gone.start : gone.end]
+    tokens = sum(message.tokens for message in messages)
+    what = f"{len(messages):,} {'messages' if len(messages) > 1 else 'message'}, {tokens:,} tokens"
+    below = f"\n{text}" if text else ""
+    if not text and (earlier := _tell_earlier(messages)):
+        fits = providers.from_user(f"{marker(layer, what + earlier, gone.place)}{below}", count_tokens).tokens <= budget
+        what += earlier if fits else ""
+    left = budget - providers.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
+    counting = estimate_count(count_tokens)
+    words = keep_words(messages, min(left - counting, int(options.words_share * workspace.window)), count_tokens)
+    left -= sum(message.tokens for message in words)
+    wanted = left > 0 and bool(options.index_tokens or options.restore_files)
+    found = survey_messages(conversation, gone.start, gone.end, workspace, text) if wanted else None
+    index, files = "", list["Message"]()
+    if found is not None:
+        for_files = min(left - counting - int(left * _INDEX_SHARE), options.restore_tokens)
+        files = restore_files(found.files, layer, for_files, workspace)
+        left -= sum(message.tokens for message in files) + (counting if words or files else 0)
+        index = render_index(found.sections, min(left, options.index_tokens), count_tokens)
+    followers = (*words, *files)
+    parts = [marker(layer, f"{what}{describe_followers(len(followers))}", gone.place), index, text]
+    return (providers.from_user("\n".join(filter(None, parts)), count_tokens), *followers)
+
+
+def take_out(
+    conversation: Conversation, start: int, end: int, layer: LayerName, budget: int, workspace: Workspace
+) -> tuple[tuple[Message, ...], Cut] | None:
+    """
+    Keep messages, and return what takes their place if smaller.
+
+    Raises:
+        OSError: They could not be kept.
+    """
+    gone = conversation.messages[start:end]
+    tokens = sum(message.tokens for message in gone)
+    place = workspace.archive.keep(json_lines(gone, conversation.format))
+    made = replace_messages(conversation, Gone(start, end, place), layer, budget, workspace)
+    after = sum(message.tokens for message in made)
+    cut = Cut(message=start, messages=end - start, tokens_before=tokens, tokens_after=after, place=place)
+    return (made, cut) if after < tokens else None
+
+
+def _tell_earlier(messages: Sequence[Message]) -> str:
+    gap = next(filter(is_gap, messages), None)
+    found = marker_of(gap.parts[0].text) if gap is not None else None
+    return f", what is left of an earlier {found.layer} among them" if found is not None else ""
+
+
+def is_carried(messages: Sequence[Message]) -> bool:
+    """Tell whether messages are nothing but what others have left."""
+    return not any(True for _ in fresh_messages(messages))
+
+
+def fresh_messages(messages: Sequence[Message]) -> Iterator[Message]:
+    """Yield the messages that are not left of others."""
+    followers = 0
+    for message in messages:
+        if followers:
+            followers -= 1
+        elif is_gap(message):
+            followers = followers_of(message)
+        else:
+            yield message

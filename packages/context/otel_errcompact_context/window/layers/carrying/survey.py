@@ -1,0 +1,132 @@
+"""What messages hold, for the index and for what is put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.detector.results import classify_result
+from otel_errcompact_context.memory.markers import marker_of
+from otel_errcompact_context.messages import Part
+from otel_errcompact_context.window.layers.carrying.actions import find_actions
+from otel_errcompact_context.window.layers.carrying.files import ReadFile, find_files
+from otel_errcompact_context.window.layers.carrying.index import Sections, read_index
+from otel_errcompact_context.window.layers.carrying.names import NameUse
+from otel_errcompact_context.window.layers.carrying.open_errors import find_open_errors
+from otel_errcompact_context.window.layers.carrying.words import find_answers
+from otel_errcompact_context.window.pairs import pair_calls, pairing_of, part_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from otel_errcompact_context.memory.archive import Archive
+    from otel_errcompact_context.messages import Conversation, Message
+    from otel_errcompact_context.window.layers.carrying.index import Section
+    from otel_errcompact_context.window.layers.workspace import Workspace
+    from otel_errcompact_context.window.pairs import Spot
+
+MAX_MESSAGES: Final = 2_000
+"""The newest messages that are read; of more than these an index shows nothing."""
+
+_OF_ACTIONS: Final[dict[str, Section]] = {
+    "read": "files read",
+    "write": "files written",
+    "command": "commands",
+    "call": "calls",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What some messages of a list hold."""
+
+    sections: Sections
+    """The entries of the index, those first that matter most."""
+
+    files: list[ReadFile]
+    """Files that can be put back, newest first."""
+
+
+def survey_messages(conversation: Conversation, start: int, end: int, workspace: Workspace, said: str = "") -> Survey:
+    """
+    Read what some messages hold; what follows says what is settled.
+
+    Args:
+        conversation: The list.
+        start: The first of the messages.
+        end: The first one after them.
+        workspace: How failures are told, and the archive.
+        said: A summary of them, whose names the index need not repeat.
+    """
+    messages = conversation.messages
+    start = max(start, end - MAX_MESSAGES)
+    calls = pair_calls(messages, start, pairing_of(conversation))
+    failed = frozenset(_find_failed(messages, calls, start))
+    sections: Sections = {}
+    _add_entries(sections, "open errors", find_open_errors(messages, start, end, calls, workspace))
+    _add_entries(sections, "answers", list(find_answers(messages[start:end]))[::-1])
+    for kind, what in _describe_calls(calls, failed, start, end):
+        _add_entries(sections, _OF_ACTIONS[kind], [what])
+    earlier = [read_index(_index_lines(message)) for message in messages[start:end]]
+    for found in reversed(earlier):
+        for section, entries in found.items():
+            if section not in ("open errors", "names"):
+                _add_entries(sections, section, entries)
+    _add_entries(sections, "names", _rank_names(messages, start, end, earlier, said, workspace.archive))
+    files = find_files(messages, start, end, calls, failed, workspace.archive)
+    return Survey(sections={name: list(dict.fromkeys(entries)) for name, entries in sections.items()}, files=files)
+
+
+def _add_entries(sections: Sections, section: Section, entries: Sequence[str]) -> None:
+    if entries:
+        sections.setdefault(section, []).extend(entries)
+
+
+def _find_failed(messages: Sequence[Message], calls: Mapping[Spot, Part], start: int) -> Iterator[Spot]:
+    for spot, call in calls.items():
+        part = part_at(messages, spot)
+        if spot.message >= start and _outcome_of(part, call) == "failure":
+            yield spot
+
+
+def _outcome_of(part: Part, call: Part) -> str:
+    found = marker_of(part.text)
+    if found is not None:
+        return "failure" if found.layer == "errors" else ""
+    return classify_result(part.text, tool=call.tool, arguments=call.text, flagged=part.failed).outcome
+
+
+def _describe_calls(
+    calls: dict[Spot, Part], failed: frozenset[Spot], start: int, end: int
+) -> Iterator[tuple[str, str]]:
+    done: set[str] = set()
+    for spot in reversed(calls):
+        if not start <= spot.message < end:
+            continue
+        for action in find_actions(calls[spot]):
+            if action.what not in done:
+                done.add(action.what)
+                yield action.kind, f"{action.what} (failed)" if spot in failed else action.what
+
+
+def _index_lines(message: Message) -> list[str]:
+    if message.role != "user" or not message.parts or message.parts[0].kind != "text":
+        return []
+    text = message.parts[0].text
+    return text.split("\n")[1:] if marker_of(text) is not None else []
+
+
+def _rank_names(
+    messages: Sequence[Message], start: int, end: int, earlier: Sequence[Sections], said: str, archive: Archive
+) -> list[str]:
+    # Names that no message holds any more when these are gone.
+    use = NameUse([*messages[: min(start, MAX_MESSAGES)], *messages[start:]], archive)
+    start, end = min(start, MAX_MESSAGES), end - start + min(start, MAX_MESSAGES)
+    for found in earlier:
+        for name in found.get("names", ()):
+            if name in use.uses:
+                use.uses[name].told += 1
+    kept = set(use.names_of(Part("text", said, 0)))
+    kept.update(*use.messages[:start], *use.messages[end:])
+    gone = dict.fromkeys(name for names in use.messages[start:end] for name in names)
+    return use.rank_names(name for name in gone if name not in kept)

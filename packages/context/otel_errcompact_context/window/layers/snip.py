@@ -1,0 +1,64 @@
+"""A conversation of too many messages: head and tail stay, the middle is taken out in one batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact_context.providers import count_opening, find_compacted
+from otel_errcompact_context.window.layers.carrying.replacement import is_carried, take_out
+from otel_errcompact_context.window.layers.workspace import Edited, Layer
+from otel_errcompact_context.window.pairs import cut_points, pairing_of, ranges_beside
+from otel_errcompact_context.window.schedule import Schedule
+
+if TYPE_CHECKING:
+    from otel_errcompact_context.messages import Conversation
+    from otel_errcompact_context.notes import Cut
+    from otel_errcompact_context.window.layers.workspace import Workspace
+
+
+BUDGET_SHARE: Final = 4
+"""What takes the place of messages may cost one part in so many of theirs, so that taking them out is worth it."""
+
+
+def snip(conversation: Conversation, workspace: Workspace) -> Edited:
+    """
+    Take the middle out of a conversation of more than `snip_messages`, so that half as many remain.
+
+    The first `head_messages` and the newest ones stay, no call is separated from its result, and one message of the
+    user says what was taken out and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix
+    once in many turns and not in each. What the provider has compacted stays.
+    """
+    messages = conversation.messages
+    if len(messages) <= workspace.options.snip_messages:
+        return Edited(conversation)
+    least = max(workspace.options.head_messages, count_opening(conversation))
+    start, end = _find_middle(conversation, least, workspace.options.snip_messages)
+    cuts: list[Cut] = []
+    edited = conversation
+    for first, last in reversed(ranges_beside(start, end, find_compacted(messages), messages)):
+        middle = edited.messages[first:last]
+        budget = sum(message.tokens for message in middle) // BUDGET_SHARE
+        try:
+            taken = None if is_carried(middle) else take_out(edited, first, last, "snip", budget, workspace)
+        except OSError as error:
+            problem = f"{last - first:,} messages could not be kept and stay: {error}"
+            return Edited(edited, tuple(cuts), problem)
+        if taken is not None:
+            made, cut = taken
+            cuts.insert(0, cut)
+            edited = replace(edited, messages=(*edited.messages[:first], *made, *edited.messages[last:]))
+    return Edited(edited, tuple(cuts))
+
+
+LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
+
+
+def _find_middle(conversation: Conversation, least: int, most: int) -> tuple[int, int]:
+    messages = conversation.messages
+    points = [point for point in cut_points(messages, pairing_of(conversation)) if point < len(messages)]
+    start = next((point for point in points if point >= least), None)
+    if start is None:
+        return 0, 0
+    tail = len(messages) - max(1, most // 2 - start - 1)
+    return start, next((point for point in points if point >= max(start, tail)), points[-1])

@@ -1,0 +1,541 @@
+"""What stays of messages that are taken out: an index, the users' words, and the newest files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from otel_errcompact.config import ContextOptions
+from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact_context import providers
+from otel_errcompact_context.memory.archive import MemoryArchive
+from otel_errcompact_context.memory.markers import marker
+from otel_errcompact_context.messages import Conversation, Message, Part
+from otel_errcompact_context.window.layers import Workspace
+from otel_errcompact_context.window.layers.carrying.actions import Action, find_actions
+from otel_errcompact_context.window.layers.carrying.index import read_index, render_index
+from otel_errcompact_context.window.layers.carrying.names import MAX_TEXT, NameUse, find_words, names_in
+from otel_errcompact_context.window.layers.carrying.replacement import Gone, is_carried, replace_messages
+from otel_errcompact_context.window.layers.carrying.survey import survey
+from otel_errcompact_context.window.layers.carrying.words import find_answers, keep_words
+from otel_errcompact_context.window.layers.micro import micro
+from otel_errcompact_context.window.layers.reactive import reactive
+from otel_errcompact_context.window.pairs import cut_points, describe_followers, followers_of
+
+TASK = {"role": "user", "content": "Mend the parser."}
+
+
+class Steps:
+    """A list of OpenAI chat, call by call."""
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = [TASK]
+
+    def call(self, tool: str, result: Any, **arguments: Any) -> Steps:
+        """A call and its result."""
+        number = len(self.messages)
+        asked = {"name": tool, "arguments": json.dumps(arguments)}
+        call = {"id": f"c{number}", "type": "function", "function": asked}
+        self.messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": result},
+        ]
+        return self
+
+    def say(self, role: str, content: str) -> Steps:
+        """A message without calls."""
+        self.messages.append({"role": role, "content": content})
+        return self
+
+
+def workspace(archive: MemoryArchive | None = None, target: int = 100_000, **options: Any) -> Workspace:
+    return Workspace(
+        archive=archive or MemoryArchive(),
+        options=ContextOptions(**options),
+        count_tokens=estimate_tokens,
+        target_tokens=target,
+    )
+
+
+def read(messages: list[Any]) -> Conversation:
+    return providers.read_list(messages, estimate_tokens, "openai-chat")
+
+
+def replaced(steps: Steps, start: int, end: int, budget: int = 100_000, **more: Any) -> list[Any]:
+    """What takes the place of some messages, as the provider has it."""
+    conversation = read(steps.messages)
+    space = more.pop("space", None) or workspace(**more)
+    made = replace_messages(conversation, Gone(start, end, "memory:gone"), "reactive", budget, space)
+    return providers.write_list(Conversation(format="openai-chat", messages=made))
+
+
+def index_of(steps: Steps, start: int, end: int, **more: Any) -> dict[str, str]:
+    """The sections of the index below the marker."""
+    lines = replaced(steps, start, end, **more)[0]["content"].split("\n")[1:]
+    return dict(line.split(": ", 1) for line in lines)
+
+
+# Words.
+
+
+def test_users_words_stay_to_the_letter():
+    """They follow the marker, which says how many they are; results go."""
+    steps = Steps().say("assistant", "What else?").say("user", "Never touch prod.env.")
+    steps.call("read", "x" * 4_000).say("user", "And write in German.").say("assistant", "Gut.")
+    made = replaced(steps, 1, len(steps.messages))
+    assert made[0]["content"].startswith("[errcompact reactive: 6 messages, 1,0")
+    assert "; the next 2 are from them; whole: memory:gone]" in made[0]["content"]
+    assert made[1:] == [steps.messages[2], steps.messages[5]]
+    assert all(ours is theirs for ours, theirs in zip(made[1:], (steps.messages[2], steps.messages[5]), strict=True))
+
+
+def test_the_system_s_words_come_first_and_the_newest_of_the_user():
+    """Within the budget; what does not fit is passed over for older words that do."""
+    said = [
+        {"role": "system", "content": "Rule. " + "r" * 60},
+        {"role": "user", "content": "oldest " + "o" * 60},
+        {"role": "user", "content": "long " + "l" * 4_000},
+        {"role": "user", "content": "newest " + "n" * 60},
+    ]
+    messages = read(said).messages
+    kept = keep_words(messages, sum(messages[place].tokens for place in (0, 1, 3)), estimate_tokens)
+    assert [message.native for message in kept] == [said[0], said[1], said[3]]
+    kept = keep_words(messages, messages[0].tokens + messages[3].tokens, estimate_tokens)
+    assert [message.native for message in kept] == [said[0], said[3]]
+    assert keep_words(messages, 0, estimate_tokens) == []
+
+
+def test_words_beside_results_stay_without_the_results():
+    """Anthropic's user messages hold both."""
+    native = {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "t", "content": "a long result"},
+            {"type": "text", "text": "Stop after this one."},
+        ],
+    }
+    alone = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "u", "content": "another"}]}
+    messages = providers.read_list([native, alone], estimate_tokens, "anthropic").messages
+    (kept,) = keep_words(messages, 1_000, estimate_tokens)
+    assert [part.text for part in kept.parts] == ["Stop after this one."]
+
+
+def test_a_marker_is_nobody_s_word():
+    """Nor is what an earlier compaction has put back."""
+    line = marker("reactive", "file a.py, as last read, 12 tokens", "memory:1")
+    assert keep_words(read([{"role": "user", "content": f"{line}\ncode"}]).messages, 100, estimate_tokens) == []
+    assert keep_words((Message("user", (), 4),), 100, estimate_tokens) == []
+
+
+def test_no_list_is_cut_between_a_marker_and_what_follows_as_its_own():
+    """The marker counts them."""
+    what = f"9 messages, 900 tokens{describe_followers(2)}"
+    messages = read(
+        [
+            TASK,
+            {"role": "user", "content": marker("snip", what, "memory:1")},
+            {"role": "user", "content": "One."},
+            {"role": "user", "content": "Two."},
+            {"role": "assistant", "content": "Done."},
+        ]
+    ).messages
+    assert followers_of(messages[1]) == 2
+    assert cut_points(messages) == [0, 1, 4, 5]
+    assert cut_points(messages[:3]) == [0, 1, 3]
+    assert describe_followers(1) == "; the next 1 is from them"
+    assert describe_followers(0) == ""
+    assert is_carried(messages[1:4])
+    assert not is_carried(messages[1:])
+
+
+# The index.
+
+
+def test_the_index_names_files_commands_and_calls():
+    """By what the arguments' names say; what failed says so."""
+    steps = Steps().call("view", "code", path="src/a.py").call("edit", "ok", path="src/b.py", new_string="x")
+    steps.call("bash", "2 failed\nexit code 1", command="pytest -q").call("get_user", "{}", user_id="mia_li_3668")
+    found = index_of(steps, 1, len(steps.messages), index_tokens=3_000, restore_files=0)
+    assert found["files read"] == "src/a.py"
+    assert found["files written"] == "src/b.py"
+    assert found["commands"] == "pytest -q (failed)"
+    assert found["calls"] == 'get_user {"user_id": "mia_li_3668"}'
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "actions"),
+    [
+        pytest.param("Read", {"file_path": "a.py"}, [Action("read", "a.py", whole=True)], id="a file as a whole"),
+        pytest.param("Read", {"file_path": "a.py", "offset": 9}, [Action("read", "a.py")], id="a part of a file"),
+        pytest.param(
+            "Write", {"file_path": "a.py", "content": "x = 1"}, [Action("write", "a.py", written="x = 1")],
+            id="what stands in it now",
+        ),
+        pytest.param("edit", {"path": "a.py", "old_str": "x", "new_str": "y"}, [Action("write", "a.py")], id="edit"),
+        pytest.param("delete_file", {"path": "a.py"}, [Action("write", "a.py")], id="delete"),
+        pytest.param(
+            "str_replace_editor", {"command": "view", "path": "a.py"}, [Action("read", "a.py", whole=True)], id="view"
+        ),
+        pytest.param(
+            "str_replace_editor", {"command": "create", "path": "a.py", "file_text": "x"},
+            [Action("write", "a.py", written="x")], id="an action as an argument",
+        ),
+        pytest.param("list_files", {"path": "src"}, [Action("call", "list_files src")], id="a listing"),
+        pytest.param("files", {"path": "src", "action": "search"}, [Action("call", "files search src")], id="search"),
+        pytest.param("open", {"path": "src/"}, [Action("call", "open src/")], id="a folder"),
+        pytest.param("open", {"path": " "}, [Action("call", 'open {"path": " "}')], id="no path"),
+        pytest.param("bash", {"command": "cat a.py"}, [Action("read", "a.py", whole=True)], id="cat"),
+        pytest.param("bash", {"command": "sed -n 1,9p a.py"}, [Action("read", "a.py")], id="sed prints"),
+        pytest.param("bash", {"command": "sed -i s/a/b/ a.py"}, [Action("command", "sed -i s/a/b/ a.py")], id="sed -i"),
+        pytest.param("bash", {"command": "cat a.py | wc"}, [Action("command", "cat a.py | wc")], id="a pipe"),
+        pytest.param("shell", {"command": ["make", "test"]}, [Action("command", "make test")], id="a list of words"),
+        pytest.param("bash", {"command": ""}, [Action("call", 'bash {"command": ""}')], id="no command"),
+        pytest.param(
+            "apply_patch", {"input": "*** Begin Patch\n*** Update File: a.py\n*** Add File: b.py\n"},
+            [Action("write", "a.py"), Action("write", "b.py")], id="a patch",
+        ),
+        pytest.param("apply", {"diff": "--- a/a.py\n+++ b/a.py\n@@"}, [Action("write", "a.py")], id="a diff"),
+    ],
+)  # fmt: skip
+def test_what_a_call_did(tool, arguments, actions):
+    """Whatever the host calls its tools."""
+    assert list(find_actions(Part("call", json.dumps(arguments), 1, tool))) == actions
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "action"),
+    [
+        pytest.param("bash", "cat a.py", Action("read", "a.py", whole=True), id="the command line itself"),
+        pytest.param("bash", "", Action("call", "bash"), id="nothing"),
+        pytest.param("f", "[1]", Action("call", "f [1]"), id="no object"),
+        pytest.param("f", "{broken", Action("call", "f {broken"), id="no JSON"),
+    ],
+)
+def test_arguments_that_are_no_object(tool, text, action):
+    """Are a command line, or shown as they are."""
+    assert find_actions(Part("call", text, 1, tool)) == (action,)
+
+
+def test_only_short_answers_are_told_with_what_they_answer():
+    """A yes means nothing alone; whether it is one is left to the reader."""
+    said = [
+        ("assistant", "Shall I book HAT005?"),
+        ("user", "Yes."),
+        ("assistant", "Shall I pay?"),
+        ("user", "No, and that is because the card is not mine and my brother must be asked before"),
+        ("user", "Hm."),
+        ("assistant", "x" * 500),
+        ("user", "ok"),
+        ("system", "ok"),
+    ]
+    messages = [Message(role, (Part("text", text, 1),), 1) for role, text in said]
+    messages.insert(2, Message("assistant", (Part("text", "Calling.", 1), Part("call", "{}", 1, "book")), 2))
+    messages.insert(3, Message("user", (Part("text", "Now?", 1),), 1))
+    assert list(find_answers(messages)) == [
+        "asked: Shall I book HAT005? answered: Yes.",
+        f"asked: {'x' * 200} ... {'x' * 200} answered: ok",
+    ]
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "shop.py", line 7, in total\n    return prices[sku]\nKeyError: '
+
+
+def test_open_errors_are_named_by_class_and_resolved_ones_are_not():
+    """What succeeds later, also after the messages that go, resolves what failed in them."""
+    steps = Steps().call("bash", f"{TRACEBACK}'a-1'\nexit code 1", command="python shop.py")
+    steps.call("bash", f"{TRACEBACK}'a-1'\nexit code 1", command="python shop.py")
+    steps.call("bash", "npm ERR! missing script: build\nexit code 1", command="npm run build")
+    end = len(steps.messages)
+    steps.call("bash", "built in 3 s", command="npm run build")
+    found = index_of(steps, 1, end)
+    assert found["open errors"].startswith("[KeyError] at total (shop.py:7): 'a-1' #")
+    assert found["open errors"].endswith(" x2")
+    assert "npm" not in found["open errors"]
+
+
+def test_a_digest_in_the_list_is_told_with_its_count():
+    """Ours, and one that a boundary has handed out; what another layer has cut proves nothing."""
+    line = marker("errors", "#1a2b KeyError x3, 120 tokens", "memory:1")
+    steps = Steps().call("bash", f"[KeyError] at shop.py:7: 'a-1' #1a2b\n{line}", command="python shop.py")
+    steps.call("bash", "[ENOENT]: no such file #3c4d again (x4, 4 in a row)", command="cat missing")
+    steps.call("bash", marker("micro", "failed result of bash, 90 tokens", "memory:2"), command="cat missing")
+    found = index_of(steps, 1, len(steps.messages))
+    assert found["open errors"] == "[ENOENT]: no such file #3c4d x4 | [KeyError] at shop.py:7: 'a-1' #1a2b x3"
+
+
+def test_a_wide_success_resolves_what_it_covers():
+    """All tests pass: so does the one that failed."""
+    steps = Steps().call(
+        "bash", "FAILED tests/test_a.py::test_x\n1 failed\nexit code 1", command="pytest tests/test_a.py"
+    )
+    end = len(steps.messages)
+    steps.call("bash", "12 passed", command="pytest")
+    assert "open errors" not in index_of(steps, 1, end)
+
+
+def test_of_many_open_errors_the_newest_are_classified():
+    """And none is counted, since older ones were not looked at."""
+    steps = Steps()
+    for number in range(30):
+        steps.call("bash", f"{TRACEBACK}'key'\nexit code 1", command=f"python shop{number}.py")
+    found = index_of(steps, 1, len(steps.messages))
+    assert " x" not in found["open errors"]
+
+
+def test_an_index_keeps_to_its_budget_and_says_what_is_missing():
+    """Sections in their order; each leaves room for those after it."""
+    sections: Any = {"files read": [f"src/module_{number}.py" for number in range(50)], "names": ["a1b2", "c3d4"]}
+    text = render_index(sections, 200, estimate_tokens)
+    assert text.split("\n")[0].endswith(" more")
+    assert text.split("\n")[-1] == "names: a1b2, c3d4"
+    assert estimate_tokens(text) <= 200
+    assert render_index(sections, 20, estimate_tokens) == ""
+    assert render_index({"names": ["n" * 400]}, 40, estimate_tokens) == ""
+
+
+def test_an_index_is_read_again():
+    """As far as it is one."""
+    sections: Any = {"files read": ["a.py", "b.py"], "names": ["a1b2", "c3d4"]}
+    text = render_index(sections, 1_000, estimate_tokens)
+    assert read_index([*text.split("\n"), "The summary: it says more", "calls: none"]) == sections
+    assert read_index(["names: a1b2, +7 more"]) == {"names": ["a1b2"]}
+    assert read_index(["no section"]) == {}
+
+
+def test_what_an_earlier_index_holds_is_carried_on():
+    """Or two compactions would forget what one remembers."""
+    line = marker("reactive", "9 messages, 900 tokens", "memory:1")
+    text = f"{line}\nfiles read: old.py\nopen errors: [E]: gone #1a2b\nnames: gift_card_1234"
+    steps = Steps().say("user", text).call("view", "code", path="new.py")
+    found = index_of(steps, 1, len(steps.messages), restore_files=0)
+    assert found["files read"] == "new.py | old.py"
+    assert "gift_card_1234" in found["names"]
+    assert "open errors" not in found
+
+
+def test_names_that_stand_elsewhere_are_not_repeated():
+    """Not those of messages that stay, nor those of a summary."""
+    steps = Steps().call("get", '{"id": "res_8812", "other": "res_9913", "third": "res_7714"}')
+    steps.say("user", "Cancel res_9913.")
+    conversation = read(steps.messages)
+    found = survey(conversation, 1, 3, workspace(), "The reservation res_7714 is open.")
+    assert found.sections["names"] == ["res_8812"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param('{"user_id": "mia_li_3668"}', ["mia_li_3668"], id="a value, not its field"),
+        pytest.param("in /usr/lib/a.py:12 and ./b/c", ["/usr/lib/a.py", "./b/c"], id="paths"),
+        pytest.param(r"C:\Users\x\f.txt", [r"C:\Users\x\f.txt"], id="a path of Windows"),
+        pytest.param("https://x.io/a?b=1 a.b@c.de", ["https://x.io/a?b=1", "a.b@c.de"], id="addresses"),
+        pytest.param("--flag=/a/b key:Value9", ["/a/b", "Value9"], id="the value of a flag"),
+        pytest.param("at 2024-05-20T10:00:00, 127.0.0.1:5432", ["2024-05-20T10:00:00", "127.0.0.1:5432"], id="times"),
+        pytest.param("from JFK with getThing and .env", ["JFK", "getThing", ".env"], id="identifiers"),
+        pytest.param("$19.99 but 3.5 or 123", ["19.99"], id="numbers of four digits"),
+        pytest.param("The end. It is e.g. so: ---- ====", [], id="prose"),
+        pytest.param("x" * 200 + "_1", [], id="data"),
+    ],
+)
+def test_names(text, names):
+    """What a model must repeat to the letter, by form alone."""
+    assert [name for word in find_words(text) for name in names_in(word)] == names
+
+
+def test_names_of_a_cut_result_come_from_its_whole():
+    """Where the archive still has it; else from what is left."""
+    archive = MemoryArchive()
+    place = archive.keep("the gift_card_1234")
+    cut = Part("result", marker("micro", "result of get, 9 tokens", place), 9)
+    gone = Part("result", marker("micro", "result of get, 9 tokens; names left_1", "memory:gone"), 9)
+    said = Part("text", f"{marker('snip', '9 messages, 9 tokens', place)}\nnames: said_1", 9)
+    assert list(NameUse((), archive).names_of(cut)) == ["gift_card_1234"]
+    assert list(NameUse((), archive).names_of(gone)) == ["left_1"]
+    assert "left_1" in NameUse(()).names_of(gone)
+    assert list(NameUse((), archive).names_of(said)) == ["said_1"]
+
+
+def test_a_long_text_is_searched_at_its_ends():
+    """What lies between is data."""
+    text = f"first_1 {'x ' * MAX_TEXT}last_1"
+    assert list(NameUse(()).names_of(Part("text", text, 1))) == ["first_1", "last_1"]
+
+
+def test_the_line_of_an_old_result_names_what_only_it_showed():
+    """What stands in calls or in somebody's words is still to be read there."""
+    result = json.dumps({"card": "gift_card_1234", "used": "HAT00512", "said": "res_8812", "prose": "word " * 200})
+    steps = Steps().call("get", result, flight="HAT00512").say("user", "Cancel res_8812.")
+    steps.call("get", "y" * 400).say("assistant", "Done.")
+    edited = micro(read(steps.messages), workspace(keep_results=1, target=0))
+    line = edited.conversation.messages[2].parts[0].text
+    assert line.startswith("[errcompact micro: result of get, 2")
+    assert "; names gift_card_1234; whole: memory:" in line
+
+
+def test_a_line_has_room_for_few_names():
+    """It says how many more there are."""
+    names = [f"reservation_number_{number:06}" for number in range(300)]
+    steps = Steps().call("get", " ".join(names)).call("get", "y" * 400)
+    line = micro(read(steps.messages), workspace(keep_results=1, target=0)).conversation.messages[2].parts[0].text
+    assert "; names reservation_number_000000, " in line
+    assert " more; whole: " in line
+    assert estimate_tokens(line) < 110
+
+
+def test_one_long_name_is_left_out_of_a_line():
+    """Its line would be no line."""
+    steps = Steps().call("get", f"{'a1' * 45} {'word ' * 80}").call("get", "y" * 400)
+    line = micro(read(steps.messages), workspace(keep_results=1, target=0)).conversation.messages[2].parts[0].text
+    assert "names" not in line
+
+
+# Files.
+
+
+def test_the_newest_files_are_put_back():
+    """From the list itself; what was written since, or is still to be read in the list, is not."""
+    steps = Steps().call("read", "old a", path="a.py").call("read", "b text", path="b.py")
+    steps.call("read", "c text", path="c.py").call("edit", "ok", path="c.py", new_string="x")
+    steps.call("read", "d text", path="d.py").call("write", "ok", path="e.py", content="e text")
+    steps.call("read", "new a", path="a.py").call("read", "Error: no such file: f.py", path="f.py")
+    end = len(steps.messages)
+    steps.call("read", "d text", path="d.py")
+    archive = MemoryArchive()
+    made = replaced(steps, 1, end, space=workspace(archive))[1:]
+    assert [message["content"].split("\n", 1)[1] for message in made] == ["new a", "e text", "b text"]
+    assert [message["content"].split(", as last read")[0] for message in made] == [
+        "[errcompact reactive: file a.py",
+        "[errcompact reactive: file e.py",
+        "[errcompact reactive: file b.py",
+    ]
+    place = made[0]["content"].split("whole: ")[1].split("]")[0]
+    assert archive.read(place) == "new a"
+
+
+def test_a_part_of_a_file_says_so_and_gives_way_to_the_whole():
+    """And is not shown in the place of a whole that was read before."""
+    steps = Steps().call("read", "all of it", path="a.py").call("read", "a part", path="a.py", offset=9)
+    steps.call("read", "b part", path="b.py", offset=9).call("read", "b part two", path="b.py", offset=99)
+    made = replaced(steps, 1, len(steps.messages))[1:]
+    assert [message["content"].split("\n")[1] for message in made] == ["b part two", "all of it"]
+    assert "file b.py, a part of it, as last read" in made[0]["content"]
+    assert "file a.py, as last read" in made[1]["content"]
+
+
+def test_files_keep_to_their_budgets():
+    """So many, each so long, all together so long; a long one is shortened."""
+    steps = Steps()
+    for number in range(6):
+        steps.call("read", f"file {number}\n" + f"line of {number}\n" * 400, path=f"{number}.py")
+    end = len(steps.messages)
+    made = replaced(steps, 1, end, restore_files=2, restore_file_tokens=200)[1:]
+    assert len(made) == 2
+    assert all(estimate_tokens(message["content"]) <= 200 for message in made)
+    assert all("characters cut" in message["content"] for message in made)
+    assert len(replaced(steps, 1, end, restore_tokens=250, restore_file_tokens=120)[1:]) == 2
+    assert len(replaced(steps, 1, end, restore_file_tokens=60)[1:]) == 0
+    assert len(replaced(steps, 1, end, restore_file_tokens=10)[1:]) == 0
+
+
+def test_a_file_that_was_put_back_is_put_back_again():
+    """Whole, from the archive, as long as that has it."""
+    archive = MemoryArchive()
+    steps = Steps().call("read", "a text", path="a.py").call("read", "b text", path="b.py")
+    first = replaced(steps, 1, len(steps.messages), space=workspace(archive))
+    again = Steps()
+    again.messages += first
+    again.call("read", "c text", path="c.py")
+    second = replaced(again, 1, len(again.messages), space=workspace(archive))
+    assert [message["content"].split("\n")[1] for message in second[1:]] == ["c text", "b text", "a text"]
+    lost = replaced(again, 1, len(again.messages), space=workspace(MemoryArchive()))
+    assert [message["content"].split("\n")[1] for message in lost[1:]] == ["c text"]
+
+
+class FullArchive(MemoryArchive):
+    """Takes nothing more."""
+
+    def keep(self, text: str) -> str:
+        raise OSError(28, "No space left on device")
+
+
+def test_a_full_archive_puts_no_file_back():
+    """They lie among the messages, which were kept before."""
+    steps = Steps().call("read", "a text", path="a.py")
+    assert len(replaced(steps, 1, 3, space=workspace(FullArchive()))) == 1
+
+
+def test_a_result_that_was_cut_is_no_file():
+    """Its marker would be put back in the place of the text."""
+    steps = Steps().call("read", marker("micro", "result of read, 900 tokens", "memory:1"), path="a.py")
+    assert len(replaced(steps, 1, 3)) == 1
+
+
+# The whole of it.
+
+
+def test_a_small_budget_leaves_the_marker_alone():
+    """What fits nowhere lies in the archive."""
+    steps = Steps().call("read", "a text " * 100, path="a.py").say("user", "Never touch prod.env.")
+    (made,) = replaced(steps, 1, len(steps.messages), budget=10)
+    assert made["content"].startswith("[errcompact reactive: 3 messages, ")
+    assert "\n" not in made["content"]
+
+
+def test_what_takes_the_place_never_costs_more_than_its_budget():
+    """The marker's count of the messages behind it is paid for, too."""
+    steps = Steps().call("read", "a text " * 100, path="a.py").say("user", "Never touch prod.env.")
+    steps.say("user", "Deploy on Monday.").call("sh", "Error: no such host db-7", command="ping db-7")
+    alone = read(replaced(steps, 1, len(steps.messages), budget=0)).tokens
+    for budget in range(alone, alone + 200):
+        made = replaced(steps, 1, len(steps.messages), budget=budget)
+        assert read(made).tokens <= budget
+    assert len(made) == 4
+    assert "from them" in made[0]["content"]
+
+
+def test_no_index_and_no_files_if_the_options_say_so():
+    """Words have an option of their own."""
+    steps = Steps().call("read", "a text", path="a.py").say("user", "Never touch prod.env.")
+    made = replaced(steps, 1, len(steps.messages), index_tokens=0, restore_files=0)
+    assert "\n" not in made[0]["content"]
+    assert made[1:] == [steps.messages[3]]
+    made = replaced(steps, 1, len(steps.messages), index_tokens=0, restore_files=0, words_share=0)
+    assert len(made) == 1
+
+
+def test_results_without_calls_are_read_as_well():
+    """A list may come broken."""
+    steps = Steps()
+    steps.messages.append({"role": "tool", "tool_call_id": "lost", "content": "gift_card_1234"})
+    assert "gift_card_1234" in index_of(steps, 1, 2)["names"]
+
+
+def test_only_the_newest_of_very_many_messages_are_read():
+    """An index shows no more."""
+    steps = Steps().call("get", "oldest_name_1")
+    for number in range(1_100):
+        steps.call("get", f"name_{number}")
+    names = survey(read(steps.messages), 1, len(steps.messages), workspace()).sections["names"]
+    assert "name_1099" in names
+    assert "oldest_name_1" not in names
+
+
+def test_a_second_hard_cut_takes_the_first_one_s_index_along():
+    """And the first user's words, as long as there is room."""
+    steps = Steps().say("user", "Never touch prod.env.")
+    for number in range(20):
+        steps.call("get", f'{{"card": "gift_card_{number:04}"}} {"word " * 40}', number=number)
+    space = workspace(target=700, window_tokens=8_000, reserve_tokens=0)
+    once = reactive(read(steps.messages), space).conversation
+    grown = Steps()
+    grown.messages = providers.write_list(once)
+    for number in range(20, 40):
+        grown.call("get", f'{{"card": "gift_card_{number:04}"}} {"word " * 40}', number=number)
+    twice = providers.write_list(reactive(read(grown.messages), space).conversation)
+    texts = [message["content"] for message in twice if isinstance(message["content"], str)]
+    assert "Never touch prod.env." in texts
+    assert sum("[errcompact reactive: " in text and "; whole: " in text for text in texts) == 1
+    assert any("what is left of an earlier reactive among them" in text for text in texts)
+    assert any("gift_card_0000" in text for text in texts)

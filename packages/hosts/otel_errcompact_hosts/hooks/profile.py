@@ -1,0 +1,165 @@
+"""What a host calls events and fields, and how it is answered."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from otel_errcompact.runtime.records import dataclass
+from otel_errcompact_hosts.decorations import is_refused_by_hook
+from otel_errcompact_hosts.hooks.gate import refuse_call, stop_of, take_prompt
+from otel_errcompact_hosts.payloads import CallFields, name_of, output_for, read_call, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from otel_errcompact_hosts.calls import Answer, HostCall, HostResult
+    from otel_errcompact_hosts.runs import LedgerRuns
+
+    Event = Mapping[str, object]
+    Output = dict[str, object]
+    Own = Callable[["Profile", Event, LedgerRuns], Output]
+
+Kind = Literal["before", "after", "failure", "batch", "turn", "prompt", "start", "end", "agent_end"]
+
+OF_CALLS: Final = frozenset({"before", "after", "failure"})
+_NOTHING: Final[Mapping[Kind, Own]] = {}
+
+
+class Seen(NamedTuple):
+    """What an event says of a call that has ended."""
+
+    shown: str
+    """What the agent reads, if nothing is said."""
+
+    read: str
+    """The same without what the host has written around it."""
+
+    result: HostResult
+    file: str = ""
+    """Where the host keeps the whole output; empty where all is shown."""
+
+    is_read: bool = True
+    """Whether the agent reads the answer."""
+
+
+class Verdict(NamedTuple):
+    """What there is to say of it."""
+
+    kind: Kind
+    call: HostCall
+    answer: Answer
+    find_stop: Callable[[], str]
+    """Says why the run is stopped; empty if it may continue."""
+
+    @property
+    def replaces(self) -> bool:
+        """Whether there is a digest for the place of the output."""
+        return self.answer.outcome == "failure" and bool(self.answer.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A host."""
+
+    name: str
+    events: Mapping[str, Kind]
+    """Its events in the order of its settings, and what they are."""
+
+    not_installed: frozenset[str] = frozenset()
+    """Those of them that its settings do not ask for."""
+
+    refuse: Callable[[str], Output]
+    """Write that a call is not to be executed, and why."""
+
+    read: Callable[[Event, Kind], Seen | None]
+    """Read what a call has returned; None for one that was not executed."""
+
+    write: Callable[[Event, Seen, Verdict], Output]
+    name_event: Callable[[Event], str] = lambda event: name_of(event, "hook_event_name")
+    run: tuple[tuple[str, ...], ...] = (("session_id",), ("agent_id",))
+    """The fields of the session and of the sub-agent, as they stand in the id of a run."""
+
+    agent: str = "agent_id"
+    """The field that only sub-agents have."""
+
+    call: CallFields = CallFields()
+    says_stops: bool = True
+    """Whether something can be added to a prompt and to the start of a session."""
+
+    says_turns: bool = False
+    own: Mapping[Kind, Own] = field(default_factory=lambda: _NOTHING)
+    """What it is truly different in."""
+
+    def find_run(self, event: Event) -> str:
+        """Return the id of the run; of a sub-agent `session/agent`."""
+        return "/".join(filter(None, (name_of(event, *names) for names in self.run)))
+
+    def read_call(self, event: Event) -> HostCall | None:
+        """Return the call that an event is about; None without."""
+        call = read_call(event, host=self.name, run_id=self.find_run(event), fields=self.call)
+        return replace(call, says_turns=self.says_turns and bool(call.call_id)) if call is not None else None
+
+
+def answer_event(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    """Return what a host reads as the output of a hook."""
+    kind = host.events.get(host.name_event(event))
+    if kind is None or not host.find_run(event):
+        return {}
+    return (host.own.get(kind) or _ANSWERS.get(kind) or partial(_after_call, kind=kind))(host, event, runs)
+
+
+def add_context(event: str, text: str) -> Output:
+    """Return an answer that adds a text, as Claude Code has it."""
+    return output_for(event, additionalContext=text) if text else {}
+
+
+def _before_call(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    call = host.read_call(event)
+    reason = refuse_call(call, runs) if call is not None else ""
+    return host.refuse(reason) if reason else {}
+
+
+def _after_call(host: Profile, event: Event, runs: LedgerRuns, kind: Kind) -> Output:
+    call, seen = host.read_call(event), host.read(event, kind)
+    if call is None or seen is None or is_refused_by_hook(seen.shown):
+        return {}
+    answer = runs.conclude(call, seen.result, is_read=seen.is_read)
+    return host.write(event, seen, Verdict(kind, call, answer, partial(stop_of, call.run_id, runs)))
+
+
+def _on_turn(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    runs.begin_turn(host.find_run(event))
+    return {}
+
+
+def _on_prompt(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    if not name_of(event, host.agent):  # the prompt of a sub-agent is written by a model
+        take_prompt(host.find_run(event), text_of(event, "prompt"), runs)
+    return _on_start(host, event, runs)
+
+
+def _on_start(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    stop = stop_of(host.find_run(event), runs) if host.says_stops else ""
+    return add_context(host.name_event(event), stop and f"errcompact: {stop}")
+
+
+def _on_end(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    runs.end(host.find_run(event))
+    return {}
+
+
+def _on_agent_end(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    # An older host does not say which one has ended: then it must not be the session.
+    return _on_end(host, event, runs) if name_of(event, host.agent) else {}
+
+
+_ANSWERS: Final[Mapping[Kind, Own]] = {
+    "before": _before_call,
+    "turn": _on_turn,
+    "prompt": _on_prompt,
+    "start": _on_start,
+    "end": _on_end,
+    "agent_end": _on_agent_end,
+}

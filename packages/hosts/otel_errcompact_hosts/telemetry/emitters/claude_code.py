@@ -1,0 +1,89 @@
+"""
+Claude Code: log records `tool_result`, spans of tools and their executions.
+
+No telemetry of it holds the text of a failed command: that class is the head of the command and the type of the error.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.otel import semconv
+from otel_errcompact_hosts.calls import HostCall, HostResult
+from otel_errcompact_hosts.payloads import parse_record, text_of
+from otel_errcompact_hosts.telemetry.reports import Report, report_unknown
+
+if TYPE_CHECKING:
+    from otel_errcompact_hosts.telemetry.entries import Entry
+    from otel_errcompact_hosts.telemetry.reports import Memory
+
+NAME: Final = "claude-code"
+
+_PREFIX: Final = "claude_code."
+_RESULT: Final = "tool_result"
+
+_CALL_ID: Final = ("tool_use_id", semconv.GEN_AI_TOOL_CALL_ID)
+_ERROR_TYPE: Final = ("error_type", "error_class", semconv.ERROR_TYPE)
+_COMMANDS: Final = ("full_command", "bash_command")
+"""Parameters, and attributes of spans."""
+
+_ANY_MCP_TOOL: Final = "mcp_tool"
+"""What all tools of MCP servers are called while details are switched off."""
+
+_NO_TEXTS: Final = frozenset({"", "Shell command failed"})
+"""What stands in place of a text that is not exported."""
+
+
+def owns_entry(entry: Entry) -> bool:
+    """Return whether an entry is the program's own."""
+    return entry.scope.startswith("com.anthropic.claude_code")
+
+
+def read_entry(entry: Entry, memory: Memory) -> Report | None:
+    """Return what an entry reports of a call."""
+    if entry.is_log:
+        is_result = entry.event.removeprefix(_PREFIX) == _RESULT or (
+            not entry.event and entry.body == _PREFIX + _RESULT
+        )
+        return _report(entry, entry) if is_result else None
+    if entry.name == f"{_PREFIX}tool.execution":
+        # It has the outcome but not the tool; the span around it ends later, and has the tool but not the outcome.
+        if call_id := entry.text(*_CALL_ID):
+            memory.halves.put(f"{NAME}/{call_id}", entry)
+        return None
+    if entry.name != f"{_PREFIX}tool":
+        return None
+    execution = memory.halves.pop(f"{NAME}/{entry.text(*_CALL_ID)}")
+    return _report(entry, execution) if execution is not None else None
+
+
+def _report(entry: Entry, outcome: Entry) -> Report | None:
+    succeeded = outcome.flag("success")
+    if succeeded is None and not outcome.span.failed:
+        return None
+    parameters = parse_record(entry.text("tool_parameters"))
+    call = HostCall(
+        run_id="/".join(filter(None, (entry.text(semconv.SESSION_ID), entry.text("agent_id")))),
+        tool=_name_tool(entry.text("tool_name"), parameters),
+        arguments=entry.text("tool_input") or _name_command(entry, parameters),
+        call_id=entry.text(*_CALL_ID),
+        agent=NAME,
+    )
+    if succeeded:
+        return Report(call=call, result=HostResult(text="", failed=False))
+    text, kind = outcome.text("error"), outcome.text(*_ERROR_TYPE)
+    if text in _NO_TEXTS or text == kind:
+        return report_unknown(call, kind)
+    return Report(call=call, result=HostResult(text=text, failed=True))
+
+
+def _name_tool(tool: str, parameters: dict[str, object]) -> str:
+    server, name = (text_of(parameters, key) for key in ("mcp_server_name", "mcp_tool_name"))
+    return f"mcp__{server}__{name}" if tool == _ANY_MCP_TOOL and server and name else tool
+
+
+def _name_command(entry: Entry, parameters: dict[str, object]) -> str:
+    command = next((found for key in _COMMANDS if (found := text_of(parameters, key) or entry.text(key))), "")
+    file = entry.text("file_path")
+    return json.dumps({"command": command} if command else {"file_path": file}) if command or file else ""

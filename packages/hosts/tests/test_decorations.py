@@ -1,0 +1,135 @@
+"""What hosts write around an output goes, and nothing of the output does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from otel_errcompact_hosts.decorations import (
+    DECORATIONS,
+    find_pointer,
+    is_refused_by_hook,
+    undecorate,
+    without_remarks,
+)
+from tests.clock import costs_little
+
+ROWS = [(host, decoration.example) for host, rows in DECORATIONS.items() for decoration in rows]
+
+
+@pytest.mark.parametrize(("host", "text"), ROWS)
+def test_each_decoration_is_taken_off(host: str, text: str) -> None:
+    """Its own example becomes the output alone."""
+    assert undecorate(host, text).text == "output"
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "expected"),
+    [
+        ("claude-code", "Exit code 137", ("", 137, "")),
+        ("claude-code", "Exit code 2\n\nusage: x", ("\nusage: x", 2, "")),
+        ("claude-code", "The program said: Exit code 2\n", ("The program said: Exit code 2\n", None, "")),
+        ("codex", "Exit code: 1\nWall time: 0.1 seconds\nTotal output lines: 9\nOutput:\nno\n", ("no\n", 1, "")),
+        ("codex", "Output:\nno\n", ("Output:\nno\n", None, "")),
+        ("copilot", "no\n<exited with exit code 127>", ("no", 127, "")),
+        ("copilot", "3 orders\n<shellId: 5 completed with exit code 0>", ("3 orders", 0, "")),
+        ("copilot", "see <shellId: 5 completed with exit code 1> above", None),
+        ("gemini", "Output: (empty)\nExit Code: 1\nProcess Group PGID: 7", ("", 1, "")),
+        ("gemini", "Output: Error: gone\nSignal: SIGKILL\nProcess Group PGID: 7", ("Error: gone", None, "")),
+        ("gemini", "Output: a\nExit Code: 3\nb\nProcess Group PGID: 7", ("a\nExit Code: 3\nb", None, "")),
+        ("cursor", "Command failed with exit code 2\nno", ("no", 2, "")),
+        (
+            "opencode",
+            "...output truncated...\n\nFull output saved to: /home/ann/tool_1\n\nlast line\n",
+            ("last line\n", None, "/home/ann/tool_1"),
+        ),
+    ],
+)
+def test_the_exit_status_is_read(host: str, text: str, expected: tuple[str, int | None, str] | None) -> None:
+    """With the path of the whole output, and not from the middle of what a program prints."""
+    assert tuple(undecorate(host, text)) == (expected or (text, None, ""))
+
+
+@given(host=st.sampled_from(sorted(DECORATIONS)), text=st.text(max_size=200))
+@example(host="gemini", text="\n" * 100)
+@example(host="codex", text="Wall time: 1\n" * 50)
+def test_other_text_is_left_alone(host: str, text: str) -> None:
+    """What has no decoration is the same afterwards, and to undecorate twice changes nothing more."""
+    once = undecorate(host, text).text
+    assert once in text
+    assert undecorate(host, once).text in once
+    plain = f"> {text} <"
+    assert undecorate(host, plain).text == plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PreToolUse:Bash hook error: NOT EXECUTED: this exact call has failed 2 times",
+        "PreToolUse:mcp__stock__reserve hook error: not on Fridays",
+        "NOT EXECUTED: this run is stopped: the shop is closed",
+        "Error: NOT EXECUTED: this exact call has failed 2 times",
+        "Command blocked by PreToolUse hook: no",
+        "Tool execution blocked: no",
+    ],
+)
+def test_a_refused_call_is_recognised(text: str) -> None:
+    """By how the host begins the result of a call that a hook has refused."""
+    assert is_refused_by_hook(text)
+
+
+@pytest.mark.parametrize("text", ["Exit code 1\nPreToolUse", "the hook said NOT EXECUTED: no", "permission denied", ""])
+def test_a_failure_is_no_refusal(text: str) -> None:
+    """Programs may print such words too, later on."""
+    assert not is_refused_by_hook(text)
+
+
+def test_remarks_are_no_part_of_a_command() -> None:
+    """The model says the reason of the same command in other words each time; of other tools a description is input."""
+    assert without_remarks({"command": "make", "description": "Build it again"}) == {"command": "make"}
+    assert without_remarks({"title": "a", "description": "b"}) == {"title": "a", "description": "b"}
+
+
+PIECES = [
+    "\n",
+    " ",
+    "<",
+    "Exit Code: 1\n",
+    "Wall time: 1\n",
+    "Output:",
+    "<untrusted_context>\n",
+    "Error: ",
+    "agentId: x ",
+]
+PIECES += [example for _, example in ROWS]
+
+
+@pytest.mark.cost
+@pytest.mark.parametrize("host", sorted(DECORATIONS))
+def test_no_output_takes_more_than_linear_time(host: str) -> None:
+    """A program may print half a megabyte of anything; a service that is busy with it would let all hosts wait."""
+    texts = [piece * (500_000 // len(piece)) for piece in PIECES]
+    texts += [
+        f"Output: {text}{tail}" for text in texts for tail in ("\nExit Code: 1", "<shellId: 1", "</untrusted_context>")
+    ]
+    assert costs_little(lambda: [(undecorate(host, text), is_refused_by_hook(text)) for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        (
+            "Output too large. Showing the last 3 lines. For full output see: /home/ann/.gemini/tmp/out-1.txt\nb",
+            "whole output: /home/ann/.gemini/tmp/out-1.txt",
+        ),
+        (
+            "a\nTool output was truncated. The full output has been saved to: /tmp/codex/out-7.txt",
+            "whole output: /tmp/codex/out-7.txt",
+        ),
+        ("the full output is longer than before", ""),
+    ],
+)
+def test_what_leads_to_the_whole_output_is_kept(shown: str, line: str) -> None:
+    """Whatever the digest leaves out, the agent can read it there."""
+    assert find_pointer(shown) == line

@@ -1,0 +1,257 @@
+"""The program that stands before the shell commands of Claude Code."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from otel_errcompact_hosts.wrapping import shell_prefix
+from otel_errcompact_hosts.wrapping.launcher import make_launcher, write_launcher
+from packages.hosts.tests.wrapping.programs import Ended, Host
+from packages.hosts.tests.wrapping.test_failures import CAUSE, FAILS, RAW, find_kept
+from packages.hosts.tests.wrapping.test_service import listening
+
+
+def write_script(command: str, shell: str = "bash") -> str:
+    """What Claude Code 2.1.330 hands over for a command."""
+    return (
+        f"source snapshots/snapshot-{shell}-1795749385120-97co5k.sh 2>/dev/null || true && "
+        "{ \\builtin shopt -u extglob || \\builtin setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true && "
+        f'eval {shlex.quote(command)} < /dev/null && pwd -P >| "$ENDED_IN"'
+    )
+
+
+@pytest.fixture
+def prefix(host: Host) -> str:
+    path = write_launcher(host.folder / "programs")
+    snapshots = host.work / "snapshots"
+    snapshots.mkdir()
+    (snapshots / "snapshot-bash-1795749385120-97co5k.sh").write_text(
+        "shopt -s expand_aliases\nalias greet='echo hello'\nshout() { echo \"$@\" | tr a-z A-Z; }\n"
+    )
+    return str(path)
+
+
+COMMANDS = (
+    "echo out; echo err >&2; printf 'no end'",
+    "greet world; shout it; echo 'it'\"'\"'s' \"$HOME\" $(echo sub)",
+    "cat <<'END'\nof 'three' \"lines\"\n$x\nEND",
+    "for i in 1 2; do echo $i; done | cat -n",
+    'read -r line; echo "[$line] $?"',
+    "mkdir -p sub && cd sub && x=1 && echo $x",
+    "(exit 3); echo $?",
+    "[ -t 1 ] && echo tty || echo none",
+    "head -c 100000 /dev/urandom > random; cat random",
+    "! grep -q nothing /dev/null",
+)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_that_succeeds_passes_byte_for_byte(host: Host, prefix: str, command: str) -> None:
+    """Aliases and functions of the snapshot, heredocs, pipes and substitutions mean what they meant."""
+    script = write_script(command)
+    shell = ["bash", "-c", script]
+    expected = host.run(*shell, merged=True)
+    if command.startswith("head"):
+        expected = Ended(0, (host.work / "random").read_bytes(), b"")
+        script = script.replace("> random;", "> /dev/null;")
+    kept = (host.work / "ended-in").read_bytes()
+    (host.work / "ended-in").unlink()
+    assert host.run(prefix, script, merged=True) == expected
+    assert (host.work / "ended-in").read_bytes() == kept
+    assert expected.status == 0
+
+
+@pytest.mark.programs
+def test_the_directory_stays_in_force(host: Host, prefix: str) -> None:
+    """The host reads in which directory a command has ended, also behind us."""
+    host.run(prefix, write_script("mkdir -p sub && cd sub"))
+    assert (host.work / "ended-in").read_text() == f"{host.work / 'sub'}\n"
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("status", [1, 2, 77, 127, 255])
+def test_the_exit_status_is_the_commands(host: Host, prefix: str, status: int) -> None:
+    """The host shows it, and the model reads it."""
+    script = write_script(f"echo text; exit {status}")
+    assert host.run(prefix, script, merged=True).status == host.run("bash", "-c", script).status == status
+
+
+@pytest.mark.programs
+def test_a_failure_leaves_its_digest_in_the_file_that_the_host_reads(host: Host, prefix: str) -> None:
+    """Both streams of a command of Claude Code are one file."""
+    output = host.folder / "task.output"
+    with output.open("wb") as file:
+        running = host.start(prefix, write_script(FAILS), stdout=file, stderr=file)
+        assert running.wait(timeout=60) == 3
+    read = output.read_bytes()
+    assert CAUSE in read
+    assert find_kept(read)[1].read_bytes() == RAW
+
+
+@pytest.mark.programs
+def test_hooks_and_servers_pass_untouched(host: Host, prefix: str) -> None:
+    """They are run in our place: their streams, their input, and what they print when they fail."""
+    for script in (
+        "cat; echo err >&2; exit 3",
+        "python3 -c 'import sys; print(sys.stdin.read()); sys.exit(1)'",
+        "echo 'we eval nothing'; pwd -P",
+        f"seq 3000; {shlex.join(['python3', '-c', 'open(1.5)'])}",
+    ):
+        assert host.run(prefix, script, given=b"event") == host.run("bash", "-c", script, given=b"event")
+    assert host.kept == []
+
+
+@pytest.mark.programs
+def test_a_server_is_answered_at_once(host: Host, prefix: str) -> None:
+    """Nothing of a conversation over its streams is held back, and no process of ours stays between."""
+    running = host.start(prefix, "exec cat", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with running:
+        for request in (b"one\n", b"two\n"):
+            running.stdin.write(request)
+            running.stdin.flush()
+            assert running.stdout.readline() == request
+        assert Path(f"/proc/{running.pid}/comm").read_text() == "cat\n"
+        running.stdin.close()
+    assert running.returncode == 0
+
+
+@pytest.mark.programs
+def test_the_prefix_that_was_set_before_is_called(host: Host, prefix: str) -> None:
+    """There is one slot for a prefix; ours passes the script on to the one before it."""
+    earlier = host.folder / "earlier.sh"
+    earlier.write_text('#!/bin/bash\nprintf "%s|" "$@" >> log\nexec bash -c "${@: -1}"\n')
+    earlier.chmod(0o755)
+    script = write_script("echo fine")
+    for prefix_before in (str(earlier), f"{earlier} -v --to log"):
+        changes = {"OTEL_ERRCOMPACT_SHELL_PREFIX_NEXT": prefix_before}
+        assert host.run(prefix, script, **changes).output == b"fine\n"
+        assert host.run(prefix, "echo hook", **changes).output == b"hook\n"
+    log = (host.work / "log").read_text()
+    assert log == f"{script}|echo hook|-v|--to|log|{script}|-v|--to|log|echo hook|"
+
+
+@pytest.mark.programs
+def test_a_prefix_that_follows_itself_is_left_out(host: Host, prefix: str) -> None:
+    """A mistake in the settings does not start programs without end."""
+    changes = {"OTEL_ERRCOMPACT_SHELL_PREFIX_NEXT": prefix, "CLAUDE_CODE_SHELL_PREFIX": prefix}
+    assert host.run(prefix, write_script("echo fine"), **changes).output == b"fine\n"
+
+
+@pytest.mark.programs
+def test_the_service_learns_of_the_command_as_the_agent_wrote_it(host: Host, prefix: str) -> None:
+    """Its key and its refusals are those of the command, not of the script around it."""
+    with listening(host, b"") as received:
+        host.run(prefix, write_script("cd /usr && ls 'it'\"'\"'s'"), CLAUDE_CODE_SESSION_ID="s-1")
+    sent = json.loads(received[0].partition(b"\r\n\r\n")[2])
+    assert (sent["run"], sent["tool"], sent["directory"]) == ("s-1", "Bash", str(host.work))
+    assert json.loads(sent["arguments"]) == {"command": "cd /usr && ls 'it'\"'\"'s'"}
+
+
+@pytest.mark.programs
+def test_a_time_limit_of_the_host_ends_the_command(host: Host, prefix: str) -> None:
+    """The host ends the process that it has started; what runs in it ends too."""
+    running = host.start(prefix, write_script("echo $$ > pid; exec sleep 600"), stdout=subprocess.PIPE)
+    ends = time.monotonic() + 60
+    while not ((host.work / "pid").exists() and (host.work / "pid").read_text()) and time.monotonic() < ends:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGTERM)
+    running.communicate(timeout=60)
+    assert running.returncode == -signal.SIGTERM
+    assert not Path(f"/proc/{(host.work / 'pid').read_text().strip()}").exists()
+
+
+@pytest.mark.programs
+def test_a_background_process_outlives_the_command(host: Host, prefix: str) -> None:
+    """`npm run dev &` serves on, and what it prints still arrives."""
+    (host.work / "flag").touch()
+    script = write_script("(while [ -e flag ]; do sleep 0.05; done; echo late; echo ended > ended) & echo early")
+    output = host.folder / "task.output"
+    with output.open("wb") as file:
+        assert host.start(prefix, script, stdout=file, stderr=file).wait(timeout=60) == 0
+    assert output.read_bytes() == b"early\n"
+    (host.work / "flag").unlink()
+    ends = time.monotonic() + 60
+    while output.read_bytes() != b"early\nlate\n" and time.monotonic() < ends:
+        time.sleep(0.02)
+    assert output.read_bytes() == b"early\nlate\n"
+
+
+@pytest.mark.programs
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_a_snapshot_of_zsh_is_run_by_zsh(host: Host, prefix: str) -> None:
+    """The host's shell is the one whose snapshot the script sources."""
+    assert host.run(prefix, write_script("echo $ZSH_VERSION", "zsh")).output != b"\n"
+
+
+def test_the_shell_is_the_one_of_the_snapshot() -> None:
+    """The user's own, where that is of the same kind."""
+    script = write_script("true", "zsh").replace("snapshots/", "/home/me/.claude/shell-snapshots/")
+    assert list(shell_prefix.find_shell(script, {})) == ["zsh", "-c", script]
+    assert list(shell_prefix.find_shell("echo hook", {"SHELL": "/bin/sh"})) == ["bash", "-c", "echo hook"]
+    bash = shutil.which("bash")
+    assert list(shell_prefix.find_shell("echo hook", {"SHELL": bash})) == [bash, "-c", "echo hook"]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "line"),
+    [
+        ("'ls -l'", "ls -l"),
+        ("'ls -l < /dev/null'", "ls -l"),
+        ("'ls \\< /dev/null'", "ls"),
+        ("'it'\\''s'", "it's"),
+        ("'it'\"'\"'s'", "it's"),
+        ('"a \\"b\\" \\$c \\d"', 'a "b" $c \\d'),
+        ("plain\\ word", "plain word"),
+    ],
+)
+def test_the_command_is_read_out_of_the_script(quoted: str, line: str) -> None:
+    """Whichever way the host quotes it."""
+    assert shell_prefix.find_line(f"source x || true && eval {quoted} < /dev/null && pwd -P >| f") == line
+    assert shell_prefix.find_line(f"eval {quoted}; pwd -P >| f") == line
+
+
+def test_what_is_no_command_is_no_call() -> None:
+    """A hook that speaks of eval, or of a directory, is still a hook."""
+    assert shell_prefix.is_tool_call(write_script("true"))
+    assert not shell_prefix.is_tool_call('eval "$(direnv hook bash)"; node hook.js')
+    assert not shell_prefix.is_tool_call("pwd -P >| file; eval true")
+
+
+def test_the_program_is_written_for_its_user_alone_and_anew(host: Host) -> None:
+    """An update of the library replaces it in one step."""
+    folder = host.folder / "own"
+    path = write_launcher(folder)
+    path.write_text("older")
+    assert write_launcher(folder) == path
+    assert path.read_text() == make_launcher()
+    assert [each.name for each in folder.iterdir()] == ["errcompact-shell"]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+@pytest.mark.programs
+def test_without_the_library_commands_run_all_the_same(host: Host) -> None:
+    """Whoever removes the environment that the program names keeps a working host."""
+    path = host.folder / "left"
+    path.write_text(make_launcher(python=str(host.folder / "gone" / "python")))
+    path.chmod(0o755)
+    script = write_script("seq 3; exit 4")
+    assert host.run(str(path), script) == host.run("bash", "-c", script)
+    assert host.run(str(path), "printf", "%s", "two words").output == b"two words"
+
+
+@pytest.mark.programs
+def test_several_arguments_are_a_command(host: Host, prefix: str) -> None:
+    """A host of another version may hand over words instead of a script."""
+    assert host.run(prefix, "printf", "%s|", "two words", "x") == Ended(0, b"two words|x|", b"")
+    assert host.run(prefix) == Ended(0, b"", b"")
