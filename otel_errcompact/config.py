@@ -222,7 +222,7 @@ class Options(FrozenModel):
         """
         environ = os.environ if environ is None else environ
         _name_unknown(environ)
-        return cls(**_read(cls, PREFIX, environ))
+        return cls(**_read_variables(cls, PREFIX, environ))
 
     def with_way_back(self, way_back: str) -> Options:
         """Return these options with a way back, unless one is set."""
@@ -238,7 +238,7 @@ class Options(FrozenModel):
 
         What is not allowed warns, under the name that it would have as a variable, and is ignored.
         """
-        named = {_STANDARD.get(variable, variable): text for variable, text in _flatten(section, PREFIX)}
+        named = {_STANDARD.get(variable, variable): text for variable, text in _flatten_section(section, PREFIX)}
         return cls.from_environ({**(os.environ if environ is None else environ), **named})
 
 
@@ -264,7 +264,7 @@ class ServiceOptions(FrozenModel):
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> ServiceOptions:
         """Read the options; a bad value warns and is ignored."""
-        return cls(**_read(cls, f"{PREFIX}SERVICE_", os.environ if environ is None else environ))
+        return cls(**_read_variables(cls, f"{PREFIX}SERVICE_", os.environ if environ is None else environ))
 
 
 def state_folder(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
@@ -374,28 +374,30 @@ def environment_variables() -> dict[str, str]:
     return dict(_list_variables(Options, PREFIX))
 
 
-def _read(model: type[FrozenModel], prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _read_variables(model: type[FrozenModel], prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         variable = prefix + name.upper()
         if isinstance(field.default, FrozenModel):
             nested = type(field.default)
-            if given := _read(nested, f"{variable}_", environ):
+            if given := _read_variables(nested, f"{variable}_", environ):
                 values[name] = nested(**given)
         elif standard := _STANDARD.get(variable):
             if standard in environ:
                 values[name] = _read_opt_in(environ[standard])
-        elif (text := environ.get(variable, "").strip()) and (value := _parse(model, name, variable, text)) is not None:
+        elif (text := environ.get(variable, "").strip()) and (
+            value := _parse_value(model, name, variable, text)
+        ) is not None:
             values[name] = value
     return values
 
 
-def _flatten(section: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+def _flatten_section(section: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
     """Yield a section of a file as variables with their values."""
     for name, value in section.items():
         variable = f"{prefix}{name}".upper()
         if isinstance(value, Mapping):
-            yield from _flatten(cast("Mapping[str, object]", value), f"{variable}_")
+            yield from _flatten_section(cast("Mapping[str, object]", value), f"{variable}_")
         elif isinstance(value, list | tuple):
             yield variable, ",".join(map(str, cast("Sequence[object]", value)))
         elif value is not None:
@@ -408,7 +410,7 @@ def _read_opt_in(text: str) -> ExceptionSignal:
     return "logs/dup" if "logs/dup" in wanted else "logs" if "logs" in wanted else "events"
 
 
-def _parse(model: type[FrozenModel], name: str, variable: str, text: str) -> Any:
+def _parse_value(model: type[FrozenModel], name: str, variable: str, text: str) -> Any:
     """Return the value of one field, or None with a warning."""
     from pydantic import ValidationError
 

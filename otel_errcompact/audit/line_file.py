@@ -81,20 +81,20 @@ class LineFile:
         """
         if len(self._pending) >= MAX_PENDING:
             self._pending.popleft()
-            self._drop(1)
+            self._drop_lines(1)
         self._pending.append(line)
-        self._flush()
+        self._flush_lines()
 
     def end(self) -> None:
         """Write what waits, or give it up, and close the file."""
         with suppress(OSError):
-            self._flush()
+            self._flush_lines()
         if self._pending:
-            self._drop(len(self._pending))
+            self._drop_lines(len(self._pending))
             self._pending.clear()
         self.close()
 
-    def _drop(self, number: int) -> None:
+    def _drop_lines(self, number: int) -> None:
         self.dropped += number
         self._guard.record_loss(TRAJECTORY_DROPPED, number)
 
@@ -103,7 +103,7 @@ class LineFile:
         self._pending.clear()
         self.close()
 
-    def _flush(self) -> None:
+    def _flush_lines(self) -> None:
         token = suppress_instrumentation()
         try:
             while self._pending:
@@ -119,10 +119,10 @@ class LineFile:
         Raises:
             OSError: The disk refuses, or took a part of it.
         """
-        file, size = self._current()
+        file, size = self._find_current_file()
         if size and size + len(line) > self._max_bytes:
-            self._rotate(file)
-            file, _ = self._current()
+            self._rotate_files(file)
+            file, _ = self._find_current_file()
         if self._torn:
             line = b"\n" + line
         written = os.write(file, line)
@@ -130,7 +130,7 @@ class LineFile:
         if self._torn:
             raise OSError(f"only {written} of {len(line)} bytes went into {self.path}")
 
-    def _current(self) -> tuple[int, int]:
+    def _find_current_file(self) -> tuple[int, int]:
         """
         Return the open file at the path, and its size.
 
@@ -142,18 +142,18 @@ class LineFile:
                 return self._file, found.st_size
             self.close()
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file, opened = _open(self._name)
+        self._file, opened = _open_file(self._name)
         self._identity = opened.st_dev, opened.st_ino
         return self._file, opened.st_size
 
-    def _rotate(self, file: int) -> None:
+    def _rotate_files(self, file: int) -> None:
         """
         Move the file to `<path>.1`, and older files on.
 
         Of several processes that find the file full, the one that holds its lock moves it; the others do not wait and
         find the new file next time.
         """
-        found = _look_at(self._name) if _locked(file) else None
+        found = _look_at(self._name) if _lock_file(file) else None
         if found is None or (found.st_dev, found.st_ino) != self._identity:
             return
         names = [
@@ -186,7 +186,7 @@ _PART: Final = 1 << 20
 """Bytes of a file that are read at once."""
 
 
-def _open(path: str) -> tuple[int, os.stat_result]:
+def _open_file(path: str) -> tuple[int, os.stat_result]:
     """
     Open a regular file to append to, and make it private.
 
@@ -197,12 +197,12 @@ def _open(path: str) -> tuple[int, os.stat_result]:
         file = os.open(path, _FLAGS, 0o600)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EMLINK):
-            raise _refusal(path, "a link, a FIFO or a socket") from error
+            raise _build_refusal(path, "a link, a FIFO or a socket") from error
         raise
     try:
         opened = os.fstat(file)
         if not stat.S_ISREG(opened.st_mode):
-            raise _refusal(path, "a FIFO or a device")
+            raise _build_refusal(path, "a FIFO or a device")
         if opened.st_mode & _OF_OTHERS and hasattr(os, "geteuid"):
             _make_private(file, opened, path)
     except OSError:
@@ -222,7 +222,7 @@ def _make_private(file: int, opened: os.stat_result, path: str) -> None:
             raise PermissionError(error.errno, what, path) from error
 
 
-def _refusal(path: str, what: str) -> OSError:
+def _build_refusal(path: str, what: str) -> OSError:
     return OSError(errno.EINVAL, f"{what}, where raw errors go into a regular file only; give its own path", path)
 
 
@@ -233,7 +233,7 @@ def _look_at(path: str) -> os.stat_result | None:
         return None
 
 
-def _locked(file: int) -> bool:
+def _lock_file(file: int) -> bool:
     """Lock an open file against other processes; return whether that worked."""
     if fcntl is None:  # pragma: no cover
         return True

@@ -49,12 +49,12 @@ class Approvals:
         """
         if (asked := self._open.get(call_id)) is not None:
             return asked.run_id
-        answered = (each for each in self._all() if reply_to(each.tool, each.call_id) != reply_to(each.tool, ""))
+        answered = (each for each in self._list_open() if reply_to(each.tool, each.call_id) != reply_to(each.tool, ""))
         return next((each.run_id for each in answered), "")
 
     def apply_replies(self, run: Run, reply_to: Callable[[str, str], object]) -> None:
         """Answer for a paused run with replies, as `find_run` takes them."""
-        for call_id, run_id, tool in self._all():
+        for call_id, run_id, tool in self._list_open():
             reply = reply_to(tool, call_id) if run_id == run.run_id else None
             if reply is None:
                 continue
@@ -63,5 +63,5 @@ class Approvals:
             if run.verdict.standing == "pause":
                 run.answer(reply)
 
-    def _all(self) -> tuple[_Approval, ...]:
+    def _list_open(self) -> tuple[_Approval, ...]:
         return tuple(self._open.entries.values())

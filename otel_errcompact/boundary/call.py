@@ -141,9 +141,9 @@ class Call:
         """
         if not self._guidance and not self.is_open:
             self._guidance = self.scope.take_guidance(self._closed_at)
-        return f"{self._render()}\n{self._guidance}" if self._guidance else self._render()
+        return f"{self._render_text()}\n{self._guidance}" if self._guidance else self._render_text()
 
-    def _render(self) -> str:
+    def _render_text(self) -> str:
         if self._stays:
             return string_of(self.result)
         if self._counted is not None:
@@ -172,10 +172,10 @@ class Call:
         exit_code = as_exit_code(self.exit_code if exit_code is None else exit_code, self.scope.guard)
         if not isinstance(text, BaseException):
             text = as_plain(text, "the text of a failure", self.scope.guard)
-            self._error = self._raw(text=text, type=type, message=message, exit_code=exit_code)
+            self._error = self._build_raw_error(text=text, type=type, message=message, exit_code=exit_code)
             return
         seen = read_exception(text)
-        self._error = self._raw(
+        self._error = self._build_raw_error(
             text=seen.text,
             type=type or seen.type,
             message=message or seen.message,
@@ -215,38 +215,38 @@ class Call:
                 )
                 if judged.outcome == "failure":
                     self.fail(error, type=error_type)
-                self._conclude(None, control=judged.outcome == "ignored")
+                self._conclude_call(None, control=judged.outcome == "ignored")
             else:
-                self._conclude(error, control=error is not None and self.scope.is_control_flow(error))
+                self._conclude_call(error, control=error is not None and self.scope.is_control_flow(error))
         self._closed_at = self.scope.mark_closed_call()
 
     def __enter__(self) -> Self:
         if self._gated and (stop := self.scope.gate()) is not None:
             raise stop
-        self._open()
+        self._open_call()
         return self
 
     async def __aenter__(self) -> Self:
         if self._gated and (stop := await self.scope.agate()) is not None:
             raise stop
-        self._open()
+        self._open_call()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
     ) -> bool:
-        swallowed = self._close(error)
+        swallowed = self._close_call(error)
         self.scope.ask_handler()
         return swallowed
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
     ) -> bool:
-        swallowed = self._close(error)
+        swallowed = self._close_call(error)
         await self.scope.aask_handler()
         return swallowed
 
-    def _open(self) -> None:
+    def _open_call(self) -> None:
         self.is_open = True
         scope = self.scope
         discard_left_blocks()
@@ -265,11 +265,11 @@ class Call:
             raise
 
     def _start_span(self) -> Span:
-        span = self.scope.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
+        span = self.scope.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._build_attributes())
         self.scope.bind(span)
         return span
 
-    def _attributes(self) -> dict[str, str]:
+    def _build_attributes(self) -> dict[str, str]:
         scope = self.scope
         attributes = {semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL}
         if self.tool:
@@ -282,11 +282,11 @@ class Call:
             attributes[semconv.GEN_AI_TOOL_CALL_ID] = self.call_id
         return attributes
 
-    def _identify(self) -> str:
+    def _identify_call(self) -> str:
         self._fingerprint = self._fingerprint or call_fingerprint(self.tool, self.arguments, self._directory)
         return self._fingerprint
 
-    def _close(self, error: BaseException | None) -> bool:
+    def _close_call(self, error: BaseException | None) -> bool:
         self.is_open = False
         self._block.leave()
         control = True
@@ -294,7 +294,7 @@ class Call:
             if self._refusal:
                 self._count_refusal(error)
             control = error is not None and self.scope.is_control_flow(error)
-            self._conclude(error, control=control)
+            self._conclude_call(error, control=control)
             if self.failed:
                 claim_tool_span(self.tool, self.call_id, self._counted.key if self._counted else "")
         self._closed_at = self.scope.mark_closed_call()
@@ -318,18 +318,18 @@ class Call:
             tool=self.tool,
             arguments=self.arguments,
             directory=self._directory,
-            call=self._identify(),
+            call=self._identify_call(),
             began=self._began,
             time_ns=scope.clock_ns(),
         )
 
-    def _conclude(self, error: BaseException | None, *, control: bool) -> None:
+    def _conclude_call(self, error: BaseException | None, *, control: bool) -> None:
         if error is not None and not control:
             seen = read_exception(error)
-            self._error = self._raw(
+            self._error = self._build_raw_error(
                 text=seen.text, type=seen.type, message=seen.message, exception=error, messages=seen.messages
             )
-        self._settle(control or (error is None and self._classify_result() == "ignored"))
+        self._settle_outcome(control or (error is None and self._classify_result() == "ignored"))
 
     def _classify_result(self) -> str:
         # A tool may report no failure, and its answer give one away: that becomes this call's error.
@@ -351,12 +351,12 @@ class Call:
             return ""
         verdict, text = classified
         if verdict.outcome == "failure":
-            self._error = self._raw(text=text, exit_code=exit_code, stated=verdict.stated)
+            self._error = self._build_raw_error(text=text, exit_code=exit_code, stated=verdict.stated)
             shows_success = exit_code == 0 or (self._says_success and runs_commands(self.tool, self.arguments))
             self._stays = bool(verdict.stated) and shows_success
         return verdict.outcome
 
-    def _settle(self, control: bool) -> None:
+    def _settle_outcome(self, control: bool) -> None:
         mine = not self._is_executed_elsewhere
         self.is_ignored = control and self._error is None
         if not mine:
@@ -366,7 +366,7 @@ class Call:
                 self._error = replace(self._error, span=span_ref(self._span))
         try:
             if self._error is not None:
-                self._counted = self._count(self._error)
+                self._counted = self._count_failure(self._error)
             elif not control and not self._refusal:
                 if self.arguments:  # unknown ones are identical to none
                     at = self._directory or self._target
@@ -390,7 +390,7 @@ class Call:
             if mine:
                 self._span.end()
 
-    def _count(self, raw: RawError) -> Counted:
+    def _count_failure(self, raw: RawError) -> Counted:
         passed_on = self._find_passed_on(raw)
         if passed_on is not None:
             return passed_on
@@ -417,7 +417,7 @@ class Call:
         mark_counted(error, counted._replace(concluded=True))
         return None if counted.concluded else counted
 
-    def _raw(
+    def _build_raw_error(
         self,
         *,
         text: str,
@@ -444,7 +444,7 @@ class Call:
             operation=operation_of(self.tool, self.arguments, target=self._target),
             began=self._began,
             directory=self._directory,
-            fingerprint=self._identify(),
+            fingerprint=self._identify_call(),
             call_id=self.call_id,
             arguments=self.arguments,
             agent=self.scope.agent,

@@ -53,11 +53,11 @@ def compacted(
         ConfigurationError: `function` is a generator or not callable.
     """
     if function is None:
-        return functools.partial(_wrap, tool=tool, run=run, failure=failure)
-    return _wrap(function, tool=tool, run=run, failure=failure)
+        return functools.partial(_wrap_function, tool=tool, run=run, failure=failure)
+    return _wrap_function(function, tool=tool, run=run, failure=failure)
 
 
-def _wrap(function: Callable[..., Any], *, tool: str, run: Run | None, failure: Failure) -> Callable[..., Any]:
+def _wrap_function(function: Callable[..., Any], *, tool: str, run: Run | None, failure: Failure) -> Callable[..., Any]:
     _check_function(function)
     wrapped = ToolFunction(function, tool, failure)
     if wrapped.is_asynchronous:

@@ -66,12 +66,12 @@ class Question:
         """Wake all waiters: the escalation is answered, or one of them asks."""
         self.is_over = True
         try:
-            self._wake()
+            self._wake_waiters()
         except BaseException:  # an interrupt: waking twice does no harm
-            self._wake()
+            self._wake_waiters()
             raise
 
-    def _wake(self) -> None:
+    def _wake_waiters(self) -> None:
         for waiter in tuple(self._waiters):
             waiter.wake()
 
@@ -131,50 +131,50 @@ class Gate:
 
     def ask(self) -> None:
         """Ask the handler about a breach, unless it is being asked."""
-        run_synchronously(self._ask)
+        run_synchronously(self._ask_handler)
 
     async def aask(self) -> None:
         """Ask the handler, also an asynchronous one, as `ask` does."""
-        await self._ask(blocking=False)
+        await self._ask_handler(blocking=False)
 
     def release(self) -> None:
         """End the open question, which was answered otherwise, as by `Run.answer`."""
         if self._open is not None:
-            self._end(self._open)
+            self._end_question(self._open)
 
     def stop(self) -> RunHalted | None:
         """Return what stops the run, once the handler has answered."""
-        return run_synchronously(self._stop)
+        return run_synchronously(self._find_stop)
 
     async def astop(self) -> RunHalted | None:
         """Return what stops the run; the form for asynchronous code."""
-        return await self._stop(blocking=False)
+        return await self._find_stop(blocking=False)
 
     # Returns whether another process is to ask.
-    async def _ask(self, *, blocking: bool) -> bool:
-        escalation = self._pending()
+    async def _ask_handler(self, *, blocking: bool) -> bool:
+        escalation = self._find_pending()
         if escalation is None or self._is_asking() or not self._can_ask(blocking=blocking):
             return False
-        if self._open is None and not self._claim():
+        if self._open is None and not self._claim_question():
             return True
         limit = self._ledger.options.ask_timeout_seconds
         deadline = self._clock() + limit if limit else None
         question = Question(escalation, deadline, _asking.get())
         try:
-            if self._take(question):
-                with keep_claiming(self._claim) if self._ledger.store.is_shared else nullcontext():
+            if self._open_question(question):
+                with keep_claiming(self._claim_question) if self._ledger.store.is_shared else nullcontext():
                     answer = await self._call_handler(question, blocking=blocking)
-                self._settle(question, answer)
+                self._settle_question(question, answer)
         finally:
-            self._end(question)
+            self._end_question(question)
         return False
 
-    async def _stop(self, *, blocking: bool) -> RunHalted | None:
+    async def _find_stop(self, *, blocking: bool) -> RunHalted | None:
         elsewhere: _Elsewhere | None = None
         while (verdict := self.verdict).standing == "pending":
             if self._is_asking():
                 return None
-            if await self._ask(blocking=blocking):
+            if await self._ask_handler(blocking=blocking):
                 elsewhere = elsewhere or _Elsewhere(self._clock(), _make_waiter(blocking=blocking))
                 if elsewhere.waiter is None:
                     break
@@ -188,7 +188,7 @@ class Gate:
             waiter = _make_waiter(blocking=blocking)
             if waiter is None:
                 break
-            if not await self._wait(question, waiter, blocking=blocking):
+            if not await self._wait_for_answer(question, waiter, blocking=blocking):
                 return None
         if elsewhere is not None:
             self._take_answer_of_others()
@@ -218,7 +218,7 @@ class Gate:
                 text = ""
         return RunHalted(escalation, reason or escalation.reached, text)
 
-    def _pending(self) -> Escalation | None:
+    def _find_pending(self) -> Escalation | None:
         verdict = self.verdict
         if verdict.standing != "pending":
             return None
@@ -226,7 +226,7 @@ class Gate:
             self._process, self._lock, self._open = os.getpid(), RLock(), None
         return verdict.escalation
 
-    def _claim(self) -> bool:
+    def _claim_question(self) -> bool:
         has_handler = self._handler is not None
         return self._ledger.claim_question(self._run_id, has_handler=has_handler, now_ns=time.time_ns())
 
@@ -258,20 +258,20 @@ class Gate:
             asking = asking.within
         return asking is question
 
-    def _take(self, question: Question) -> bool:
+    def _open_question(self, question: Question) -> bool:
         with self._lock:
             if self._open is None:
                 self._open = question
         # Since the escalation was looked up it may have been answered.
-        return self._open is question and self._pending() == question.escalation
+        return self._open is question and self._find_pending() == question.escalation
 
-    def _end(self, question: Question) -> None:
+    def _end_question(self, question: Question) -> None:
         with self._lock:
             if self._open is question:
                 self._open = None
         question.end()
 
-    async def _wait(self, question: Question, waiter: Waiter, *, blocking: bool) -> bool:
+    async def _wait_for_answer(self, question: Question, waiter: Waiter, *, blocking: bool) -> bool:
         question.add(waiter)
         try:
             while not question.is_over:
@@ -279,7 +279,7 @@ class Gate:
                     return False
                 left = self._seconds_left(question)
                 if left is not None and left <= 0:
-                    self._expire(question)
+                    self._expire_question(question)
                     continue
                 await waiter.wait(left)
         finally:
@@ -289,19 +289,19 @@ class Gate:
     def _seconds_left(self, question: Question) -> float | None:
         return None if question.deadline is None or question.has_expired else question.deadline - self._clock()
 
-    def _expire(self, question: Question) -> None:
+    def _expire_question(self, question: Question) -> None:
         with self._lock:
             mine, question.has_expired = not question.has_expired, True
         if not mine:
             return
         try:
             limit = self._ledger.options.ask_timeout_seconds
-            self._settle(question, self._count_failure(TimeoutError(f"no answer within {limit:g} seconds")))
+            self._settle_question(question, self._count_failure(TimeoutError(f"no answer within {limit:g} seconds")))
         finally:
-            self._end(question)
+            self._end_question(question)
 
-    def _settle(self, question: Question, answer: Action | str) -> None:
-        if self._pending() != question.escalation:
+    def _settle_question(self, question: Question, answer: Action | str) -> None:
+        if self._find_pending() != question.escalation:
             return
         if isinstance(answer, str):  # why the handler has not answered: as without one
             self._ledger.apply(Settled(run_id=self._run_id, action=None, message=answer))

@@ -141,7 +141,7 @@ class Recorder:
             key: The dedup key; empty if the error could not be classified.
             kind: The type of the class; what was raised if empty.
         """
-        details = _details(raw, raw.type or TOOL_ERROR, key)
+        details = _build_details(raw, raw.type or TOOL_ERROR, key)
         named: dict[str, str | int] = {
             semconv.ERROR_TYPE: one_line(kind[:MAX_LABEL], MAX_LABEL) or raw.type or TOOL_ERROR
         }
@@ -155,11 +155,11 @@ class Recorder:
         span.set_attributes(named)
         message = one_line(raw.message or raw.text)
         span.set_status(Status(StatusCode.ERROR, message))
-        logged = self._signal != "events" and self._log(raw, message, details)
+        logged = self._signal != "events" and self._log_error(raw, message, details)
         if not logged or self._signal == "logs/dup":
             span.add_event(semconv.EXCEPTION_EVENT, details)
 
-    def _log(self, raw: RawError, message: str, details: dict[str, str | bytes]) -> bool:
+    def _log_error(self, raw: RawError, message: str, details: dict[str, str | bytes]) -> bool:
         if not records.is_exported(self._logger_provider):
             _warn_once()
             return False
@@ -170,7 +170,7 @@ class Recorder:
         return False
 
 
-def _details(raw: RawError, kind: str, key: str) -> dict[str, str | bytes]:
+def _build_details(raw: RawError, kind: str, key: str) -> dict[str, str | bytes]:
     details: dict[str, str | bytes] = {
         semconv.EXCEPTION_TYPE: kind,
         semconv.EXCEPTION_MESSAGE: encodable(raw.message),

@@ -46,8 +46,8 @@ class RunRegistry:
         check_settings(settings)
         self._stoppable = stoppable
         self._settings = settings
-        self._reset()
-        reset_in_child(self._reset)
+        self._reset_runs()
+        reset_in_child(self._reset_runs)
 
     @property
     def ledger(self) -> Ledger:
@@ -68,11 +68,11 @@ class RunRegistry:
             agent: The agent's name, where the framework tells; the registry's if empty.
             resumes: The id of the run that this one continues, where the framework gives each leg a new one.
         """
-        run = self._of(run_id, agent=agent, resumes=resumes)
+        run = self._find_or_open_run(run_id, agent=agent, resumes=resumes)
         run.port.claim_trace()
         return run
 
-    def _of(self, run_id: str, *, agent: str, resumes: str) -> Run:
+    def _find_or_open_run(self, run_id: str, *, agent: str, resumes: str) -> Run:
         with self._lock:
             hosted = self._hosted.get(run_id)
             if hosted is None and (hosted := self._hosted.pop(resumes, None)) is not None:
@@ -84,11 +84,11 @@ class RunRegistry:
             settings: RunSettings = {**self._settings, "agent": agent or self._settings.get("agent", "")}
             run = around or Run(RunScope(run_id, stoppable=self._stoppable, **settings))
             self._hosted[run_id] = _Hosted(run, own=around is None)
-            oldest = self._hosted.popitem(last=False) if len(self._hosted) > self._limit else None
+            oldest = self._hosted.popitem(last=False) if len(self._hosted) > self._run_limit else None
         if around is None:
             run.port.open()
         if oldest is not None:
-            self._close(*oldest)
+            self._close_run(*oldest)
         return run
 
     def begin(self, run_id: str, *, agent: str = "") -> Run:
@@ -104,7 +104,7 @@ class RunRegistry:
         with self._lock:
             left = self._hosted.pop(run_id, None)
         if left is not None:
-            self._close(run_id, left)
+            self._close_run(run_id, left)
         return self.of(run_id, agent=agent)
 
     def end(self, run_id: str) -> None:
@@ -114,7 +114,7 @@ class RunRegistry:
             if hosted is None or (hosted.own and hosted.run.verdict.standing == "pause"):
                 return
             del self._hosted[run_id]
-        self._close(run_id, hosted)
+        self._close_run(run_id, hosted)
 
     def report(self, run_id: str) -> RunReport:
         """Return the report of a run that is open or ended lately."""
@@ -122,20 +122,20 @@ class RunRegistry:
             hosted, final = self._hosted.get(run_id), self._reports.get(run_id)
         return hosted.run.report() if hosted is not None else final or self.ledger.report(run_id)
 
-    def _close(self, run_id: str, hosted: _Hosted) -> None:
+    def _close_run(self, run_id: str, hosted: _Hosted) -> None:
         if not hosted.own:
             return
         hosted.run.port.close()
         with self._lock:
             self._reports[run_id] = self._reports[hosted.run.run_id] = hosted.run.report()
-            while len(self._reports) > self._limit:
+            while len(self._reports) > self._run_limit:
                 self._reports.popitem(last=False)
 
     @property
-    def _limit(self) -> int:
+    def _run_limit(self) -> int:
         return self.ledger.options.memory.runs
 
-    def _reset(self) -> None:
+    def _reset_runs(self) -> None:
         self._lock = ReentrantLock()
         self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
         self._reports: OrderedDict[str, RunReport] = OrderedDict()

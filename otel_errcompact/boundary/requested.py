@@ -42,8 +42,8 @@ def find_requested(tools: Mapping[str, Callable[..., Any]], name: str, arguments
         arguments: What it wrote as arguments; some servers write nothing where there are none.
     """
     if name not in tools:
-        return Misfit(UNKNOWN_TOOL, f"unknown tool '{name}'; known tools: {_list(tools)}")
-    read, why = _read(arguments or "{}")
+        return Misfit(UNKNOWN_TOOL, f"unknown tool '{name}'; known tools: {_list_names(tools)}")
+    read, why = _read_arguments(arguments or "{}")
     if why:
         return Misfit(INVALID_ARGUMENTS, f"bad JSON arguments: {why}")
     if not isinstance(read, dict):
@@ -58,27 +58,27 @@ def find_requested(tools: Mapping[str, Callable[..., Any]], name: str, arguments
 
 def why_no_json(arguments: object) -> str:
     """Return what a parser misses in arguments; empty if they are JSON."""
-    return _read(arguments)[1] if isinstance(arguments, str) and arguments else ""
+    return _read_arguments(arguments)[1] if isinstance(arguments, str) and arguments else ""
 
 
-def _read(arguments: str) -> tuple[object, str]:
+def _read_arguments(arguments: str) -> tuple[object, str]:
     try:
         return json.loads(arguments), ""
     except json.JSONDecodeError as error:
-        return None, f"{error}{_nearby(arguments, error.pos)}"
+        return None, f"{error}{_quote_nearby_text(arguments, error.pos)}"
     except RecursionError:
         return None, "they nest too deeply"
     except ValueError as error:
         return None, str(error)
 
 
-def _list(tools: Mapping[str, Callable[..., Any]]) -> str:
+def _list_names(tools: Mapping[str, Callable[..., Any]]) -> str:
     names = list(tools)
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return f"{', '.join(names[:MAX_NAMES])}{more}" if names else "none"
 
 
-def _nearby(arguments: str, position: int) -> str:
+def _quote_nearby_text(arguments: str, position: int) -> str:
     before, after = arguments[max(position - _NEARBY, 0) : position], arguments[position : position + _NEARBY]
     place = f"{'...' if position > _NEARBY else ''}{before}"
     if not after.strip():

@@ -104,7 +104,7 @@ class RunScope:
         """Whether the run has an agent that can be stopped."""
         final_text = settings.get("final_text", "")
         self._gate: Final = Gate(
-            self.ledger, self.run_id, settings.get("on_escalation"), self._take, final_text=final_text
+            self.ledger, self.run_id, settings.get("on_escalation"), self._take_answer, final_text=final_text
         )
         self._span: Span = trace.INVALID_SPAN
         self._sequence: Final = itertools.count(1)
@@ -330,7 +330,7 @@ class RunScope:
         action = read_action(reply)
         self.ledger.answer(self.run_id, action)
         self._gate.release()
-        self._take(action)
+        self._take_answer(action)
         return action
 
     def resume(self, message: str) -> None:
@@ -338,9 +338,9 @@ class RunScope:
         with self.at_boundary:
             self.ledger.apply(Resumed(run_id=self.run_id, message=message))
             self._gate.release()
-            self._take(Continue(message))
+            self._take_answer(Continue(message))
 
-    def _take(self, action: Action | None) -> None:
+    def _take_answer(self, action: Action | None) -> None:
         if action is None:
             self._guidance = "recorded for the operators"
             return

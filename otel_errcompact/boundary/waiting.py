@@ -69,7 +69,7 @@ class AsyncioWaiter:
     def wake(self) -> None:
         """End the wait."""
         with suppress(RuntimeError):  # its loop was closed
-            self._loop.call_soon_threadsafe(self._wake)
+            self._loop.call_soon_threadsafe(self._wake_task)
 
     async def wait(self, seconds: float | None) -> None:
         """Wait until `wake` is called, for so many seconds at most."""
@@ -77,7 +77,7 @@ class AsyncioWaiter:
 
         await asyncio.wait((self._woken,), timeout=seconds)
 
-    def _wake(self) -> None:
+    def _wake_task(self) -> None:
         if not self._woken.done():
             self._woken.set_result(None)
 
@@ -193,7 +193,7 @@ def _find_waits() -> dict[CodeType | None, str]:
     }
 
 
-def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+def _walk_stack(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
@@ -201,7 +201,7 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
 
 def _find_awaited(frame: FrameType | None) -> Iterator[object]:
     waits = _find_waits()
-    for step in _stack(frame):
+    for step in _walk_stack(frame):
         kind = waits.get(step.f_code)
         if kind == _JOIN:
             yield getattr(step.f_locals.get("self"), "ident", None)
@@ -215,7 +215,7 @@ def _find_work(frame: FrameType | None) -> Any:
     # The future of a pool's thread.
     item = getattr(sys.modules.get("concurrent.futures.thread"), "_WorkItem", None)
     run = getattr(getattr(item, "run", None), "__code__", None)
-    found = next((step for step in _stack(frame) if step.f_code is run), None)
+    found = next((step for step in _walk_stack(frame) if step.f_code is run), None)
     return getattr(found.f_locals.get("self"), "future", None) if found is not None else None
 
 

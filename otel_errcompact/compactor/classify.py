@@ -56,7 +56,7 @@ def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
         raw: The raw error.
         roots: The folders of the user's own code.
     """
-    found = _classify(raw, roots)
+    found = _classify_error(raw, roots)
     file = file_in_call(found.facts, raw.arguments) if raw.arguments else ""
     if not file:
         return found
@@ -64,7 +64,7 @@ def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
     return Classified(facts=facts, key=dedup_key(facts, found.template), template=found.template)
 
 
-def _classify(raw: RawError, roots: CodeRoots) -> Classified:
+def _classify_error(raw: RawError, roots: CodeRoots) -> Classified:
     if raw.exception is not None:
         return _classify_chain(read_chain(raw.exception, raw.messages, roots), roots.configured)
     if cause := cause_of_call(raw.text, raw.tool, raw.arguments):

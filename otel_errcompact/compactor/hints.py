@@ -25,9 +25,9 @@ def hint_for(facts: Facts, *, may_retry: bool = True) -> str:
 def find_hint(facts: Facts, *, may_retry: bool = True) -> tuple[str, str]:
     """Return the same advice, and the words that it is for."""
     text = f"{facts.type}: {_cause_of_program(facts)[:_MAX_CAUSE]}"
-    if not has_any(text, _clues()):
+    if not has_any(text, _list_clues()):
         return "", ""
-    pattern, numbers = _joined()
+    pattern, numbers = _join_signs()
     found = {numbers[(sign.lastindex or 0) - 1]: sign[0] for sign in pattern.finditer(text)}
     # The words of a server outweigh a general rule, which may contradict them.
     for number in sorted(found):
@@ -41,12 +41,12 @@ def _cause_of_program(facts: Facts) -> str:
     # Assertions and reports of tests quote other failures, to which no hint of theirs applies.
     if ASSERTION.search(facts.type):
         return ""
-    is_of_test = facts.type in _OWN_WORDS and facts.format in _runners()
+    is_of_test = facts.type in _OWN_WORDS and facts.format in _list_runners()
     return facts.cause.partition(": ")[0] if is_of_test else facts.cause
 
 
 @cache
-def _runners() -> frozenset[str]:
+def _list_runners() -> frozenset[str]:
     return frozenset(listing.name for listing in listings() if listing.passes)
 
 
@@ -63,7 +63,7 @@ def hints() -> tuple[Hint, ...]:
     return (*strong, *HINTS, *(hint for hint in of_formats if hint.is_weak))
 
 
-def _exit(status: str) -> tuple[str, ...]:
+def _build_exit_signs(status: str) -> tuple[str, ...]:
     """Return patterns for the common forms of an exit status."""
     return (rf"[Ee]xit[^0-9-]{{0,24}}{status}(?![0-9])", rf"code[^0-9-]{{0,3}}{status}(?![0-9])")
 
@@ -76,27 +76,27 @@ _ON_RETRYING: Final = lazy_pattern(r"\bretry|\bwait\b")
 HINTS: Final[tuple[Hint, ...]] = (
     Hint(
         "the program is not installed or not on PATH",
-        (*_exit("127"), "command not found"),
+        (*_build_exit_signs("127"), "command not found"),
         ("CalledProcessError", "Command 'jqq' returned non-zero exit status 127."),
     ),
     Hint(
         "the file exists but cannot be executed: check its mode and its first line",
-        _exit("126"),
+        _build_exit_signs("126"),
         ("exit code 126", "./run.sh: Permission denied"),
     ),
     Hint(
         "killed from outside, most likely for want of memory",
-        (*_exit("137"), *_exit("-9"), "SIGKILL"),
+        (*_build_exit_signs("137"), *_build_exit_signs("-9"), "SIGKILL"),
         ("exit code 137", "Killed"),
     ),
     Hint(
         "crashed in native code: look for the extension or the input that does it",
-        (*_exit("139"), *_exit("-11"), "SIGSEGV", "Segmentation fault"),
+        (*_build_exit_signs("139"), *_build_exit_signs("-11"), "SIGSEGV", "Segmentation fault"),
         ("exit code 139", "Segmentation fault (core dumped)"),
     ),
     Hint(
         "`timeout` stopped the command: give it more time or a smaller task",
-        _exit("124"),
+        _build_exit_signs("124"),
         ("exit code 124", "make test"),
     ),
     Hint(
@@ -169,13 +169,13 @@ HINTS: Final[tuple[Hint, ...]] = (
 
 
 @cache
-def _clues() -> tuple[str, ...]:
+def _list_clues() -> tuple[str, ...]:
     # Of the signs of another package no string is known that each of its texts holds.
     return ("",) if any(isinstance(listing, Format) and listing.hints for listing in listings()) else clues_of("hints")
 
 
 @cache
-def _joined() -> tuple[re.Pattern[str], tuple[int, ...]]:
+def _join_signs() -> tuple[re.Pattern[str], tuple[int, ...]]:
     """
     Return one pattern for all hints, and the hint of each group.
 

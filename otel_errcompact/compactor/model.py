@@ -120,8 +120,8 @@ class ModelExtractor:
         self._guard = guard or Guard()
         self._answers: OrderedDict[str, ModelAnswer | None] = OrderedDict()
         self._thread: Thread | None
-        self._reset()
-        reset_in_child(self._reset)
+        self._reset_questions()
+        reset_in_child(self._reset_questions)
 
     def refine(self, raw: RawError, found: Classified) -> Classified:
         """Return `found`, with the reader's type and cause if it has any."""
@@ -130,28 +130,28 @@ class ModelExtractor:
         body = read_text(raw.text, message=raw.message).body
         if body.count("\n") < MIN_LINES - 1:
             return found
-        parts = tuple(map(redact, _clip(body, self._characters)))
-        answer = self._answer(found.key, parts)
+        parts = tuple(map(redact, _clip_body(body, self._characters)))
+        answer = self._find_answer(found.key, parts)
         if answer is None:
             return found
         cause = redact(_find_quote(answer.cause, parts))
-        return _apply(found, answer.type, cause) if cause else found
+        return _apply_answer(found, answer.type, cause) if cause else found
 
-    def _answer(self, key: str, parts: tuple[str, ...]) -> ModelAnswer | None:
+    def _find_answer(self, key: str, parts: tuple[str, ...]) -> ModelAnswer | None:
         """Return the answer for a class, remembered or new, or nothing."""
         with self._lock:
             if key in self._answers:
                 self._answers.move_to_end(key)
                 return self._answers[key]
-        self._ask(key, parts)
+        self._ask_reader(key, parts)
         with self._lock:
             return self._answers.get(key)
 
-    def _ask(self, key: str, parts: tuple[str, ...]) -> None:
+    def _ask_reader(self, key: str, parts: tuple[str, ...]) -> None:
         failed: list[BaseException] = []
-        thread = Thread(target=self._read, args=(key, parts, failed), name="errcompact-model", daemon=True)
+        thread = Thread(target=self._read_answer, args=(key, parts, failed), name="errcompact-model", daemon=True)
         try:
-            if not self._start(thread, key):
+            if not self._start_question(thread, key):
                 return
         except RuntimeError as error:  # No more threads are to be had.
             failed.append(error)
@@ -167,7 +167,7 @@ class ModelExtractor:
             self._paused = self._pause
         self._guard.record_failure("model", failed[0], fatal=False)
 
-    def _start(self, thread: Thread, key: str) -> bool:
+    def _start_question(self, thread: Thread, key: str) -> bool:
         """Start a question, unless one is open or the reader pauses."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
@@ -177,25 +177,25 @@ class ModelExtractor:
                 return False
             thread.start()
             self._thread = thread
-            self._keep(key, None)  # Until the thread, which has to wait for the lock, knows better.
+            self._keep_answer(key, None)  # Until the thread, which has to wait for the lock, knows better.
             return True
 
-    def _read(self, key: str, parts: tuple[str, ...], failed: list[BaseException]) -> None:
+    def _read_answer(self, key: str, parts: tuple[str, ...], failed: list[BaseException]) -> None:
         """Ask the reader, verify its answer and remember it, in a thread."""
         try:
-            answer = _check(self._reader.read(CUT.join(parts)), parts)
+            answer = _check_answer(self._reader.read(CUT.join(parts)), parts)
         except BaseException as error:  # noqa: BLE001 - whatever a reader does, it does to this thread alone
             failed.append(error)
             return
         with self._lock:
-            self._keep(key, answer)
+            self._keep_answer(key, answer)
 
-    def _keep(self, key: str, answer: ModelAnswer | None) -> None:
+    def _keep_answer(self, key: str, answer: ModelAnswer | None) -> None:
         self._answers[key] = answer
         while len(self._answers) > self._remembered:
             self._answers.popitem(last=False)
 
-    def _reset(self) -> None:
+    def _reset_questions(self) -> None:
         """
         Start without a question in a child process.
 
@@ -207,7 +207,7 @@ class ModelExtractor:
         self._paused = 0
 
 
-def _clip(body: str, limit: int) -> tuple[str, ...]:
+def _clip_body(body: str, limit: int) -> tuple[str, ...]:
     """Return a text whole, or its head and tail if long."""
     if len(body) <= limit:
         return (body,)
@@ -215,7 +215,7 @@ def _clip(body: str, limit: int) -> tuple[str, ...]:
     return body[: limit - tail], body[len(body) - tail :]
 
 
-def _check(answer: object, parts: tuple[str, ...]) -> ModelAnswer | None:
+def _check_answer(answer: object, parts: tuple[str, ...]) -> ModelAnswer | None:
     """
     Return an answer with quoted cause and plausible type, or nothing.
 
@@ -249,7 +249,7 @@ def _find_quote(cause: str, parts: tuple[str, ...]) -> str:
     return next((line for line in candidates if line.isprintable() and mask(line) == template), "")
 
 
-def _apply(found: Classified, kind: str, cause: str) -> Classified:
+def _apply_answer(found: Classified, kind: str, cause: str) -> Classified:
     facts = found.facts
     others = (line for line in (facts.cause, *facts.details) if line not in cause)
     better = replace(facts, type=kind or facts.type, cause=cause, details=details(others), key_cause=facts.keyed_cause)

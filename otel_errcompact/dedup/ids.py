@@ -99,7 +99,7 @@ def mask_labelled(text: str) -> str:
         or "hipment" in low or "workflow" in low or "revis" in low or "taskrun" in low
         or "linerun" in low or "parcel" in low or "booking" in low
     ):  # fmt: skip
-        return _LABELLED.sub(_replace, text)
+        return _LABELLED.sub(_mask_match, text)
     return text
 
 
@@ -107,11 +107,11 @@ def find_labelled(text: str) -> Iterator[tuple[str, str]]:
     """Yield the same ids with their labels, each with its placeholder."""
     if mask_labelled(text) != text:
         for match in _LABELLED.finditer(text):
-            if (masked := _replace(match)) != match[0]:
+            if (masked := _mask_match(match)) != match[0]:
                 yield match[0], masked
 
 
-def _replace(match: re.Match[str]) -> str:
+def _mask_match(match: re.Match[str]) -> str:
     value = match["value"]
     kept = match[0][: match.start("value") - match.start()]
     if match["noun"] is not None and value.isdecimal():

@@ -28,7 +28,7 @@ def mask(text: str) -> str:
     parts: list[str] = []
     end = len(START)
     for match in find_forms(text):
-        parts += (text[end : match.start()], _replace(match))
+        parts += (text[end : match.start()], _mask_match(match))
         end = match.end()
     return "".join((*parts, text[end:]))
 
@@ -37,7 +37,7 @@ def find_masks(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield rule, text and placeholder of what the template masks."""
     yield from (("labelled_id", found, masked) for found, masked in find_labelled(text))
     for match in find_forms(START + mask_labelled(text)):
-        if match.lastgroup in _REPLACEMENTS and (masked := _replace(match)) != match[0]:
+        if match.lastgroup in _REPLACEMENTS and (masked := _mask_match(match)) != match[0]:
             yield match.lastgroup or "", match[0], masked
 
 
@@ -53,14 +53,14 @@ def values(text: str) -> list[str]:
         start = match.start()
         if text[start - 1 : start] == ":" or match.lastgroup not in _REPLACEMENTS:
             continue
-        token = _replace(match)
+        token = _mask_match(match)
         if _VALUE.search(token):
             label = _REPLACEMENTS[match.lastgroup][1]
             found[text[match.end(label) if label else start : match.end()]] = None
     return list(found)
 
 
-def _replace(match: re.Match[str]) -> str:
+def _mask_match(match: re.Match[str]) -> str:
     # A match of no rule is masked already.
     replacement, label = _REPLACEMENTS.get(match.lastgroup, (None, None))
     if replacement is None:

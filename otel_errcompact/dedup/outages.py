@@ -124,9 +124,9 @@ def leave_place(template: str) -> str:
     low = template.lower()
     for outage in OUTAGES:
         if has_any(low, outage.signs) and outage.level.search(template):
-            template = outage.place.sub(partial(_put, outage.left), template)
+            template = outage.place.sub(partial(_shorten_place, outage.left), template)
     return template
 
 
-def _put(left: str, found: re.Match[str]) -> str:
+def _shorten_place(left: str, found: re.Match[str]) -> str:
     return found[found.lastgroup or 0] + left

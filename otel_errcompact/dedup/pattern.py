@@ -104,12 +104,12 @@ def find_forms(text: str) -> Iterator[re.Match[str]]:
 
 def _make_group(*rules: str, start: Start, likely: str = "", before: str = "") -> Group:
     def join() -> str:
-        return f"{before}(?:{'|'.join(_write(_BY_NAME[rule]) for rule in rules)})"
+        return f"{before}(?:{'|'.join(_write_rule(_BY_NAME[rule]) for rule in rules)})"
 
     return Group(rules, start, lazy_pattern(join), lazy_pattern(likely) if likely else None)
 
 
-def _write(rule: MaskRule) -> str:
+def _write_rule(rule: MaskRule) -> str:
     # The empty group that names a rule stands behind its pattern: the engine skips an alternative by its first
     # character only where that is a character or a class, and groups in front would cost seven times as much.
     named = f"(?P<{rule.name}>)"

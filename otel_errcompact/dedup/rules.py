@@ -96,7 +96,7 @@ _REASON: Final = (
 )
 
 
-def _behind(*texts: str) -> str:
+def _build_lookbehind(*texts: str) -> str:
     return "(?:" + "|".join(f"(?<={text}.)" for text in texts) + ")"
 
 
@@ -522,7 +522,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         name="literal",
         pattern=(
             r"['\"](?:(?<=[a-z0]: .)"
-            + _behind(
+            + _build_lookbehind(
                 "base 10: ",
                 "to float: ",
                 "isoformat string: ",
@@ -537,7 +537,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
                 "data remains: ",
             )
             + r"|(?<=[a-z=] .)"
-            + _behind("Duplicate entry ", "parsing ", "time data ", "assert ", " == ", " != ")
+            + _build_lookbehind("Duplicate entry ", "parsing ", "time data ", "assert ", " == ", " != ")
             + rf"){_REST_OF_QUOTED}"
         ),
         placeholder="<value>",

@@ -76,7 +76,7 @@ def find_failure(text: str, programs: Sequence[str], arguments: str = "", *, any
     """
     tail = clean(text[-MAX_STACK:]).rstrip()
     readers = [program for program in programs if prints_what_others_say(program)]
-    if readers and tail.count("\n") < _MAX_REFUSED and _refuses(tail.split("\n"), readers, arguments):
+    if readers and tail.count("\n") < _MAX_REFUSED and _is_refusal(tail.split("\n"), readers, arguments):
         return OF_SHELL
     speaking = [program for program in programs if not prints_what_others_say(program)]
     if not tail or (programs and not speaking):
@@ -196,14 +196,14 @@ def _own_name(names: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"(?:/?\S{{0,100}}/)?(?:{own}): (?:{subject})?(?:{_REASON}\W{{0,3}}\Z|{_MISUSE})")
 
 
-def _refuses(lines: Sequence[str], programs: Sequence[str], arguments: str) -> bool:
+def _is_refusal(lines: Sequence[str], programs: Sequence[str], arguments: str) -> bool:
     # All that a program which prints what others say has to say of itself: of what it was asked for.
     named = _own_name(frozenset(word for program in programs for word in program.split(" ") if word))
     found = [named.match(line) for line in lines]
     if found[0] is not None and found[0]["subject"] is None:
         return True
-    return all(match is not None and _names(arguments, match["subject"]) for match in found)
+    return all(match is not None and _names_subject(arguments, match["subject"]) for match in found)
 
 
-def _names(arguments: str, subject: str | None) -> bool:
+def _names_subject(arguments: str, subject: str | None) -> bool:
     return subject is not None and re.search(rf"(?<!\w){re.escape(subject)}(?!\w)", arguments) is not None

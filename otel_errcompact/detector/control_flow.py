@@ -45,7 +45,7 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
     Interrupts, requests for approval, retries that the model asked for, cancellation and `extra` classes do; an
     exception group does where all its exceptions do.
     """
-    children = _children(exception)
+    children = _list_children(exception)
     if not children:
         if mark_of(exception, _UNFIT_REPLY) is not None:
             return True
@@ -54,14 +54,14 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
     while open_ and looked_at < _MAX_CHILDREN:
         looked_at += 1
         current = open_.pop()
-        children = _children(current)
+        children = _list_children(current)
         if not children and not _is_steering(current, extra):
             return False
         open_.extend(children)
     return True
 
 
-def _children(exception: BaseException) -> Sequence[BaseException]:
+def _list_children(exception: BaseException) -> Sequence[BaseException]:
     if not qualname_of(type(exception)).endswith("ExceptionGroup"):
         return ()
     children = attribute_of(exception, "exceptions", ())
@@ -71,13 +71,13 @@ def _children(exception: BaseException) -> Sequence[BaseException]:
 def _is_steering(exception: BaseException, extra: frozenset[str]) -> bool:
     kind = type(exception)
     try:
-        return _steers(kind, extra)  # type: ignore[arg-type] # mypy does not see that a class has a hash
+        return _steers_control_flow(kind, extra)  # type: ignore[arg-type] # mypy does not see that a class has a hash
     except Exception:  # noqa: BLE001 - unless its metaclass refuses
-        return _steers.__wrapped__(kind, extra)
+        return _steers_control_flow.__wrapped__(kind, extra)
 
 
 @lru_cache(maxsize=256)
-def _steers(kind: type[BaseException], extra: frozenset[str]) -> bool:
+def _steers_control_flow(kind: type[BaseException], extra: frozenset[str]) -> bool:
     if not issubclass(kind, Exception) or issubclass(kind, ControlFlow):
         return True
     names = {qualname_of(base).rpartition(".")[2] for base in bases_of(kind)}

@@ -315,22 +315,22 @@ def read_error_value(text: str) -> str:
     """Return what kind of error value an answer is, or nothing."""
     if len(text) > MAX_ANSWER:
         return ""
-    return _read((text.replace("\r\n", "\n") if "\r" in text[:_HEAD] else text).strip(), 0)
+    return _read_answer((text.replace("\r\n", "\n") if "\r" in text[:_HEAD] else text).strip(), 0)
 
 
-def _read(text: str, depth: int) -> str:
+def _read_answer(text: str, depth: int) -> str:
     ends = text[:1] + text[-1:]
-    answer = _load(text) if ends in ("{}", "[]", '""') else None
+    answer = _parse_answer(text) if ends in ("{}", "[]", '""') else None
     if answer is not None:
-        inner = answer if isinstance(answer, str) else _unwrap(answer)
+        inner = answer if isinstance(answer, str) else _unwrap_text(answer)
         if inner:
-            return _read(inner.strip(), depth + 1) if depth < _MAX_DEPTH else ""
+            return _read_answer(inner.strip(), depth + 1) if depth < _MAX_DEPTH else ""
         is_error = isinstance(answer, dict) and _is_error_object(cast("dict[str, Any]", answer))
         return "an error object" if is_error else ""
     return (_read_markup(text) if ends[:1] == "<" else "") or _read_text(text)
 
 
-def _load(text: str) -> object:
+def _parse_answer(text: str) -> object:
     is_literal = text.startswith(("{'", "[{'"))
     if is_literal and len(text) > _MAX_LITERAL:
         return None
@@ -344,7 +344,7 @@ def _load(text: str) -> object:
         return None
 
 
-def _unwrap(answer: object) -> str:
+def _unwrap_text(answer: object) -> str:
     # Return the only text of an answer in the parts that protocols send: `[{"type": "text", "text": "Error: no"}]`.
     if isinstance(answer, dict):
         fields = cast("dict[str, object]", answer)

@@ -240,7 +240,9 @@ def _find_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ..
 
 def _find_wrong_call(tool: str, cause: str) -> str:
     found = _CALLED_WRONG.match(cause)
-    is_its = found and tool and _normalise(found["function"].rpartition(".")[2]) == _normalise(_bare_name(tool))
+    is_its = (
+        found and tool and _normalise_name(found["function"].rpartition(".")[2]) == _normalise_name(_bare_name(tool))
+    )
     return _words_in(found) if is_its else ""
 
 
@@ -252,8 +254,8 @@ def _is_input_of(tool: str, model: str) -> bool:
         return True
     if not name:
         return False
-    plain = _normalise(model)
-    return model == name or (_SUFFIX_OF_INPUT.sub("", plain) == _normalise(name) != plain)
+    plain = _normalise_name(model)
+    return model == name or (_SUFFIX_OF_INPUT.sub("", plain) == _normalise_name(name) != plain)
 
 
 def _bare_name(tool: str) -> str:
@@ -261,5 +263,5 @@ def _bare_name(tool: str) -> str:
     return re.split(r"__|[.:/]", tool)[-1]
 
 
-def _normalise(name: str) -> str:
+def _normalise_name(name: str) -> str:
     return _NO_LETTERS.sub("", name.lower())

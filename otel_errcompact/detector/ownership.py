@@ -15,11 +15,11 @@ def owns_statement(name: str, stated: str) -> bool:
 
     Where it was declared, or the whole answer is one error value, any format is.
     """
-    return stated in ("", name) or stated not in _names()
+    return stated in ("", name) or stated not in _list_names()
 
 
 @cache
-def _names() -> frozenset[str]:
+def _list_names() -> frozenset[str]:
     return frozenset(listing.name for listing in listings())
 
 

@@ -131,7 +131,7 @@ def classify_result(
 
 
 def _classify_unflagged(text: str, head: str, call: Call, *, says_success: bool) -> ResultVerdict:
-    if not says_success and _refuses(text, call):
+    if not says_success and _is_refusal(text, call):
         return ResultVerdict(outcome="failure", reason="the tool's own refusal")
     stated = _find_statement(text, head, call, says_success=says_success)
     return ResultVerdict(outcome="failure", stated=stated, reason=f"stated by {stated}") if stated else _SUCCESS
@@ -157,9 +157,9 @@ def _find_closing(text: str, call: Call, *, says_success: bool) -> str:
     return find_failure(text, programs, call.arguments, any_program=not call.knows_command)
 
 
-def _refuses(text: str, call: Call) -> bool:
+def _is_refusal(text: str, call: Call) -> bool:
     # The words of a harness, or of its tool, that refuse a call: it has no other channel.
-    harness = _harness()
+    harness = _find_harness()
     if not has_any(text[:_OPENING], harness.openings):
         return False
     found = load(harness).read(Text(body=(text[:_HEAD] if call.is_command else text).strip()))
@@ -167,7 +167,7 @@ def _refuses(text: str, call: Call) -> bool:
 
 
 @cache
-def _harness() -> Listing:
+def _find_harness() -> Listing:
     return next(listing for listing in listings() if listing.name == "harness")
 
 

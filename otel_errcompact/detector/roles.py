@@ -102,7 +102,7 @@ class Call:
     def names_argument(self, text: str) -> bool:
         """Tell whether a first line names a value of the arguments."""
         first = text.split("\n", 1)[0]
-        return any(value in first for value in _values(self.arguments))
+        return any(value in first for value in _list_values(self.arguments))
 
 
 @lru_cache(maxsize=1_024)
@@ -116,16 +116,16 @@ def list_invocations(tool: str, arguments: str) -> tuple[Invocation, ...]:
     """Return the programs that a call runs, here and elsewhere."""
     if not runs_commands(tool, arguments):
         return ()
-    list_all = _remember if len(arguments) <= _MAX_REMEMBERED else _remember.__wrapped__
+    list_all = _remember_invocations if len(arguments) <= _MAX_REMEMBERED else _remember_invocations.__wrapped__
     return list_all(tool, arguments)
 
 
 @lru_cache(maxsize=256)
-def _remember(tool: str, arguments: str) -> tuple[Invocation, ...]:
-    return tuple(_invocations(tool, arguments))
+def _remember_invocations(tool: str, arguments: str) -> tuple[Invocation, ...]:
+    return tuple(_find_invocations(tool, arguments))
 
 
-def _invocations(tool: str, arguments: str) -> Iterator[Invocation]:
+def _find_invocations(tool: str, arguments: str) -> Iterator[Invocation]:
     for number, run in enumerate(invocations_of(tool, arguments)):
         if number >= _MAX_COMMANDS:
             return
@@ -144,7 +144,7 @@ def kind_by_name(tool: str) -> Kind:
     return "running" if words & _RUNNING_WORDS or not tool else "other"
 
 
-def _values(arguments: str) -> Iterator[str]:
+def _list_values(arguments: str) -> Iterator[str]:
     # Yield the short texts among a call's arguments, paths also by their last part.
     try:
         parsed = json.loads(arguments) if arguments[:1] == "{" else arguments.split()

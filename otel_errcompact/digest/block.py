@@ -58,10 +58,10 @@ def render_block(
     kept = {index: lines for index, lines in enumerate(classes) if live[index].key == escalated}
     for index, lines in enumerate(classes):
         trial = {**kept, index: lines}
-        if count_tokens("\n".join(_frame(trial, marks, len(classes)))) > options.block_tokens:
+        if count_tokens("\n".join(_frame_lines(trial, marks, len(classes)))) > options.block_tokens:
             break
         kept = trial
-    return shorten_lines(options.block_tokens, count_tokens, _frame(kept or {0: classes[0]}, marks, len(classes)))
+    return shorten_lines(options.block_tokens, count_tokens, _frame_lines(kept or {0: classes[0]}, marks, len(classes)))
 
 
 def _render_guidance(guidance: str, options: DigestOptions) -> str:
@@ -69,7 +69,7 @@ def _render_guidance(guidance: str, options: DigestOptions) -> str:
     return f"OPERATOR: {one_line(guidance, options.line_characters)}" if guidance else ""
 
 
-def _frame(kept: dict[int, list[str]], marks: list[str], total: int) -> list[str]:
+def _frame_lines(kept: dict[int, list[str]], marks: list[str], total: int) -> list[str]:
     body = [line for _, lines in sorted(kept.items()) for line in lines]
     cut = [f"{CUT} {total - len(kept)} more of {total}"] if len(kept) < total else []
     return [OPENING, *body, *cut, *marks, CLOSING]

@@ -78,7 +78,7 @@ class _Page(NamedTuple):
         evidence = [Evidence(f"  | {line}", weight) for line, weight in self.evidence]
         kept = fit_lines(budget, room, count_tokens, fixed, details, evidence)
         cut += len(details) + len(evidence) - len(kept)
-        kept = _order(kept, raw.text)
+        kept = _order_lines(kept, raw.text)
         more = [f"  {CUT} {cut} more line{'s' if cut > 1 else ''}{self.way_back}"] if cut else []
         text = "\n".join((self.head, *kept, *more, *self.tail))
         if count_tokens(text) > limit:
@@ -98,7 +98,7 @@ def _add_place(evidence: Sequence[Evidence], lines: Sequence[str], raw: RawError
     return (*evidence, Evidence(one_line(placed, _LONGEST_PLACED), _HEAVIEST)) if placed else evidence
 
 
-def _order(lines: list[str], raw: str) -> list[str]:
+def _order_lines(lines: list[str], raw: str) -> list[str]:
     # What stands in the raw text stands in its order here; what was written anew stays behind what it followed.
     at: dict[str, int] = {}
     for number, line in enumerate(clean(raw).split("\n")):
@@ -235,11 +235,11 @@ def _render_in_order(
     if options.way_back:
         limit = options.unread_tokens * (2 if chooses_lines(raw.tool, raw.arguments) else 1)
         text = fit_in_order(text, limit, count_tokens, options.way_back.replace("{key}", error_class.short))
-    return _mark(text, raw, error_class, shown, situation)
+    return _mark_text(text, raw, error_class, shown, situation)
 
 
 def _render_raw(raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
-    return _mark(write_whole(raw.text), raw, error_class, shown, situation)
+    return _mark_text(write_whole(raw.text), raw, error_class, shown, situation)
 
 
 def write_whole(text: str) -> str:
@@ -248,7 +248,7 @@ def write_whole(text: str) -> str:
     return quoted_lines(redact(resolve_redraws(mark_changes(text))))
 
 
-def _mark(text: str, raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
+def _mark_text(text: str, raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
     news, shown = find_news(error_class.key, error_class.facts, shown)
     shown = shown.set_class(error_class.key, shown.of(error_class.key).show(error_class.facts))
     if error_class.count > 1:

@@ -51,20 +51,20 @@ def fit_in_order(text: str, limit: int, count_tokens: TokenCounter, way_back: st
         count_tokens: How tokens are counted.
         way_back: How the reader gets the whole text; it stands where lines were cut.
     """
-    lines = list(_fold(text.split("\n")))
+    lines = list(_fold_repeats(text.split("\n")))
     costs = [count_tokens(line) + 1 for line in lines]
     if sum(costs) <= limit:
         return "\n".join(lines)
     stated = _find_stated(lines, costs, limit // _SHARE_OF_STATEMENTS)
     room = limit - sum(costs[number] for number in stated)
-    kept = stated | _take(range(len(lines)), costs, room // _HEAD)
-    kept |= _take(range(len(lines) - 1, -1, -1), costs, room - room // _HEAD)
+    kept = stated | _take_lines(range(len(lines)), costs, room // _HEAD)
+    kept |= _take_lines(range(len(lines) - 1, -1, -1), costs, room - room // _HEAD)
     if not kept:
         return _cut_line("\n".join(lines), limit, count_tokens, way_back)
     return "\n".join(_with_marks(lines, kept, way_back))
 
 
-def _fold(lines: Sequence[str]) -> Iterator[str]:
+def _fold_repeats(lines: Sequence[str]) -> Iterator[str]:
     for line, group in groupby(lines):
         count = sum(1 for _ in group)
         yield line
@@ -76,7 +76,7 @@ def _fold(lines: Sequence[str]) -> Iterator[str]:
 
 def _find_stated(lines: Sequence[str], costs: Sequence[int], room: int) -> set[int]:
     found: set[int] = set()
-    stated = (number for number, line in enumerate(lines) if _states(line))
+    stated = (number for number, line in enumerate(lines) if _is_statement(line))
     for number, _ in zip(stated, range(_MAX_STATEMENTS), strict=False):
         around = set(range(max(0, number - _BESIDE), min(len(lines), number + _BESIDE + 1))) - found
         room -= sum(costs[each] for each in around)
@@ -86,14 +86,14 @@ def _find_stated(lines: Sequence[str], costs: Sequence[int], room: int) -> set[i
     return found
 
 
-def _states(line: str) -> bool:
+def _is_statement(line: str) -> bool:
     line = line.strip()
     if not line or len(line) > _MAX_STATED:
         return False
     return shell_statement(line) is not None or statement_of(line) is not None
 
 
-def _take(numbers: range, costs: Sequence[int], room: int) -> set[int]:
+def _take_lines(numbers: range, costs: Sequence[int], room: int) -> set[int]:
     spent = accumulate(costs[number] for number in numbers)
     return set(numbers[: sum(1 for _ in takewhile(room.__ge__, spent))])
 

@@ -74,7 +74,7 @@ def tiktoken_counter(encoding: str = ENCODING) -> TokenCounter:
         MissingExtraError: tiktoken is not installed.
         ConfigurationError: tiktoken knows no encoding of that name.
     """
-    counter, problem = _load(encoding)
+    counter, problem = _load_counter(encoding)
     if counter is None:
         warn(
             f"tokens are estimated, since tiktoken cannot load {encoding!r} ({problem}); fetch it once where there is "
@@ -88,13 +88,13 @@ def tiktoken_counter(encoding: str = ENCODING) -> TokenCounter:
 def default_counter() -> TokenCounter:
     """Return tiktoken's counter if it can load its encoding, else the estimator."""
     try:
-        counter, _ = _load(ENCODING)
+        counter, _ = _load_counter(ENCODING)
     except MissingExtraError:
         return estimate_mixed_tokens
     return counter or estimate_mixed_tokens
 
 
-def _load(encoding: str) -> tuple[TokenCounter | None, str]:
+def _load_counter(encoding: str) -> tuple[TokenCounter | None, str]:
     """Return the counter, or what kept tiktoken from loading the encoding."""
     try:
         tiktoken: Any = import_module("tiktoken")

@@ -86,13 +86,13 @@ def write_notice(situation: Situation) -> str:
     decision = situation.decision
     if decision.level == "escalate":
         counted = _COUNTED[decision.threshold].format(count=decision.count)
-        return f"{counted}ESCALATED at {decision.limit}{_consequence(situation)}"
+        return f"{counted}ESCALATED at {decision.limit}{_write_consequence(situation)}"
     if decision.level != "notice":
         if situation.unknown:
             # Of what is said only at the second failure a payment has been made twice.
             return "it may have taken effect: check before you try again"
-        return _advice(situation) if situation.wait else ""
-    advice = _advice(situation)
+        return _write_advice(situation) if situation.wait else ""
+    advice = _write_advice(situation)
     if situation.repeats > 1:
         stop = f", at {situation.loop_halt} the run is stopped" if situation.loop_halt else ""
         how = "failed or were refused" if 0 < situation.executed < situation.repeats else "failed"
@@ -101,7 +101,7 @@ def write_notice(situation: Situation) -> str:
     return f"escalates at {decision.limit}: {advice}" if left == 1 else advice
 
 
-def _advice(situation: Situation) -> str:
+def _write_advice(situation: Situation) -> str:
     wait = f"wait {situation.wait}" if situation.wait else "wait"
     if situation.unknown:
         return f"{wait} and check whether it took effect before you try again"
@@ -110,13 +110,13 @@ def _advice(situation: Situation) -> str:
     return "nothing was executed, change the input" if situation.rejected else "try something else"
 
 
-def _consequence(situation: Situation) -> str:
+def _write_consequence(situation: Situation) -> str:
     if situation.action is None:
         return ""  # what becomes of it stands in a line of its own once it is known
     if situation.action == "halt":
         return ": the run is stopped"
     # Of the failures of a whole run this one may be the first of its kind.
-    advice = "" if situation.decision.threshold == "total" else f"; {_advice(situation)}"
+    advice = "" if situation.decision.threshold == "total" else f"; {_write_advice(situation)}"
     return f": recorded for the operators{advice}"
 
 

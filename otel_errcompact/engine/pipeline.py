@@ -97,7 +97,7 @@ class Pipeline:
             found = classify(raw, self.roots)
             if self._model is not None:
                 found = self._model.refine(raw, found)
-        return found or _unclassified(raw)
+        return found or _build_unclassified(raw)
 
     def kind_of(self, raw: RawError, found: Classified) -> FailureKind:
         """
@@ -157,7 +157,7 @@ class Pipeline:
         )
 
 
-def _unclassified(raw: RawError) -> Classified:
+def _build_unclassified(raw: RawError) -> Classified:
     """Return a class by type and tool, after a fault of ours."""
     key = blake2b(f"unclassified\x1f{raw.type}\x1f{raw.tool}".encode("utf-8", "replace"), digest_size=8).hexdigest()
     facts = Facts(type=raw.type or "Error", cause="could not be classified", format="unclassified")

@@ -32,7 +32,7 @@ class PostponedCounts:
         self._is_held = is_held
         self._apply = apply
         self._waiting: deque[Event] = deque()
-        reset_in_child(self._forget)
+        reset_in_child(self._forget_counts)
 
     def add(self, event: Event) -> None:
         """Count an event once its run is whole again."""
@@ -50,5 +50,5 @@ class PostponedCounts:
                 return
             self._apply(event)
 
-    def _forget(self) -> None:
+    def _forget_counts(self) -> None:
         self._waiting.clear()

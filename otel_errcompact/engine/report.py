@@ -91,17 +91,17 @@ class RunReport(FrozenModel, checks=False):
     def to_markdown(self) -> str:
         """Return the report as a Markdown document."""
         head = [
-            f"# Run {_escape(self.run_id)}: {self.result}",
+            f"# Run {_escape_text(self.run_id)}: {self.result}",
             "",
-            self._sum(),
+            self._write_summary(),
         ]
         if self.forgotten_classes:
             head.append(f"{self.forgotten_classes} more classes were forgotten to bound memory.")
         return "\n".join([*head, *self._class_table(), *self._list_ends(), *self._escalation_list()]) + "\n"
 
-    def _sum(self) -> str:
-        failures = _pluralise(self.occurrences, "failure", "failures")
-        failed = f"{failures} in {_pluralise(len(self.classes), 'class', 'classes')}"
+    def _write_summary(self) -> str:
+        failures = _pluralise_noun(self.occurrences, "failure", "failures")
+        failed = f"{failures} in {_pluralise_noun(len(self.classes), 'class', 'classes')}"
         if self.result == "unknown":
             return f"{failed}. Raw errors {self.raw_tokens} tokens."
         handled = f", {self.handled} handled (inside calls that succeeded in the end)" if self.handled else ""
@@ -117,22 +117,22 @@ class RunReport(FrozenModel, checks=False):
         if not self.classes:
             return []
         rows = [
-            f"| {found.status} | {_escape(found.tool)} | {_escape(_describe(found))} | {found.count} | "
-            f"{_escape(found.hint)} | `{found.key}` |"
+            f"| {found.status} | {_escape_text(found.tool)} | {_escape_text(_describe_class(found))} | {found.count} | "
+            f"{_escape_text(found.hint)} | `{found.key}` |"
             for found in self.classes
         ]
         return ["", "| status | tool | error | count | hint | class |", "|---|---|---|---|---|---|", *rows]
 
     def _list_ends(self) -> list[str]:
-        rows = [f"- `{found.key}`: {_escape(found.ended)}" for found in self.classes if found.ended]
+        rows = [f"- `{found.key}`: {_escape_text(found.ended)}" for found in self.classes if found.ended]
         return ["", "## How they ended", "", *rows] if rows else []
 
     def _escalation_list(self) -> list[str]:
         if not self.escalations:
             return []
         rows = [
-            f"- {answered.action}: {_escape(answered.escalation.reached)}"
-            + (f" ({_escape(answered.message)})" if answered.message else "")
+            f"- {answered.action}: {_escape_text(answered.escalation.reached)}"
+            + (f" ({_escape_text(answered.message)})" if answered.message else "")
             for answered in self.escalations
         ]
         return ["", "## Escalations", "", *rows]
@@ -159,15 +159,15 @@ def report_class(error_class: ErrorClass) -> ClassReport:
     )
 
 
-def _pluralise(count: int, one: str, many: str) -> str:
+def _pluralise_noun(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _describe(found: ClassReport) -> str:
+def _describe_class(found: ClassReport) -> str:
     where = f" at {found.location}" if found.location else ""
     tally = f" ({found.tally})" if found.tally else ""
     return f"[{found.type}]{where}: {found.cause}{tally}"
 
 
-def _escape(text: str) -> str:
+def _escape_text(text: str) -> str:
     return one_line(text).replace("|", "\\|")

@@ -284,7 +284,7 @@ class RunState(FailureMemory):
         return RunReport(
             run_id=self.run_id,
             agent=self.agent,
-            result=self._result(),
+            result=self._find_result(),
             occurrences=self.history.total,
             handled=self.handled,
             repeats=self.repeats,
@@ -297,7 +297,7 @@ class RunState(FailureMemory):
             escalations=tuple(self.answered),
         )
 
-    def _result(self) -> Result:
+    def _find_result(self) -> Result:
         if self.failed:
             return "failed"
         if self.answer is not None:

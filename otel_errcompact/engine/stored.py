@@ -65,7 +65,7 @@ class RunCodec:
         settings = _mark_settings(state)
         if marks.get(SETTINGS) != settings:
             marks[SETTINGS] = settings
-            parts[SETTINGS] = _write({**_plain(state, _PLAIN_SETTINGS), **_dump_settings(state)})
+            parts[SETTINGS] = _write({**_read_fields(state, _PLAIN_SETTINGS), **_dump_settings(state)})
         counts = _write([*(getattr(state, name) for name in _NUMBERS), state.history.dump()])
         if marks.get(COUNTS) != counts:
             marks[COUNTS] = parts[COUNTS] = counts
@@ -119,7 +119,7 @@ class RunCodec:
 _write: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
-def _plain(value: object, names: Sequence[str]) -> dict[str, object]:
+def _read_fields(value: object, names: Sequence[str]) -> dict[str, object]:
     return {name: getattr(value, name) for name in names}
 
 
@@ -188,7 +188,7 @@ def _dump_escalation(escalation: Escalation | None) -> dict[str, object] | None:
     if escalation is None:
         return None
     span = escalation.span
-    dumped = _plain(escalation, tuple(Escalation.model_fields))
+    dumped = _read_fields(escalation, tuple(Escalation.model_fields))
     dumped["span"] = None if span is None else [span.trace_id, span.span_id, span.sampled]
     return dumped
 
@@ -205,7 +205,10 @@ def _load_escalation(read: dict[str, Any] | None) -> Escalation | None:
 def _dump_answered(answered: AnsweredEscalation | None) -> dict[str, object] | None:
     if answered is None:
         return None
-    return {**_plain(answered, ("action", "message", "tick")), "escalation": _dump_escalation(answered.escalation)}
+    return {
+        **_read_fields(answered, ("action", "message", "tick")),
+        "escalation": _dump_escalation(answered.escalation),
+    }
 
 
 def _load_answered(read: dict[str, Any] | None) -> AnsweredEscalation | None:
@@ -244,7 +247,7 @@ def _dump_classes(state: RunState, marks: dict[str, object], parts: dict[str, st
         written[key] = _mark_class(found)
         parts[CLASS + key] = _write(_dump_class(found))
         if mark is None or mark.facts is not found.facts:  # failures of one text share their facts
-            parts[FACTS + key] = _write({**_plain(found, _PLAIN_CLASS), "facts": _dump_facts(found.facts)})
+            parts[FACTS + key] = _write({**_read_fields(found, _PLAIN_CLASS), "facts": _dump_facts(found.facts)})
     if len(written) > len(state.history):
         for key in [key for key in written if state.history.get(key) is None]:
             del written[key]
@@ -258,7 +261,7 @@ def _dump_class(found: ErrorClass) -> dict[str, object]:
         for operation, streak in found.streaks.items()
     ]
     kind = [found.kind.transient, found.kind.rejected, found.kind.unknown]
-    return {**_plain(found, _COUNTS_OF_CLASS), "kind": kind, "streaks": streaks}
+    return {**_read_fields(found, _COUNTS_OF_CLASS), "kind": kind, "streaks": streaks}
 
 
 def _load_class(key: str, bodies: Mapping[str, str], known: ErrorClass | None) -> ErrorClass:
@@ -268,7 +271,7 @@ def _load_class(key: str, bodies: Mapping[str, str], known: ErrorClass | None) -
         read |= json.loads(body)
         read["facts"] = _load_facts(read["facts"])
     else:
-        read |= _plain(known, (*_PLAIN_CLASS, "facts"))
+        read |= _read_fields(known, (*_PLAIN_CLASS, "facts"))
     read["streaks"] = {
         Operation(name, tuple(targets), wide): Streak.load(streak) for name, targets, wide, streak in read["streaks"]
     }

@@ -40,7 +40,7 @@ def file_in_call(facts: Facts, arguments: str) -> str:
         parsed = json.loads(arguments)
     except (ValueError, RecursionError):
         return ""
-    fields = {_bare(name): value for name, value in cast("dict[str, object]", parsed).items()}
+    fields = {_simplify_name(name): value for name, value in cast("dict[str, object]", parsed).items()}
     if not _COMMANDS.isdisjoint(fields):
         return ""
     wanted = _FILES | _FOLDERS if _ABOUT_FOLDER.search(cause) else _FILES
@@ -50,5 +50,5 @@ def file_in_call(facts: Facts, arguments: str) -> str:
     return only if isinstance(only, str) and "://" not in only and _PATH.fullmatch(only) else ""
 
 
-def _bare(name: str) -> str:
+def _simplify_name(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")

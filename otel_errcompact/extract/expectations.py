@@ -71,17 +71,17 @@ def member_of(chain: Sequence[Failure], name: str, function: str) -> Member:
     lines = root.message.split("\n")
     if root.type.rpartition(".")[2] not in EXPECTATIONS or root.children or lines[0].startswith(_TIME_LIMIT):
         facts = facts_of(chain)
-        return _member(facts, name, dict.fromkeys((*_examples(lines[:_LOOK_AHEAD]), *facts.details)))
+        return _build_member(facts, name, dict.fromkeys((*_list_examples(lines[:_LOOK_AHEAD]), *facts.details)))
     source = root.own.source if root.own is not None else ""
     expectation = read_expectation(lines, source)
     facts = facts_of((*chain[:-1], root._replace(message=expectation.cause)))
-    member = _member(facts, name, (*expectation.details, *facts.details))
+    member = _build_member(facts, name, (*expectation.details, *facts.details))
     if facts.location.function not in ("", function):
         return member
     return member._replace(assertion=True, key=source or NO_SOURCE)
 
 
-def _member(facts: Facts, name: str, details: Iterable[str]) -> Member:
+def _build_member(facts: Facts, name: str, details: Iterable[str]) -> Member:
     return Member(facts.type, facts.cause, facts.location, name, tuple(details), facts.key_cause)
 
 
@@ -111,15 +111,15 @@ def read_expectation(lines: Sequence[str], source: str = "") -> Expectation:
     explained = next((line for line in rest if line.startswith("assert ")), "")
     if explained:
         cause = f"{cause}: {explained}"
-    where = _where(rest)
+    where = _find_origins(rest)
     if where and _NO_VALUES.search(cause):
         cause, where = f"{cause}, where {where}", ""
-    values = _values(cause, rest)
+    values = _complete_values(cause, rest)
     note = rest[-1].strip() if rest else ""
     if note.startswith(": "):
         cause, values = f"{cause} {note}", values and f"{values} {note}"
     shown = f"where {where}" if where and not _is_said(where, source) else ""
-    said = (shown, *(() if values else _changes(cause, rest)), *_examples(rest))
+    said = (shown, *(() if values else _list_changes(cause, rest)), *_list_examples(rest))
     return Expectation(values or cause, tuple(filter(None, said)))
 
 
@@ -140,17 +140,17 @@ def read_example(lines: Sequence[str]) -> str:
             parts[at] = [line[8:].strip()]
         elif line.startswith("    ") and line.strip():
             parts[at].append(line.strip())
-    example, expected, got = ("; ".join(_ends(parts.get(name, []))) for name in ("", "Expected", "Got"))
+    example, expected, got = ("; ".join(_keep_value_lines(parts.get(name, []))) for name in ("", "Expected", "Got"))
     outcome = f"expected {clip(expected, _MAX_VALUE)}, got" if expected else "raised"
     return f"{clip(example, MAX_DETAIL)}: {outcome} {clip(got, _MAX_VALUE)}"
 
 
-def _ends(lines: Sequence[str]) -> Sequence[str]:
+def _keep_value_lines(lines: Sequence[str]) -> Sequence[str]:
     # Return the lines of a value; of a traceback the last one.
     return lines[-1:] if lines and lines[0].startswith("Traceback ") else lines[:3]
 
 
-def _where(lines: Sequence[str]) -> str:
+def _find_origins(lines: Sequence[str]) -> str:
     # What the first value was computed from, and that of which it was computed, unless these are names of methods.
     told: list[str] = []
     for line in lines:
@@ -169,7 +169,7 @@ def _is_said(where: str, source: str) -> bool:
     return all(origin in source.replace('"', "'") for origin in origins)
 
 
-def _values(cause: str, lines: Sequence[str]) -> str:
+def _complete_values(cause: str, lines: Sequence[str]) -> str:
     # Return the cause with both values, where its first line leaves them out and further lines tell them.
     if _is_complete(cause):
         return ""
@@ -186,7 +186,7 @@ def _values(cause: str, lines: Sequence[str]) -> str:
     return "; ".join(telling[:MAX_DIFFERENCES])
 
 
-def _changes(cause: str, lines: Sequence[str]) -> Iterator[str]:
+def _list_changes(cause: str, lines: Sequence[str]) -> Iterator[str]:
     stripped = (line.strip() for line in lines)
     changed = [line for line in stripped if line.startswith(("- ", "+ ")) and not line.startswith(("+  ", "-  "))]
     if changed and not _is_complete(cause):
@@ -197,7 +197,7 @@ def _is_complete(cause: str) -> bool:
     return _COMPARISON.search(cause) is not None and _ELIDED.search(cause) is None
 
 
-def _examples(lines: Sequence[str]) -> Iterator[str]:
+def _list_examples(lines: Sequence[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
         if line.startswith(_EXAMPLE):
             following = lines[number + 1 : number + 20]

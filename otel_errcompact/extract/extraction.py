@@ -76,7 +76,7 @@ def look_into_output(facts: Facts, roots: tuple[str, ...]) -> Facts:
     if says_all(facts.cause):
         return _add_next(facts, inner)
     cause = "" if facts.cause[:_MIN_REPEATED] in said else f": {facts.cause}"
-    wrapper = f"raised as {facts.type}{_at(facts)}{cause}"
+    wrapper = f"raised as {facts.type}{_write_place(facts)}{cause}"
     return replace(
         inner,
         location=inner.location or facts.location,
@@ -91,9 +91,9 @@ def _add_next(facts: Facts, following: Facts) -> Facts:
     if following.type.startswith(_OUTCOME):
         return facts
     tally = f" ({following.tally})" if following.tally else ""
-    line = f"also {following.type}{_at(following)}: {following.cause}{tally}"
+    line = f"also {following.type}{_write_place(following)}: {following.cause}{tally}"
     return replace(facts, details=details((*facts.details, line), len(facts.details) + 1))
 
 
-def _at(facts: Facts) -> str:
+def _write_place(facts: Facts) -> str:
     return f" at {facts.location}" if facts.location else ""

@@ -82,7 +82,7 @@ def add_following(facts: Facts, lines: Sequence[str], *, any_text: bool = False)
     at = next((number for number, line in enumerate(lines) if line.rstrip().endswith(heading)), len(lines))
     if heading.endswith(":"):
         return _add_announced(facts, heading, lines, at)
-    said = _informative(lines, at, facts.keyed_cause, any_text=any_text)[:_MAX_TAKEN]
+    said = _find_informative(lines, at, facts.keyed_cause, any_text=any_text)[:_MAX_TAKEN]
     if not said:
         return facts
     cause = f"{facts.cause.rstrip('.')}: {said[0]}"
@@ -101,13 +101,13 @@ def _add_announced(facts: Facts, heading: str, lines: Sequence[str], at: int) ->
     return replace(facts, cause=cause, details=details, key_cause=f"{facts.keyed_cause} {said[0]}")
 
 
-def _informative(lines: Sequence[str], at: int, known: str, *, any_text: bool) -> list[str]:
+def _find_informative(lines: Sequence[str], at: int, known: str, *, any_text: bool) -> list[str]:
     # Below the cause first, then above it; of an object and of the log of a call only what gives a reason.
     below = lines[at + 1 : at + 1 + _MAX_LOOKED_AT]
     below = below if any_text else [*takewhile(str.strip, below)]
     above = [*takewhile(_is_before_stack, lines[max(at - _MAX_LOOKED_AT, 0) : at])]
     reasons = [found["said"] or found["waiting"] for found in map(_REASON.search, below) if found is not None]
-    behind, before = [*_content(below)], [*_content(above)]
+    behind, before = [*_list_content(below)], [*_list_content(above)]
     telling = [said for said in (*behind, *before) if kind_of(said) is Kind.TELLING]
     found = [*dict.fromkeys((*reasons, *telling))]
     beside = [] if found or not any_text else [*reversed(before), *behind]
@@ -118,7 +118,7 @@ def _is_before_stack(line: str) -> bool:
     return not line.lstrip(" |+-").removeprefix("Exception Group ").startswith("Traceback (")
 
 
-def _content(lines: Sequence[str]) -> Iterator[str]:
+def _list_content(lines: Sequence[str]) -> Iterator[str]:
     before = ""
     for line in lines:
         is_source = _FRAME.match(before) is not None

@@ -46,15 +46,15 @@ def find(wanted: re.Pattern[str], lines: Iterable[str], begins: str = "") -> Fou
 
     The form is not even compiled where no line has the beginning that is given.
     """
-    return next(_iterate(wanted, lines, begins), None)
+    return next(_iterate_matches(wanted, lines, begins), None)
 
 
 def find_all(wanted: re.Pattern[str], lines: Iterable[str], begins: str = "") -> list[Found]:
     """Return all matches of a form in lines."""
-    return list(_iterate(wanted, lines, begins))
+    return list(_iterate_matches(wanted, lines, begins))
 
 
-def _iterate(wanted: re.Pattern[str], lines: Iterable[str], begins: str) -> Iterator[Found]:
+def _iterate_matches(wanted: re.Pattern[str], lines: Iterable[str], begins: str) -> Iterator[Found]:
     if begins:
         lines = [line for line in lines if line.startswith(begins)]
     return filter(None, map(wanted.match, lines)) if lines else iter(())

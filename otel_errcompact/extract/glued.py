@@ -47,12 +47,12 @@ def facts_of_parts(text: Text) -> Facts | None:
     if 0 < len(warned) < len(failed):
         failed = [each for each in failed if each not in warned]
         warnings = tuple(_write_warning(part, facts) for part, facts in warned[:_MAX_WARNINGS])
-        facts = _join(failed)
+        facts = _join_failures(failed)
         return replace(facts, details=(*facts.details, *warnings))
-    return _join(failed)
+    return _join_failures(failed)
 
 
-def _join(failed: Sequence[tuple[Part, Facts]]) -> Facts:
+def _join_failures(failed: Sequence[tuple[Part, Facts]]) -> Facts:
     if len(failed) == 1:
         part, facts = failed[0]
         return replace(facts, details=(*facts.details, *([f"in {part.name}"] if part.name else [])))

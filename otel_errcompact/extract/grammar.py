@@ -72,7 +72,7 @@ class Rules:
             for rule in self._rules:
                 found = rule.form.match(line)
                 if found is not None:
-                    return _state(rule, found)
+                    return _build_member(rule, found)
         return None
 
     def read_all(self, lines: Iterable[str]) -> Members:
@@ -98,10 +98,10 @@ class Rules:
 
     @lazy
     def _rules(self) -> list[Rule]:
-        return [_parse(rule) for rule in self._table.strip("\n").replace("\n ", "\t").split("\n")]
+        return [_parse_rule(rule) for rule in self._table.strip("\n").replace("\n ", "\t").split("\n")]
 
 
-def _parse(rule: str) -> Rule:
+def _parse_rule(rule: str) -> Rule:
     head, *below = rule.split("\t")
     kind, _, begin = head.partition("  ")
     more = [line.strip() for line in below]
@@ -110,7 +110,7 @@ def _parse(rule: str) -> Rule:
     return Rule(kind, pattern, form(pattern), message, tuple(line[2:] for line in more if line[0] == ">"))
 
 
-def _state(rule: Rule, found: Found) -> Member:
+def _build_member(rule: Rule, found: Found) -> Member:
     groups = found.groupdict("")
     lines = (line for line in rule.details if all(groups[name] for name in PLACEHOLDER.findall(line)))
     return Member(

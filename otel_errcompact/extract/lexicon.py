@@ -175,19 +175,19 @@ class Words:
         self._pattern = lazy_pattern(lambda: at + join_words(forms_of(sense)))
 
     @lazy
-    def _clues(self) -> tuple[str, ...]:
+    def _clues_of_sense(self) -> tuple[str, ...]:
         return clues_of(self._sense.name)
 
     def find(self, lowered: str) -> str:
         """Return the first words of this sense."""
         # A text without a string of theirs costs no pattern.
-        found = self._pattern.search(lowered) if has_any(lowered, self._clues) else None
+        found = self._pattern.search(lowered) if has_any(lowered, self._clues_of_sense) else None
         return found[0].strip() if found is not None else ""
 
 
 def forms_of(sense: Sense) -> tuple[str, ...]:
     """Return the forms of one sense."""
-    return tuple([form for senses, forms in _rows() if sense.name.lower() in senses for form in forms])
+    return tuple([form for senses, forms in _read_rows() if sense.name.lower() in senses for form in forms])
 
 
 def clues_of(name: str) -> tuple[str, ...]:
@@ -197,7 +197,7 @@ def clues_of(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _rows() -> Sequence[tuple[Sequence[str], Sequence[str]]]:
+def _read_rows() -> Sequence[tuple[Sequence[str], Sequence[str]]]:
     rows = (row.partition("  ") for row in _TABLE.replace(_MARGIN, "").strip().split("\n"))
     return [(senses.split(), forms.strip().split("  ")) for senses, _, forms in rows]
 

@@ -141,13 +141,13 @@ def facts_of_members(
         type=head.first.type,
         cause=clip(head.first.cause),
         location=head.location,
-        details=details((*_around(head), *_others(head, causes[1:]), *more, *missing)),
+        details=details((*_describe_head(head), *_list_other_causes(head, causes[1:]), *more, *missing)),
         # A cause that stands in several files is signed by what its places share, so that their order is no part.
-        key_cause=" + ".join(sorted({_sign(cause) for cause in causes})) if is_set else head.first.keyed_cause,
+        key_cause=" + ".join(sorted({_sign_cause(cause) for cause in causes})) if is_set else head.first.keyed_cause,
         key_is_whole=is_set,
         members=len(members) + left,
         unread=left if is_cut and len(members) < MAX_MEMBERS else 0,
-        tally=_tally(shown, len(members) + left, unit),
+        tally=_write_tally(shown, len(members) + left, unit),
         names=tuple(dict.fromkeys(clip(each.name, _LONGEST_NAME) for each in members[:MAX_NAMED] if each.name)),
     )
 
@@ -161,7 +161,7 @@ def _causes_of(members: Iterable[Member]) -> list[_Cause]:
         words = (member.type, member.cause)
         cause = None if member.assertion else by_words.get(words)
         if cause is None:
-            signature = _signature(member, templates)
+            signature = _sign_member(member, templates)
             cause = causes.setdefault(signature, _Cause(signature=signature, members=[]))
             if not member.assertion:
                 by_words[words] = cause
@@ -169,13 +169,13 @@ def _causes_of(members: Iterable[Member]) -> list[_Cause]:
     return list(causes.values())
 
 
-def _sign(cause: _Cause) -> str:
+def _sign_cause(cause: _Cause) -> str:
     if len(cause.members) == 1 or cause.first.assertion:
         return cause.signature
-    return _signature(cause.first._replace(location=cause.location), {})
+    return _sign_member(cause.first._replace(location=cause.location), {})
 
 
-def _signature(member: Member, templates: dict[str, str]) -> str:
+def _sign_member(member: Member, templates: dict[str, str]) -> str:
     said = member.keyed_cause
     template = templates.get(said)
     if template is None:
@@ -184,19 +184,19 @@ def _signature(member: Member, templates: dict[str, str]) -> str:
     return signature_of(member.type, member.location, template)
 
 
-def _tally(shown: int, total: int, unit: str) -> str:
+def _write_tally(shown: int, total: int, unit: str) -> str:
     if total == 1:
         return ""
     return f"{total} {unit}s" if shown == total else f"{shown} of {total} {unit}s"
 
 
-def _around(head: _Cause) -> Iterator[str]:
-    yield from _wrap(_names_of(head))
-    yield from _variants(head)
+def _describe_head(head: _Cause) -> Iterator[str]:
+    yield from _wrap_names(_names_of(head))
+    yield from _list_variants(head)
     yield from head.first.details[:_DETAILS_OF_FIRST]
 
 
-def _variants(head: _Cause) -> Iterator[str]:
+def _list_variants(head: _Cause) -> Iterator[str]:
     # Yield the expectations of one cause that are worded otherwise than the first, each with its name.
     differing = [member for member in head.members if member.assertion and member.cause != head.first.cause]
     if not differing:
@@ -210,27 +210,27 @@ def _variants(head: _Cause) -> Iterator[str]:
         yield f"{CUT} {len(others) - _MAX_VARIANTS} more expectations"
 
 
-def _others(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:
+def _list_other_causes(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:
     shown = causes[:MAX_CAUSES]
-    lines = [line for cause in shown for line in _tell(cause, head, len(causes))]
+    lines = [line for cause in shown for line in _describe_cause(cause, head, len(causes))]
     members = [member for cause in causes for member in cause.members]
     if sum(map(len, lines)) > _ROOM and all(member.name for member in members):
-        yield from _wrap(list(_short_names(members, NOWHERE)), "also in")
-        lines = [line for cause in shown for line in _tell(cause, head, len(causes), is_named=True)]
+        yield from _wrap_names(list(_short_names(members, NOWHERE)), "also in")
+        lines = [line for cause in shown for line in _describe_cause(cause, head, len(causes), is_named=True)]
     yield from lines
     if len(causes) > len(shown):
         yield f"{CUT} {len(causes) - len(shown)} more causes"
 
 
-def _tell(cause: _Cause, head: _Cause, causes: int, *, is_named: bool = False) -> Iterator[str]:
-    folder = _folder(head.first.location.file)
-    names = [] if is_named else _places(cause, besides=head)
-    line = _line(cause, ", ".join(names), folder, is_named=is_named)
+def _describe_cause(cause: _Cause, head: _Cause, causes: int, *, is_named: bool = False) -> Iterator[str]:
+    folder = _find_folder(head.first.location.file)
+    names = [] if is_named else _list_places(cause, besides=head)
+    line = _write_line(cause, ", ".join(names), folder, is_named=is_named)
     if len(line) <= MAX_DETAIL or len(cause.members) == 1:
         yield line
     else:
-        yield _line(cause, "", folder)
-        yield from _wrap(names)
+        yield _write_line(cause, "", folder)
+        yield from _wrap_names(names)
     details = cause.first.details
     most = _DETAILS_OF_OTHERS if causes < _FEW_CAUSES else 1
     if most > 1:  # both sides of what is compared stay together
@@ -240,13 +240,13 @@ def _tell(cause: _Cause, head: _Cause, causes: int, *, is_named: bool = False) -
         yield f"{CUT} {len(details) - most} more lines of this one"
 
 
-def _line(cause: _Cause, names: str, folder: str, *, is_named: bool = False) -> str:
+def _write_line(cause: _Cause, names: str, folder: str, *, is_named: bool = False) -> str:
     # Return a cause in one line; of a place in the folder that was named before, the folder is left out.
     first, count = cause.first, len(cause.members)
     place = str(cause.location) or (first.name if count == 1 else "")
     if count > 1 and names and not first.name and not cause.location.function:
         place = ""
-    elif folder and not first.name and not cause.location.function and _folder(cause.location.file) == folder:
+    elif folder and not first.name and not cause.location.function and _find_folder(cause.location.file) == folder:
         place = place.removeprefix(folder)
     at = f" at {clip(place, _MAX_PLACE)}" if place else ""
     if count == 1 and not is_named and first.name and first.name not in place and not _names_in(place, first.name):
@@ -260,7 +260,7 @@ def _names_in(place: str, name: str) -> bool:
     return bool(place) and name.partition("[")[0].rpartition(".")[2].rpartition("::")[2] in place and "[" not in name
 
 
-def _wrap(names: Sequence[str], begin: str = "in") -> Iterator[str]:
+def _wrap_names(names: Sequence[str], begin: str = "in") -> Iterator[str]:
     # Yield names in lines, the first of which begins with `begin`.
     line, left = begin, _MAX_LINES_OF_NAMES
     for number, name in enumerate(names):
@@ -285,7 +285,7 @@ def _names_of(cause: _Cause, besides: _Cause | None = None) -> list[str]:
     return list(_short_names(distinct.values(), besides.first.location if besides else NOWHERE))
 
 
-def _places(cause: _Cause, besides: _Cause) -> list[str]:
+def _list_places(cause: _Cause, besides: _Cause) -> list[str]:
     if len(cause.members) == 1:
         return _names_of(cause)
     if _are_in_files_of(cause, besides):
@@ -324,12 +324,12 @@ def _short_names(members: Iterable[Member], before: Location) -> Iterator[str]:
         if not member.name and not place.function and place.line is not None:
             if number and place.file == before.file:
                 name = str(place.line)
-            elif _folder(place.file) and _folder(place.file) == _folder(before.file):
-                name = name[len(_folder(place.file)) :]
+            elif _find_folder(place.file) and _find_folder(place.file) == _find_folder(before.file):
+                name = name[len(_find_folder(place.file)) :]
         before = place if not member.name else NOWHERE
         if name:
             yield clip(name, _MAX_PLACE)
 
 
-def _folder(file: str) -> str:
+def _find_folder(file: str) -> str:
     return file[: max(file.rfind("/"), file.rfind("\\")) + 1]

@@ -30,11 +30,11 @@ class Closings(NamedTuple):
 @cache
 def compile_closings(listing: Listing) -> Closings:
     """Return the closing statements of a format."""
-    patterns = (_join(part) for part in (listing.closings, listing.passes, listing.stacks))
+    patterns = (_compile_patterns(part) for part in (listing.closings, listing.passes, listing.stacks))
     return Closings(listing.name, listing.clues, *patterns)
 
 
-def _join(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+def _compile_patterns(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
     return re.compile(f"^(?:{'|'.join(patterns)})", re.MULTILINE) if patterns else None
 
 
@@ -44,7 +44,7 @@ def strip_passed(body: str) -> str:
 
     Where a runner has reported a failure before, the tally is only that of its last part.
     """
-    clues, passed, runners = _runners()
+    clues, passed, runners = _compile_runners()
     if not has_any(body, clues):
         return body
     tallies = ((found, runners[int((found.lastgroup or "_0")[1:])]) for found in reversed([*passed.finditer(body)]))
@@ -53,7 +53,7 @@ def strip_passed(body: str) -> str:
 
 
 @cache
-def _runners() -> tuple[tuple[str, ...], re.Pattern[str], list[Closings]]:
+def _compile_runners() -> tuple[tuple[str, ...], re.Pattern[str], list[Closings]]:
     rows = [row for row in listings() if row.clues_of_passes]
     passed = "|".join(f"(?P<_{number}>{'|'.join(row.passes)})" for number, row in enumerate(rows))
     clues = tuple(dict.fromkeys(clue for row in rows for clue in row.clues_of_passes))

@@ -54,11 +54,11 @@ ATTEMPTS: Final[ContextVar[list[Attempt] | None]] = ContextVar("otel_errcompact_
 
 def recognise(text: Text) -> Facts:
     """Return the facts that the first format finds in `text`; progress before an output hides none."""
-    facts = _recognise(text)
+    facts = _recognise_text(text)
     if facts.format not in OF_ANY_TEXT:
         return facts
     body = _strip_progress(text.body)
-    behind = _recognise(replace(text, body=body)) if body else facts
+    behind = _recognise_text(replace(text, body=body)) if body else facts
     return facts if behind.format in OF_ANY_TEXT else behind
 
 
@@ -76,7 +76,7 @@ def _end_of_line(body: str, start: int) -> int:
     return len(body) if end < 0 else end
 
 
-def _recognise(text: Text) -> Facts:
+def _recognise_text(text: Text) -> Facts:
     # In a context of its own: an interrupt, wherever it comes, leaves no format behind as reading.
     return copy_context().run(_try_formats, text)
 
@@ -94,9 +94,9 @@ def _try_formats(text: Text) -> Facts:
             if attempts is not None:
                 attempts.append(Attempt(listing.name, reading, text.body, facts))
             if facts is not None:
-                return _complete(add_following(facts, text.lines, any_text=listing.name in UNREAD), listing.name)
+                return _complete_facts(add_following(facts, text.lines, any_text=listing.name in UNREAD), listing.name)
     facts = load(LAST_RESORT).read(text) or _NOTHING
-    return _complete(add_following(facts, text.lines, any_text=True), LAST_RESORT.name)
+    return _complete_facts(add_following(facts, text.lines, any_text=True), LAST_RESORT.name)
 
 
 def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | None:
@@ -106,7 +106,7 @@ def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | 
     It comes without what the outer program puts before each line. Nothing where it is empty, stands too deep in others,
     or is of no format but the last resort; with `any_text` that counts too.
     """
-    kept = _dedent(lines[-MAX_LINES:])
+    kept = _dedent_lines(lines[-MAX_LINES:])
     if not kept or len(_READING.get()) > MAX_DEPTH:
         return None
     facts = recognise(Text(body="\n".join(kept), roots=_ROOTS.get()))
@@ -122,7 +122,7 @@ def member_of_output(output: Sequence[str], name: str, outcome: str, kind: str) 
     return Member(kind, clip(telling or outcome), name=name, details=(outcome,) if telling else ())
 
 
-def _complete(facts: Facts, name: str) -> Facts:
+def _complete_facts(facts: Facts, name: str) -> Facts:
     # Return facts with the name of their format, a type in one line, and a cause; a cut output may have left neither.
     kind, cause = facts.type, facts.cause
     if len(kind) > MAX_DETAIL or "\n" in kind:
@@ -130,7 +130,7 @@ def _complete(facts: Facts, name: str) -> Facts:
     return replace(facts, format=name, type=kind, cause=cause or NO_MESSAGE)
 
 
-def _dedent(lines: Sequence[str]) -> list[str]:
+def _dedent_lines(lines: Sequence[str]) -> list[str]:
     # Take off blank lines at both ends and the indentation that all lines have in common.
     said = [number for number, line in enumerate(lines) if line.strip()]
     if not said:

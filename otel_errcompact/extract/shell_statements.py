@@ -133,7 +133,7 @@ _OF_ANY_SERVICE: Final = lazy_pattern(lambda: "|".join(_OF_SERVICES.closings))
 def shell_statement(line: str) -> Statement | None:
     """Return what a line states if a shell or a system program wrote it to report a failure."""
     if line in _SIGNALS or "(core dumped)" in line or ": line " in line:
-        ended = _ended(line)
+        ended = _read_signal(line)
         if ended is not None:
             return ended
     if ": " not in line and "'" not in line and not line.startswith(_WITHOUT_COLON):
@@ -184,7 +184,7 @@ def _place_in_script(line: str) -> Location:
     return Location(file=found["file"], line=int(found["line"]))
 
 
-def _ended(line: str) -> Statement | None:
+def _read_signal(line: str) -> Statement | None:
     found = _ENDED.match(line)
     if found is None or (found["command"] and not found["by"]):
         return None

@@ -89,7 +89,7 @@ def is_exception_name(name: str) -> bool:
 def statement_of(line: str) -> Statement | None:
     """Return what a line states if it has one of the strict forms of an error, else nothing."""
     line = strip_timestamp(line)
-    return _typed(line) or _located(line) or _severity(line)
+    return _read_typed(line) or _read_located(line) or _read_severity(line)
 
 
 def is_heading(line: str) -> bool:
@@ -131,16 +131,16 @@ def strip_timestamp(line: str) -> str:
     return line[found.end() :] if found else line
 
 
-def _typed(line: str, depth: int = 0) -> Statement | None:
+def _read_typed(line: str, depth: int = 0) -> Statement | None:
     found = _TYPED.match(line)
     if found is None or not is_exception_name(found["type"]):
         return None
     kind, message = found["type"], found["message"] or ""
-    inner = _typed(message, depth + 1) if message and kind in GENERIC_TYPES and depth < _MAX_TYPES else None
+    inner = _read_typed(message, depth + 1) if message and kind in GENERIC_TYPES and depth < _MAX_TYPES else None
     return inner or Statement(kind, message)
 
 
-def _located(line: str) -> Statement | None:
+def _read_located(line: str) -> Statement | None:
     found = _LOCATED.match(line) if "rror" in line or "ERROR" in line else None
     if found is None:
         return None
@@ -148,11 +148,11 @@ def _located(line: str) -> Statement | None:
     return Statement(found["code"] or found["number"] or "error", found["message"], place)
 
 
-def _severity(line: str) -> Statement | None:
+def _read_severity(line: str) -> Statement | None:
     found = _SEVERITY.match(line) if ": " in line else None
     if found is not None:
         kind = found["code"] or found["number"] or found["severity"].lower()
-        inner = _typed(found["message"]) if kind == "error" else None
+        inner = _read_typed(found["message"]) if kind == "error" else None
         return inner or Statement(kind, found["message"])
     found = _LEVEL.match(line)
     if found is not None:

@@ -113,13 +113,13 @@ def _load_installed() -> Iterator[Format]:
 
 def _format_of(point: EntryPoint, names: set[str]) -> Format | None:
     try:
-        return _check(point.load(), names)
+        return _check_format(point.load(), names)
     except Exception as error:  # noqa: BLE001 - the code of other packages may raise anything
         _logger.warning("the format %s (%s) is left out: %r", point.name, point.value, error)
         return None
 
 
-def _check(found: object, names: set[str]) -> Format:
+def _check_format(found: object, names: set[str]) -> Format:
     if not isinstance(found, Format):
         raise TypeError(f"not a Format: {found!r}")
     if found.name in names:
@@ -146,14 +146,14 @@ class _Guarded:
         if self._is_faulty:
             return None
         try:
-            return _facts(self._format.read(text))
+            return _check_facts(self._format.read(text))
         except Exception as error:
             self._is_faulty = True
             _logger.warning("the format %s is not used any more", self._format.name, exc_info=error)
             return None
 
 
-def _facts(found: object) -> Facts | None:
+def _check_facts(found: object) -> Facts | None:
     if found is None or isinstance(found, Facts):
         return found
     raise TypeError(f"not Facts: {found!r}")

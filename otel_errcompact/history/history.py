@@ -217,7 +217,7 @@ class History:
         tick = tick or self._tick + 1
         self._tick = max(self._tick, tick)
         began = raw.began or tick
-        error_class = self._classes.get(found.key) or self._add(raw, found, hint)
+        error_class = self._classes.get(found.key) or self._add_class(raw, found, hint)
         self._classes.move_to_end(found.key)
         was_resolved = error_class.resolved
         moved = error_class.count > 0 and has_moved(error_class.facts, found.facts)
@@ -230,7 +230,7 @@ class History:
         if raw.boundary and not kind.transient and not raw.stated:
             self.row.fail(began, tick)
             self.repeats.fail(agent, call, began=began, tick=tick, key=found.key, time_ns=raw.time_ns)
-        streak = self._streak(error_class, raw.scope)
+        streak = self._find_streak(error_class, raw.scope)
         if moved:
             streak.refresh()
         restored = streak.fail(began, tick, call)
@@ -330,19 +330,19 @@ class History:
         ran = f"ran {', '.join(dict.fromkeys(between))}, then " if between else ""
         return f"{ran}{last} succeeded"
 
-    def _streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
+    def _find_streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
         streaks = error_class.streaks
         if operation not in streaks and len(streaks) >= MAX_OPERATIONS:
             error_class.uncounted = True
             return Streak()
         return streaks.setdefault(operation, Streak())
 
-    def _add(self, raw: RawError, found: Classified, hint: str) -> ErrorClass:
+    def _add_class(self, raw: RawError, found: Classified, hint: str) -> ErrorClass:
         if len(self._classes) >= self._max_classes:
-            self._evict()
+            self._evict_class()
         added = ErrorClass(
             key=found.key,
-            short=self._short(found.key),
+            short=self._make_short_key(found.key),
             template=found.template,
             facts=found.facts,
             tool=raw.tool,
@@ -353,14 +353,14 @@ class History:
         self._classes[found.key] = added
         return added
 
-    def _short(self, key: str) -> str:
+    def _make_short_key(self, key: str) -> str:
         length = SHORT_LENGTH
         while key[:length] in self._shorts and length < len(key):
             length += 1
         self._shorts.add(key[:length])
         return key[:length]
 
-    def _evict(self) -> None:
+    def _evict_class(self) -> None:
         candidates = [found for found in self._classes.values() if not found.escalated] or list(self._classes.values())
         gone = next((found for found in candidates if found.resolved), candidates[0])
         del self._classes[gone.key]

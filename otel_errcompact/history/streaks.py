@@ -119,8 +119,8 @@ class Attempts:
         row._attempts = later
         row._escalated, row._halted = (tick if tick > began else 0 for tick in (self._escalated, self._halted))
         self._attempts = [attempt for attempt in self._attempts if attempt.tick <= began]
-        self._recount()
-        row._recount()
+        self._recount_attempts()
+        row._recount_attempts()
         return row
 
     def append(self, later: Attempts) -> None:
@@ -129,7 +129,7 @@ class Attempts:
         self._forgotten += later._forgotten
         self._escalated = self._escalated or later._escalated
         self._halted = self._halted or later._halted
-        self._recount()
+        self._recount_attempts()
 
     def dump(self) -> list[object]:
         """Return the row as JSON has it."""
@@ -143,7 +143,7 @@ class Attempts:
         row._attempts = [Attempt(*attempt) for attempt in dumped[5:]]
         return row
 
-    def _recount(self) -> None:
+    def _recount_attempts(self) -> None:
         attempts, self._attempts, self.count, self._last = self._attempts, [], self._forgotten, 0
         for attempt in attempts:
             self.fail(attempt.began, attempt.tick, attempt.call)
@@ -177,7 +177,7 @@ class Streak:
         """
         place = next((place for place, row in enumerate(self._ended) if row.includes(call)), None)
         if place is not None:
-            self._restore(place)
+            self._restore_row(place)
         if self.live is None:
             self.live = Attempts()
         self.live.fail(began, tick, call)
@@ -204,7 +204,7 @@ class Streak:
         for ended in (*self._ended, *filter(None, (self.live,))) if call else ():
             ended.forget_call(call, began)
         if self.live is not None and (place := self._place_of(self.live)) is not None:
-            self._restore(place)
+            self._restore_row(place)
         return row is not None and self.live is None
 
     def _split_ended(self, began: int) -> None:
@@ -248,7 +248,7 @@ class Streak:
         """
         return next((place for place, ended in enumerate(self._ended) if row.shares_call(ended)), None)
 
-    def _restore(self, place: int) -> None:
+    def _restore_row(self, place: int) -> None:
         restored = self._ended[place]
         for row in (*self._ended[place + 1 :], *filter(None, (self.live,))):
             restored.append(row)

@@ -83,7 +83,7 @@ class ErrcompactInstrumentor:
             off = _find_off_switch()
             if not off and section is None:
                 off, section = _read_file()
-            _log(f"not loaded: {off}" if off else _load(section or {}))
+            _log_line(f"not loaded: {off}" if off else _install_from_section(section or {}))
         except Exception:  # whatever it is, the application must start
             _logger.exception("not loaded; the application goes on without it")
 
@@ -118,7 +118,7 @@ def _read_file() -> tuple[str, Mapping[str, object]]:
     return "", section
 
 
-def _load(section: Mapping[str, object]) -> str:
+def _install_from_section(section: Mapping[str, object]) -> str:
     """Install, and return in one line what was done."""
     from otel_errcompact.config import Options
     from otel_errcompact.installation.install import install
@@ -136,7 +136,7 @@ def _load(section: Mapping[str, object]) -> str:
     return f"loaded by auto-instrumentation: {watched}, raw errors are {kept}; {_ENABLED}=false switches it off"
 
 
-def _log(line: str) -> None:
+def _log_line(line: str) -> None:
     """
     Log one line, on standard error if logging is not ready.
 

@@ -192,7 +192,7 @@ def install(
         if not options.enabled:
             _logger.info("not installed: enabled=False")
             return Installation(ledger=ledger)
-        known = _on(tracer_provider or trace.get_tracer_provider())
+        known = _find_installation(tracer_provider or trace.get_tracer_provider())
         if known is not None:
             _logger.info("already installed on %r", known.tracer_provider)
             return known
@@ -204,9 +204,9 @@ def install(
             ledger=ledger,
             automatic=automatic,
         )
-        added = _add(request, service_name)
+        added = _add_installation(request, service_name)
         _installed.append(added)
-        follow_global_providers(_join)
+        follow_global_providers(_join_providers)
         if not automatic:
             _say_where(added)
         return added
@@ -268,7 +268,7 @@ def current_meter_provider() -> MeterProvider:
     return _own.get("meters", known) if is_placeholder(known) else known
 
 
-def _on(tracers: TracerProvider) -> Installation | None:
+def _find_installation(tracers: TracerProvider) -> Installation | None:
     return next((known for known in _installed if known.tracer_provider is tracers), None)
 
 
@@ -295,7 +295,7 @@ def _ledger_for(options: Options | None, model: ModelExtractor | None = None) ->
     return made
 
 
-def _resource(service_name: str) -> Resource:
+def _build_resource(service_name: str) -> Resource:
     """
     Return what providers made here add to the SDK's resource.
 
@@ -312,7 +312,7 @@ def _resource(service_name: str) -> Resource:
     return known.merge(Resource(added))
 
 
-def _add(request: _Request, service_name: str) -> Installation:
+def _add_installation(request: _Request, service_name: str) -> Installation:
     # Metrics first: at exit the last provider made is shut down first, and its end still changes metrics.
     meters = request.meters or metrics.get_meter_provider()
     tracers = request.tracers or trace.get_tracer_provider()
@@ -321,14 +321,14 @@ def _add(request: _Request, service_name: str) -> Installation:
     if is_placeholder(meters):
         meters = _own_meter_provider(service_name) or meters
     if is_placeholder(tracers) and (exporter := otlp.span_exporter()) is not None:
-        tracers = LentTracerProvider(resource=_resource(service_name))
+        tracers = LentTracerProvider(resource=_build_resource(service_name))
         tracers.lend()
     if isinstance(tracers, LentTracerProvider) and is_placeholder(loggers):
         loggers = _own_logger_provider(request.ledger, service_name) or loggers
-    telemetry, trajectory = _listen(
+    telemetry, trajectory = _connect_listeners(
         request, tracers, meters, None if is_placeholder(loggers) else loggers, service_name
     )
-    return _watch(request, tracers, loggers, telemetry, trajectory, exporter)
+    return _watch_providers(request, tracers, loggers, telemetry, trajectory, exporter)
 
 
 def _own_meter_provider(service_name: str) -> MeterProvider | None:
@@ -340,7 +340,7 @@ def _own_meter_provider(service_name: str) -> MeterProvider | None:
     if "meters" not in _own and (exporter := otlp.metric_exporter()) is not None:
         from otel_errcompact.otel.export.metric_reader import MetricReader
 
-        _own["meters"] = SdkMeterProvider([MetricReader(exporter)], resource=_resource(service_name))
+        _own["meters"] = SdkMeterProvider([MetricReader(exporter)], resource=_build_resource(service_name))
     return _own.get("meters")
 
 
@@ -354,7 +354,7 @@ def _own_logger_provider(ledger: Ledger, service_name: str) -> LoggerProvider | 
         from otel_errcompact.otel.export.queue import MAX_BYTES
         from otel_errcompact.otel.export.resending import MAX_LOG_BYTES, log_processor
 
-        loggers = SdkLoggerProvider(resource=_resource(service_name))
+        loggers = SdkLoggerProvider(resource=_build_resource(service_name))
         signal = ledger.options.telemetry.exception_signal
         max_bytes = MAX_LOG_BYTES if signal == "events" else MAX_BYTES
         loggers.add_log_record_processor(log_processor(exporter, ledger.guard, max_bytes))
@@ -362,7 +362,7 @@ def _own_logger_provider(ledger: Ledger, service_name: str) -> LoggerProvider | 
     return _own.get("loggers")
 
 
-def _watch(
+def _watch_providers(
     request: _Request,
     tracers: TracerProvider | None,
     loggers: LoggerProvider,
@@ -406,7 +406,7 @@ def _class_of(span_id: int) -> str | None:
     return next(filter(None, found), None)
 
 
-def _join() -> None:
+def _join_providers() -> None:
     with _lock:
         for known in {added.request: added for added in _installed if added.request is not None}.values():
             _join_for(known)
@@ -425,10 +425,12 @@ def _join_for(known: Installation) -> None:
         telemetry.flush()
     if request.loggers is None and telemetry is not None and not is_placeholder(loggers):
         telemetry.logger_provider = None
-    is_new = request.tracers is None and not is_placeholder(tracers) and _on(tracers) is None
+    is_new = request.tracers is None and not is_placeholder(tracers) and _find_installation(tracers) is None
     if not is_new and (request.loggers is not None or loggers is known.logger_provider or is_placeholder(loggers)):
         return
-    joined = _watch(request, tracers if is_new else None, request.loggers or loggers, telemetry, known.trajectory)
+    joined = _watch_providers(
+        request, tracers if is_new else None, request.loggers or loggers, telemetry, known.trajectory
+    )
     _installed.insert(_installed.index(known) + 1, joined)
     for before in (added.tracer_provider for added in _installed if is_new and added.request is request):
         if isinstance(before, LentTracerProvider):
@@ -462,7 +464,7 @@ def _watch_records(loggers: LoggerProvider, tracker: FailureTracker) -> ErrorCom
     return processor
 
 
-def _listen(
+def _connect_listeners(
     request: _Request, tracers: TracerProvider, meters: MeterProvider, loggers: LoggerProvider | None, service_name: str
 ) -> tuple[Telemetry | None, TrajectoryFile | None]:
     """Connect the audit sink and the instruments to a ledger, once."""
@@ -472,7 +474,7 @@ def _listen(
             return other.telemetry, other.trajectory
     trajectory = None
     if options.trajectory.enabled:
-        resource = getattr(tracers, "resource", None) or _resource(service_name)
+        resource = getattr(tracers, "resource", None) or _build_resource(service_name)
         trajectory = TrajectoryFile(options.trajectory, resource=resource, guard=ledger.guard)
         ledger.listeners.add(trajectory)
         # Before the SDK's own, which are registered earlier: what is lost then is in the last export of the metrics.

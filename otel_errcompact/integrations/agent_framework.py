@@ -66,7 +66,7 @@ class CompactionMiddleware(AgentMiddleware):
 
     async def process(self, context: AgentContext, call_next: CallNext) -> None:
         """Begin a run, or continue a waiting one, and end it."""
-        reply = _reply(context.messages)
+        reply = _find_reply(context.messages)
         call = reply.function_call if reply is not None else None
         question = (call.parse_arguments() or {}) if call is not None else {}
         waiting = str(question.get("run", ""))
@@ -119,7 +119,7 @@ class _Tools(FunctionMiddleware):
             async with made:
                 if not made.refused:
                     await call_next()
-                    made.result = _text(context.result)
+                    made.result = _read_text(context.result)
         finally:
             if made.failed:
                 self._texts[call_id] = made.text if made.compacted else ""
@@ -149,7 +149,7 @@ class _Gate(ChatMiddleware):
             if message.role == "assistant":
                 break
             for content in filter(_has_failed, message.contents):
-                self._count(content, calls.get(content.call_id))
+                self._count_result(content, calls.get(content.call_id))
             _render_answer(message, self._texts)
         stop = await self._run.agate() or self._denied
         self._run.begin_turn()
@@ -160,7 +160,7 @@ class _Gate(ChatMiddleware):
         else:
             context.result = _last_words(stop, stream=context.stream)
 
-    def _count(self, result: Content, call: Content | None) -> None:
+    def _count_result(self, result: Content, call: Content | None) -> None:
         if call is not None and result.call_id is not None and result.call_id not in self._texts:
             text = max(str(result.result), str(result.exception), key=len)  # the model is told less than is known
             record = self._run.port.record_call
@@ -178,7 +178,7 @@ def _has_failed(content: Content) -> bool:
     return content.type == "function_result" and content.exception is not None
 
 
-def _text(result: object) -> object:
+def _read_text(result: object) -> object:
     if isinstance(result, list):
         return "\n".join(one.text for one in result if isinstance(one, Content) and one.text)
     return result
@@ -221,7 +221,7 @@ def _is_question(content: Content) -> bool:
     return asks and content.function_call is not None and content.function_call.name == ASK
 
 
-def _reply(messages: Sequence[Message]) -> Content | None:
+def _find_reply(messages: Sequence[Message]) -> Content | None:
     contents = (content for message in messages for content in message.contents if _is_question(content))
     return next((content for content in contents if content.type == "function_approval_response"), None)
 

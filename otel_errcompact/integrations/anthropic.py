@@ -48,7 +48,7 @@ class CompactedTool(_Wrapped, BetaBuiltinFunctionTool):
 
     def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
         """Execute the tool, unless this very call has failed too often."""
-        made = _call(self.name, input)
+        made = _make_call(self.name, input)
         try:
             with made as call:
                 if not call.refused:
@@ -65,7 +65,7 @@ class AsyncCompactedTool(_Wrapped, BetaAsyncBuiltinFunctionTool):
 
     async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
         """Execute the tool, unless this very call has failed too often."""
-        made = _call(self.name, input)
+        made = _make_call(self.name, input)
         try:
             async with made as call:
                 if not call.refused:
@@ -111,10 +111,10 @@ class GuardedRunner:
         return self
 
     def __next__(self) -> Any:
-        self._message = self._latest()
+        self._message = self._read_last_message()
         # The runner keeps the response, and sends this very object.
         response = self.runner.generate_tool_call_response() if _calls_tools(self._message) else None
-        self._pass(self._look_at(response), self.run.gate())
+        self._pass_response(self._look_at(response), self.run.gate())
         self._item = next(self.runner)
         return self._item
 
@@ -122,14 +122,14 @@ class GuardedRunner:
         return self
 
     async def __anext__(self) -> Any:
-        latest = self._latest()
+        latest = self._read_last_message()
         self._message = await latest if inspect.isawaitable(latest) else latest
         response = await self.runner.generate_tool_call_response() if _calls_tools(self._message) else None
-        self._pass(self._look_at(response), await self.run.agate())
+        self._pass_response(self._look_at(response), await self.run.agate())
         self._item = await anext(self.runner)
         return self._item
 
-    def _latest(self) -> Any:
+    def _read_last_message(self) -> Any:
         streamed = getattr(self._item, "get_final_message", None)
         return streamed() if streamed else self._item
 
@@ -144,7 +144,7 @@ class GuardedRunner:
                 result["content"] = call.text if call.compacted else text
         return response
 
-    def _pass(self, response: Any, stop: Exception | None) -> None:
+    def _pass_response(self, response: Any, stop: Exception | None) -> None:
         if stop is not None:
             self._was_held = True
             raise stop
@@ -161,7 +161,7 @@ def _calls_tools(message: Any) -> bool:
     return getattr(message, "stop_reason", None) == "tool_use"
 
 
-def _call(name: str, arguments: Any) -> Call:
+def _make_call(name: str, arguments: Any) -> Call:
     # The SDK tells a tool its input alone; the id of the call stands on the span that the SDK opens for it.
     around: Any = getattr(trace.get_current_span(), "attributes", None) or {}
     call_id = around.get(semconv.GEN_AI_TOOL_CALL_ID, "") if around.get(semconv.GEN_AI_TOOL_NAME) == name else ""

@@ -52,9 +52,9 @@ class CompactionHooks:
 
     def hooks(self, *others: Hooks) -> Hooks:
         """Return the hooks for the options, merged with your own."""
-        mine: dict[str, Any] = {"PreToolUse": self._before, "PostToolBatch": self._gate}
-        mine |= dict.fromkeys(("PostToolUse", "PostToolUseFailure"), self._after)
-        mine |= dict.fromkeys(("UserPromptSubmit", "Stop", "SubagentStop"), self._end)
+        mine: dict[str, Any] = {"PreToolUse": self._check_call, "PostToolBatch": self._gate_turn}
+        mine |= dict.fromkeys(("PostToolUse", "PostToolUseFailure"), self._conclude_call)
+        mine |= dict.fromkeys(("UserPromptSubmit", "Stop", "SubagentStop"), self._end_run)
         merged = {name: [HookMatcher(hooks=[hook], timeout=DAY)] for name, hook in mine.items()}
         for name, matchers in (item for hooks in others for item in hooks.items()):
             merged[name] = [*merged.get(name, ()), *matchers]
@@ -62,9 +62,9 @@ class CompactionHooks:
 
     def tools(self, *tools: SdkMcpTool[Any]) -> list[SdkMcpTool[Any]]:
         """Return tools whose failures the model reads as digests alone."""
-        return [replace(tool, handler=self._wrap(tool)) for tool in tools]
+        return [replace(tool, handler=self._wrap_tool(tool)) for tool in tools]
 
-    def _wrap(self, tool: SdkMcpTool[Any]) -> Callable[[Any], Awaitable[dict[str, Any]]]:
+    def _wrap_tool(self, tool: SdkMcpTool[Any]) -> Callable[[Any], Awaitable[dict[str, Any]]]:
         async def handler(arguments: Any) -> dict[str, Any]:
             pending = self._calls.find_by_arguments(tool.name, arguments)
             if pending is None:
@@ -82,48 +82,50 @@ class CompactionHooks:
 
         return handler
 
-    async def _before(self, event: Event, *_: object) -> Output:
-        call = self._call(event, event)
+    async def _check_call(self, event: Event, *_: object) -> Output:
+        call = self._announce_call(event, event)
         reason, decision = call.refuse(), "ask" if call.is_asked else "deny"
-        return _output("PreToolUse", permissionDecision=decision, permissionDecisionReason=reason) if reason else {}
+        return (
+            _build_output("PreToolUse", permissionDecision=decision, permissionDecisionReason=reason) if reason else {}
+        )
 
-    async def _after(self, event: Event, *_: object) -> Output:
-        call = self._call(event, event)
+    async def _conclude_call(self, event: Event, *_: object) -> Output:
+        call = self._announce_call(event, event)
         call.is_counted = call.is_counted or bool(event.get("is_interrupt"))
         text = await call.conclude(event.get("error"), text_of(event.get("tool_response")))
-        added = _beyond(text, event.get("error", ""))
-        return _output(event["hook_event_name"], additionalContext=added) if added else {}
+        added = _find_new_text(text, event.get("error", ""))
+        return _build_output(event["hook_event_name"], additionalContext=added) if added else {}
 
-    async def _gate(self, event: Event, *_: object) -> Output:
-        texts = [text for called in event["tool_calls"] if (text := await self._settle(event, called))]
+    async def _gate_turn(self, event: Event, *_: object) -> Output:
+        texts = [text for called in event["tool_calls"] if (text := await self._settle_call(event, called))]
         run = self.runs.of(_run_id(event), agent=event.get("agent_type", ""))
         stop = await run.agate()
         if stop is None or isinstance(stop, RunPaused):
             run.begin_turn()
             texts += filter(None, (run.port.take_guidance(),))
-            return _output("PostToolBatch", additionalContext="\n".join(texts)) if texts else {}
+            return _build_output("PostToolBatch", additionalContext="\n".join(texts)) if texts else {}
         self.runs.end(_run_id(event))  # no other hook tells the end of a turn that a hook has stopped
         return {"continue_": False, "stopReason": stop.final_text}
 
-    async def _end(self, event: Event, *_: object) -> Output:
+    async def _end_run(self, event: Event, *_: object) -> Output:
         self._calls.forget(_run_id(event))  # an interrupted turn leaves some
         self.runs.end(_run_id(event))
         return {}
 
-    async def _settle(self, event: Event, called: Event) -> str:
-        call, response = self._call(event, called), called["tool_response"]
+    async def _settle_call(self, event: Event, called: Event) -> str:
+        call, response = self._announce_call(event, called), called["tool_response"]
         self._calls.forget(_run_id(event), call.call_id)
         failed = isinstance(response, str) and response.startswith("<tool_use_error>")
-        return _beyond(await call.conclude(response, None), response) if failed else ""
+        return _find_new_text(await call.conclude(response, None), response) if failed else ""
 
-    def _call(self, event: Event, called: Event) -> PendingCall:
+    def _announce_call(self, event: Event, called: Event) -> PendingCall:
         name = called["tool_name"]
         bare = name.split("__", 2)[-1] if name.startswith("mcp__") else ""  # as the server has it
         ids, agent = (_run_id(event), called["tool_use_id"]), event.get("agent_type", "")
         return self._calls.announce(*ids, name, called["tool_input"], span_name=bare, agent=agent)
 
 
-def _beyond(text: str, error: str) -> str:
+def _find_new_text(text: str, error: str) -> str:
     # The agent reads the error all the same: of a digest that holds it whole, only the mark is new.
     return "" if text in error else text.removeprefix(error.strip()).strip()
 
@@ -132,5 +134,5 @@ def _run_id(event: Event) -> str:
     return "/".join(filter(None, (event["session_id"], event.get("agent_id"))))
 
 
-def _output(hook: str, **told: str) -> Output:
+def _build_output(hook: str, **told: str) -> Output:
     return {"hookSpecificOutput": {"hookEventName": hook, **told}}

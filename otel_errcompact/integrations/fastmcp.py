@@ -66,12 +66,14 @@ class CompactionMiddleware(Middleware):
         session = self._session(ctx)
         run = self.runs.of(session or uuid.uuid4().hex, agent=self._agent or ctx.fastmcp.name)
         try:
-            return await self._call(run, context, call_next, functools.partial(_ask, ctx))
+            return await self._call_tool(run, context, call_next, functools.partial(_ask_client, ctx))
         finally:
             if not session:  # nobody comes back to it
                 self.runs.end(run.run_id)
 
-    async def _call(self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any], ask: Ask) -> Any:
+    async def _call_tool(
+        self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any], ask: Ask
+    ) -> Any:
         tool, arguments, began = context.message.name, context.message.arguments, run.port.mark_request()
         if refusal := await run.port.arefuse(tool, arguments=arguments, began=began, ask=ask):
             raise CompactedToolError(refusal)
@@ -99,7 +101,7 @@ class CompactionMiddleware(Middleware):
         return "" if ctx.transport in {"sse", "streamable-http"} else self._alone
 
 
-async def _ask(ctx: Context, question: str) -> object:
+async def _ask_client(ctx: Context, question: str) -> object:
     try:
         reply = await ctx.elicit(f"{question}\nWhat shall the agent do? Decline to stop it.", response_type=str)
     except Exception:  # noqa: BLE001 - whatever it is, nobody has replied: the run waits for `run.resume()`

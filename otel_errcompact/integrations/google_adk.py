@@ -59,7 +59,7 @@ class CompactionPlugin(BasePlugin):
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext) -> Any:
         """Answer for a call that is refused, or was asked about."""
-        run, reply = self._run(tool_context), tool_context.tool_confirmation
+        run, reply = self._find_run(tool_context), tool_context.tool_confirmation
         began = run.port.mark_request()
         self._began.put((tool_context.invocation_id, tool_context.function_call_id or ""), began)
         call_id, text = self._questions.get(tool_context.invocation_id) or ("", "")
@@ -71,33 +71,33 @@ class CompactionPlugin(BasePlugin):
         refusal = run.port.refuse(
             tool.name, arguments=tool_args, call_id=tool_context.function_call_id or "", began=began
         )
-        return await self._answer(run, refusal, tool_context) if refusal else None
+        return await self._build_answer(run, refusal, tool_context) if refusal else None
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext, error: BaseException
     ) -> Any:
         """Count what a tool has raised, and give the agent its digest."""
-        return await self._record(tool, tool_args, tool_context, error, None)
+        return await self._record_call(tool, tool_args, tool_context, error, None)
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext, result: object
     ) -> Any:
         """Count a success or a returned failure; a waiting tool is neither."""
         if isinstance(result, _Answer):
-            self._run(tool_context).port.settle_call(tool_context.function_call_id or "")
+            self._find_run(tool_context).port.settle_call(tool_context.function_call_id or "")
             return None
         error, actions = _error_in(result), tool_context.actions
         waits = actions.requested_tool_confirmations or actions.requested_auth_configs
         if waits or (tool.is_long_running and not error):
             return None
         judged = None if isinstance(tool, AgentTool) else result  # an agent's words; its own run has counted
-        return await self._record(tool, tool_args, tool_context, error or None, judged)
+        return await self._record_call(tool, tool_args, tool_context, error or None, judged)
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Begin a turn, or end the run with the reason as answer."""
-        run = self._run(callback_context)
+        run = self._find_run(callback_context)
         stop = await run.agate()
         if stop is None:
             run.begin_turn()
@@ -113,13 +113,13 @@ class CompactionPlugin(BasePlugin):
 
     on_run_error_callback = after_run_callback
 
-    def _run(self, context: CallbackContext) -> Run:
+    def _find_run(self, context: CallbackContext) -> Run:
         return self.runs.of(context.invocation_id, agent=self._agent or context.agent_name)
 
-    async def _record(
+    async def _record_call(
         self, tool: BaseTool, arguments: Fields, context: ToolContext, error: BaseException | str | None, result: object
     ) -> _Answer | None:
-        run, call_id = self._run(context), context.function_call_id or ""
+        run, call_id = self._find_run(context), context.function_call_id or ""
         began = self._began.pop((context.invocation_id, call_id)) or 0
         call = run.port.record_call(
             tool.name, arguments=arguments, call_id=call_id, error=error, result=result, began=began
@@ -127,9 +127,9 @@ class CompactionPlugin(BasePlugin):
         if not call.compacted:
             return None
         await run.port.aask_handler()
-        return await self._answer(run, call.text, context)
+        return await self._build_answer(run, call.text, context)
 
-    async def _answer(self, run: Run, text: str, context: ToolContext) -> _Answer:
+    async def _build_answer(self, run: Run, text: str, context: ToolContext) -> _Answer:
         stop = await run.agate() if run.verdict.standing in {"pending", "pause"} else None
         if isinstance(stop, RunPaused) and self._questions.get(context.invocation_id) is None:
             self._questions.put(context.invocation_id, (context.function_call_id or "", text))

@@ -36,7 +36,7 @@ RUN: Final = "errcompact_run"
 QUESTION: Final = "errcompact_question"
 
 
-def _newest(_: Question | None, question: Question | None) -> Question | None:
+def _keep_newest_question(_: Question | None, question: Question | None) -> Question | None:
     return question
 
 
@@ -46,7 +46,7 @@ class CompactionState(AgentState[Any]):
     """
 
     errcompact_run: NotRequired[Annotated[str, PrivateStateAttr]]
-    errcompact_question: NotRequired[Annotated[dict[str, object] | None, PrivateStateAttr, _newest]]
+    errcompact_question: NotRequired[Annotated[dict[str, object] | None, PrivateStateAttr, _keep_newest_question]]
 
 
 class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
@@ -108,23 +108,23 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]) -> Answer:
         """Execute a tool call; a failure becomes an error-marked message."""
-        run, answer = self._run(request), None
-        with _call(run, request) as call:
+        run, answer = self._find_run(request), None
+        with _make_call(run, request) as call:
             if not call.refused:
                 answer = _note_answer(call, handler(request))
-        return _asking(run, request, _render(call, answer))
+        return _add_question(run, request, _render_answer(call, answer))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
     ) -> Answer:
         """Execute a tool call in asynchronous code."""
-        run, answer = self._run(request), None
-        async with _call(run, request) as call:
+        run, answer = self._find_run(request), None
+        async with _make_call(run, request) as call:
             if not call.refused:
                 answer = _note_answer(call, await handler(request))
-        return _asking(run, request, _render(call, answer))
+        return _add_question(run, request, _render_answer(call, answer))
 
-    def _run(self, request: ToolCallRequest) -> Run:
+    def _find_run(self, request: ToolCallRequest) -> Run:
         if _has_run(request):
             return self.runs.of(request.state[RUN])
         return current_run() or self.runs.of(_thread_of(request.runtime))
@@ -152,7 +152,7 @@ def _has_run(request: ToolCallRequest) -> bool:
     return isinstance(request.state, dict) and RUN in request.state
 
 
-def _question(stop: RunPaused) -> Question:
+def _build_question(stop: RunPaused) -> Question:
     return {"question": stop.reason, "escalation": stop.escalation.model_dump(mode="json")}
 
 
@@ -162,10 +162,10 @@ def _pass_gate(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | 
         said = run.port.take_guidance()
         return {"messages": [HumanMessage(said)]} if said else None
     if isinstance(stop, RunPaused):
-        stop = _question(stop)
+        stop = _build_question(stop)
     if isinstance(stop, RunHalted):
         return {"messages": [AIMessage(stop.final_text)], "jump_to": "end"}
-    action = _answer(run, stop)
+    action = _ask_operator(run, stop)
     if isinstance(action, Continue):
         run.begin_turn()
         run.port.take_guidance()  # which is the message
@@ -174,7 +174,7 @@ def _pass_gate(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | 
     return {QUESTION: None, "messages": [last], "jump_to": "end"}
 
 
-def _answer(run: Run, question: Question) -> Halt | Continue:
+def _ask_operator(run: Run, question: Question) -> Halt | Continue:
     while True:
         try:
             action = run.answer(interrupt(question))
@@ -185,7 +185,7 @@ def _answer(run: Run, question: Question) -> Halt | Continue:
                 return action
 
 
-def _call(run: Run, request: ToolCallRequest) -> Call:
+def _make_call(run: Run, request: ToolCallRequest) -> Call:
     wanted = request.tool_call
     return run.tool(
         wanted["name"],
@@ -197,7 +197,7 @@ def _call(run: Run, request: ToolCallRequest) -> Call:
 
 
 def _note_answer(call: Call, answer: Answer) -> Answer:
-    message = _message(answer, call.call_id)
+    message = _find_message(answer, call.call_id)
     call.result = str(message.text) if message is not None else answer
     if message is not None and message.status == "error":
         judged = classify_result(str(call.result), tool=call.tool, arguments=call.arguments, flagged=True)
@@ -206,34 +206,34 @@ def _note_answer(call: Call, answer: Answer) -> Answer:
     return answer
 
 
-def _render(call: Call, answer: Answer | None) -> Answer:
+def _render_answer(call: Call, answer: Answer | None) -> Answer:
     if answer is not None and not call.compacted:
         return answer
-    message = _message(answer, call.call_id)
+    message = _find_message(answer, call.call_id)
     if answer is None or message is None:
         return ToolMessage(call.text, name=call.tool, tool_call_id=call.call_id, status="error")
     told = message.model_copy(update={"content": call.text, "status": "error"})
-    return cast("Answer", _swap(answer, message, told))
+    return cast("Answer", _swap_message(answer, message, told))
 
 
-def _asking(run: Run, request: ToolCallRequest, answer: Answer) -> Answer:
+def _add_question(run: Run, request: ToolCallRequest, answer: Answer) -> Answer:
     stop = run.gate() if run.verdict.standing == "pause" and _has_run(request) else None
     if not isinstance(stop, RunPaused) or not isinstance(answer, ToolMessage):
         return answer
-    return Command(update={"messages": [answer], QUESTION: _question(stop)})
+    return Command(update={"messages": [answer], QUESTION: _build_question(stop)})
 
 
-def _message(answer: Any, call_id: str) -> ToolMessage | None:
+def _find_message(answer: Any, call_id: str) -> ToolMessage | None:
     if isinstance(answer, ToolMessage):
         return answer if answer.tool_call_id == call_id else None
     held = answer.update.get("messages") if isinstance(answer, Command) and isinstance(answer.update, dict) else answer
-    found = (_message(each, call_id) for each in held) if isinstance(held, list) else ()
+    found = (_find_message(each, call_id) for each in held) if isinstance(held, list) else ()
     return next((message for message in found if message is not None), None)
 
 
-def _swap(answer: Any, old: ToolMessage, new: ToolMessage) -> Any:
+def _swap_message(answer: Any, old: ToolMessage, new: ToolMessage) -> Any:
     if isinstance(answer, list):
-        return [_swap(each, old, new) for each in answer]
+        return [_swap_message(each, old, new) for each in answer]
     if isinstance(answer, Command) and isinstance(answer.update, dict) and "messages" in answer.update:
-        return replace(answer, update={**answer.update, "messages": _swap(answer.update["messages"], old, new)})
+        return replace(answer, update={**answer.update, "messages": _swap_message(answer.update["messages"], old, new)})
     return new if answer is old else answer

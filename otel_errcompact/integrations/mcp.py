@@ -76,12 +76,12 @@ class CompactionHandler:
         session = self._session(request) if request is not None else self._alone
         run = self.runs.of(session or uuid.uuid4().hex)
         try:
-            return await self._call(run, request, tool, arguments, execute)
+            return await self._call_tool(run, request, tool, arguments, execute)
         finally:
             if not session:  # nobody comes back to it
                 self.runs.end(run.run_id)
 
-    async def _call(
+    async def _call_tool(
         self,
         run: Run,
         request: Request | None,
@@ -89,9 +89,9 @@ class CompactionHandler:
         arguments: dict[str, Any],
         execute: Callable[[], Awaitable[Any]],
     ) -> Any:
-        ask, began = functools.partial(_ask, request) if request is not None else None, run.port.mark_request()
+        ask, began = functools.partial(_ask_client, request) if request is not None else None, run.port.mark_request()
         if refusal := await run.port.arefuse(tool, arguments=arguments, began=began, ask=ask):
-            return _error(refusal)
+            return _build_error(refusal)
         try:
             result = await execute()
         except Exception as error:
@@ -100,12 +100,12 @@ class CompactionHandler:
             if isinstance(error, MCPError) or not call.failed or run.port.only_observes:
                 raise  # to the client, not to its model
             await run.port.aask_handler()
-            return _error(call.text)
+            return _build_error(call.text)
         call = run.port.record_call(tool, arguments=arguments, result=result, began=began)
         if not call.compacted:
             return result
         await run.port.aask_handler()
-        return _error(call.text)
+        return _build_error(call.text)
 
     def _session_of(self, request: Request) -> str:
         headers: Any = getattr(request.request, "headers", None)
@@ -135,7 +135,7 @@ class CompactionServer(MCPServer[Any]):
         return await self.compaction.call(request, name, arguments, execute)
 
 
-async def _ask(request: Request, question: str) -> object:
+async def _ask_client(request: Request, question: str) -> object:
     text = f"{question}\nWhat shall the agent do? Decline to stop it."
     try:
         reply = await elicit_with_validation(request.session, text, Reply, request.request_id)
@@ -144,5 +144,5 @@ async def _ask(request: Request, question: str) -> object:
     return reply.data.message if reply.action == "accept" else False if reply.action == "decline" else None
 
 
-def _error(text: str) -> CallToolResult:
+def _build_error(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)

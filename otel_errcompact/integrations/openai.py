@@ -36,7 +36,7 @@ def compacted(function: Registered) -> Registered:
 
         @functools.wraps(asynchronous)
         async def acall(arguments: Any, **options: Any) -> Any:
-            async with _call(name, arguments, reraise=True) as told:
+            async with _make_call(name, arguments, reraise=True) as told:
                 if not told.refused:
                     told.result = await asynchronous(arguments, **options)
             return told.text if told.compacted else told.result
@@ -45,7 +45,7 @@ def compacted(function: Registered) -> Registered:
 
     @functools.wraps(execute)
     def call(arguments: Any, **options: Any) -> Any:
-        with _call(name, arguments, reraise=True) as told:
+        with _make_call(name, arguments, reraise=True) as told:
             if not told.refused:
                 told.result = execute(arguments, **options)
         return told.text if told.compacted else told.result
@@ -69,7 +69,7 @@ def guarded(runner: Any, client: Any, params: Any, **options: Any) -> Any:
     run = run_here()
     own = options.pop("cancelled", None)
     turns = runner.iterate(client, params, cancelled=lambda: bool((own and own()) or run.gate()), **options)
-    return _aturns(run, turns) if inspect.isasyncgen(turns) else _turns(run, turns)
+    return _watch_async_turns(run, turns) if inspect.isasyncgen(turns) else _watch_turns(run, turns)
 
 
 def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
@@ -87,23 +87,23 @@ def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, An
     """
     name, arguments, call_id = _read_call(call)
     text = ""
-    with _call(name, arguments, call_id) as told:
+    with _make_call(name, arguments, call_id) as told:
         if not told.refused:
-            text = _execute(told, find_requested(tools, name, arguments))
-    return _item(call, told, text)
+            text = _execute_function(told, find_requested(tools, name, arguments))
+    return _build_item(call, told, text)
 
 
 async def aanswered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     """Execute a call as `answered` does; functions may be asynchronous."""
     name, arguments, call_id = _read_call(call)
     text = ""
-    async with _call(name, arguments, call_id) as told:
+    async with _make_call(name, arguments, call_id) as told:
         if not told.refused:
-            text = await _aexecute(told, find_requested(tools, name, arguments))
-    return _item(call, told, text)
+            text = await _await_function(told, find_requested(tools, name, arguments))
+    return _build_item(call, told, text)
 
 
-def _turns(run: Run, turns: Iterator[Any]) -> Iterator[Any]:
+def _watch_turns(run: Run, turns: Iterator[Any]) -> Iterator[Any]:
     run.begin_turn()
     try:
         for turn in turns:  # its calls are executed when the next one is asked for
@@ -114,7 +114,7 @@ def _turns(run: Run, turns: Iterator[Any]) -> Iterator[Any]:
         raise
 
 
-async def _aturns(run: Run, turns: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _watch_async_turns(run: Run, turns: AsyncIterator[Any]) -> AsyncIterator[Any]:
     run.begin_turn()
     try:
         async for turn in turns:
@@ -125,7 +125,7 @@ async def _aturns(run: Run, turns: AsyncIterator[Any]) -> AsyncIterator[Any]:
         raise
 
 
-def _call(name: str, arguments: Any, call_id: str = "", *, reraise: bool = False) -> Call:
+def _make_call(name: str, arguments: Any, call_id: str = "", *, reraise: bool = False) -> Call:
     known = arguments.model_dump() if hasattr(arguments, "model_dump") else arguments
     run = run_here()
     return run.tool(name, arguments=known, call_id=call_id, reraise=reraise and run.port.only_observes, gated=False)
@@ -136,29 +136,29 @@ def _read_call(call: Any) -> tuple[str, str, str]:
     return function.name, function.arguments, getattr(call, "call_id", None) or call.id
 
 
-def _execute(told: Call, requested: Requested | Misfit) -> str:
+def _execute_function(told: Call, requested: Requested | Misfit) -> str:
     if isinstance(requested, Misfit):
         told.fail(requested.text, type=requested.type)
         return ""
     told.result = requested.function(**requested.arguments)
-    return _write(told.result)
+    return _write_result(told.result)
 
 
-async def _aexecute(told: Call, requested: Requested | Misfit) -> str:
+async def _await_function(told: Call, requested: Requested | Misfit) -> str:
     if isinstance(requested, Misfit):
         told.fail(requested.text, type=requested.type)
         return ""
     result = requested.function(**requested.arguments)
     told.result = await result if inspect.isawaitable(result) else result
-    return _write(told.result)
+    return _write_result(told.result)
 
 
-def _write(result: Any) -> str:
+def _write_result(result: Any) -> str:
     # Inside the call: what cannot be written for the model is a failure of the tool.
     return result if isinstance(result, str) else json.dumps(result, default=str)
 
 
-def _item(call: Any, told: Call, text: str) -> dict[str, Any]:
+def _build_item(call: Any, told: Call, text: str) -> dict[str, Any]:
     # Neither API has a flag for errors: that it is one, only the text tells.
     result = told.text if told.failed else text
     if hasattr(call, "function"):

@@ -62,17 +62,17 @@ class CompactionHooks(RunHooks[Any]):
         # The SDK has no id for a run, but one object that all its contexts share, and that its states copy.
         known = vars(context.usage)
         if self._key not in known:
-            known[self._key] = self._approvals.find_run(_replies(context), call_id) or uuid.uuid4().hex
+            known[self._key] = self._approvals.find_run(_build_reply_lookup(context), call_id) or uuid.uuid4().hex
         return str(known[self._key])
 
     def guard(self, tool: FunctionTool) -> FunctionTool:
         """Return a copy of a tool with a span, refusals and approvals."""
 
         async def invoke(context: Any, arguments: str) -> Any:
-            return await self._call(context).guard(lambda: tool.on_invoke_tool(context, arguments))
+            return await self._find_call(context).guard(lambda: tool.on_invoke_tool(context, arguments))
 
         async def asks(context: Context, arguments: dict[str, Any], call_id: str) -> bool:
-            if isinstance(await self._run(context, call_id).agate(), RunPaused):
+            if isinstance(await self._find_run(context, call_id).agate(), RunPaused):
                 self._approvals.request(self.run_id(context), call_id, tool.name)
                 return True
             return own if isinstance(own, bool) else await own(context, arguments, call_id)
@@ -85,9 +85,9 @@ class CompactionHooks(RunHooks[Any]):
     def format_error(self, args: ToolErrorFormatterArgs[Any]) -> str | None:
         """Return what the model reads of an error: for `RunConfig(tool_error_formatter=...)`."""
         if args.error is not None:
-            text = self._call(args.run_context).fail(_explain(args.run_context, args.error))
-            return None if self._run(args.run_context).port.only_observes else text
-        run = self._run(args.run_context, args.call_id)
+            text = self._find_call(args.run_context).fail(_explain_error(args.run_context, args.error))
+            return None if self._find_run(args.run_context).port.only_observes else text
+        run = self._find_run(args.run_context, args.call_id)
         if args.kind != "tool_not_found":
             return None
         call = run.port.record_call(args.tool_name, error=args.default_message)
@@ -99,19 +99,19 @@ class CompactionHooks(RunHooks[Any]):
 
         Also for that of agents and MCP servers.
         """
-        text = self._call(context).fail(_explain(context, error))
-        return default_tool_error_function(context, error) if self._run(context).port.only_observes else text
+        text = self._find_call(context).fail(_explain_error(context, error))
+        return default_tool_error_function(context, error) if self._find_run(context).port.only_observes else text
 
     async def on_tool_start(self, context: Context, *_: Any, **__: Any) -> None:
         """Apply a human's replies to the paused run, and start the call."""
-        self._approvals.apply_replies(self._run(context), _replies(context))
-        self._call(context).start()
+        self._approvals.apply_replies(self._find_run(context), _build_reply_lookup(context))
+        self._find_call(context).start()
 
     async def on_tool_end(self, context: Context, agent: Agent[Any], tool: Any, result: object) -> None:  # noqa: ARG002
         """Take note of a result, unless it is a text of ours."""
         limit = getattr(tool, "timeout_seconds", None)
         late = limit and result == default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=limit)
-        self._calls.end(self._call(context, tool.name), result, error=str(result) if late else None)
+        self._calls.end(self._find_call(context, tool.name), result, error=str(result) if late else None)
 
     async def on_llm_start(
         self,
@@ -122,7 +122,7 @@ class CompactionHooks(RunHooks[Any]):
     ) -> None:
         """Pass the gate, begin a turn, and add an operator's answer."""
         run = self.runs.of(self.run_id(context), agent=self._agent or agent.name)
-        self._approvals.apply_replies(run, _replies(context))
+        self._approvals.apply_replies(run, _build_reply_lookup(context))
         stop = await run.agate()
         if isinstance(stop, RunPaused):
             if not self._approval or not self._approvals.let_through(run.run_id):
@@ -139,15 +139,15 @@ class CompactionHooks(RunHooks[Any]):
         if not self._calls.is_any_open(self.run_id(context)):
             self.runs.end(self.run_id(context))
 
-    def _run(self, context: Context, call_id: str = "") -> Run:
+    def _find_run(self, context: Context, call_id: str = "") -> Run:
         return self.runs.of(self.run_id(context, call_id or getattr(context, "tool_call_id", "")))
 
-    def _call(self, context: Context, tool: str = "") -> PendingCall:
+    def _find_call(self, context: Context, tool: str = "") -> PendingCall:
         name, arguments = getattr(context, "tool_name", tool), getattr(context, "tool_arguments", None)
-        return self._calls.find(self._run(context), getattr(context, "tool_call_id", ""), name, arguments)
+        return self._calls.find(self._find_run(context), getattr(context, "tool_call_id", ""), name, arguments)
 
 
-def _explain(context: Context, error: Exception) -> Exception:
+def _explain_error(context: Context, error: Exception) -> Exception:
     # By default the SDK keeps what its parser said to itself.
     said = str(error)
     if not said.startswith(_BAD_JSON):
@@ -156,6 +156,6 @@ def _explain(context: Context, error: Exception) -> Exception:
     return ModelBehaviorError(f"{said.partition(': ')[0]}: {why}") if why else error
 
 
-def _replies(context: Context) -> Any:
+def _build_reply_lookup(context: Context) -> Any:
     # Yes, no, or no with a message, which is one for the agent.
     return lambda tool, call_id: context.get_rejection_message(tool, call_id) or context.is_tool_approved(tool, call_id)

@@ -52,31 +52,31 @@ class CompactionHooks(HookProvider):
 
     def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
         """Register what is called before and after each invocation, batch and call."""
-        registry.add_callback(events.BeforeInvocationEvent, self._begin)
+        registry.add_callback(events.BeforeInvocationEvent, self._begin_run)
         registry.add_callback(events.BeforeModelCallEvent, self._begin_turn)
-        registry.add_callback(events.BeforeToolsEvent, self._ask)
-        registry.add_callback(events.BeforeToolCallEvent, self._before)
-        registry.add_callback(events.AfterToolCallEvent, self._after)
-        registry.add_callback(events.AfterToolsEvent, self._gate)
-        registry.add_callback(events.AfterInvocationEvent, self._end)
+        registry.add_callback(events.BeforeToolsEvent, self._ask_operator)
+        registry.add_callback(events.BeforeToolCallEvent, self._check_call)
+        registry.add_callback(events.AfterToolCallEvent, self._conclude_call)
+        registry.add_callback(events.AfterToolsEvent, self._gate_turn)
+        registry.add_callback(events.AfterInvocationEvent, self._end_run)
 
     def report(self, agent: LocalAgent) -> RunReport:
         """Return the report of an agent's current or last run."""
         return self.runs.report(_run_id(agent))
 
-    def _begin(self, event: events.BeforeInvocationEvent) -> None:
-        if not _state(event.agent).get("waits"):
+    def _begin_run(self, event: events.BeforeInvocationEvent) -> None:
+        if not _read_state(event.agent).get("waits"):
             event.agent.state.set(STATE, {"run": uuid.uuid4().hex})
 
     def _begin_turn(self, event: events.BeforeModelCallEvent) -> None:
-        run = self._run(event.agent)
+        run = self._find_run(event.agent)
         run.begin_turn()
         newest = event.agent.messages[-1] if event.agent.messages else None
         if newest is not None and newest["role"] == "user" and (said := run.port.take_guidance()):
             newest["content"].append({"text": said})
 
-    def _ask(self, event: events.BeforeToolsEvent) -> None:
-        run = self._run(event.agent)
+    def _ask_operator(self, event: events.BeforeToolsEvent) -> None:
+        run = self._find_run(event.agent)
         stop = run.gate() if run.verdict.standing == "pause" else None
         if stop is None:
             return
@@ -85,14 +85,14 @@ class CompactionHooks(HookProvider):
             event.cancel = action.reason or stop.reason
         elif action.message:
             run.port.take_guidance()  # which stands beside the results of this batch
-            event.agent.state.set(STATE, {**_state(event.agent), "guidance": action.message})
+            event.agent.state.set(STATE, {**_read_state(event.agent), "guidance": action.message})
 
-    def _before(self, event: events.BeforeToolCallEvent) -> None:
-        if refusal := self._call(event).refuse():
+    def _check_call(self, event: events.BeforeToolCallEvent) -> None:
+        if refusal := self._announce_call(event).refuse():
             event.cancel_tool = refusal
 
-    async def _after(self, event: events.AfterToolCallEvent) -> None:
-        call, result = self._call(event), event.result
+    async def _conclude_call(self, event: events.AfterToolCallEvent) -> None:
+        call, result = self._announce_call(event), event.result
         self._calls.forget(_run_id(event.agent), call.call_id)
         if event.cancel_message is not None:
             return
@@ -101,40 +101,40 @@ class CompactionHooks(HookProvider):
         if text := await call.conclude(error, said):
             event.result = {**result, "status": "error", "content": [{"text": text}]}
 
-    async def _gate(self, event: events.AfterToolsEvent) -> None:
-        stop = await self._run(event.agent).agate()
+    async def _gate_turn(self, event: events.AfterToolsEvent) -> None:
+        stop = await self._find_run(event.agent).agate()
         if stop is not None and not isinstance(stop, RunPaused):
             event.end_turn = stop.final_text
-        state = _state(event.agent)
+        state = _read_state(event.agent)
         if guidance := state.pop("guidance", ""):
             event.message["content"].append({"text": guidance})
             event.agent.state.set(STATE, state)
 
-    def _end(self, event: events.AfterInvocationEvent) -> None:
-        run_id, run = _run_id(event.agent), self._run(event.agent)
+    def _end_run(self, event: events.AfterInvocationEvent) -> None:
+        run_id, run = _run_id(event.agent), self._find_run(event.agent)
         interrupted = event.result is not None and event.result.stop_reason == "interrupt"
         waits = interrupted or run.verdict.standing == "pause"
-        event.agent.state.set(STATE, {**_state(event.agent), "waits": waits})
+        event.agent.state.set(STATE, {**_read_state(event.agent), "waits": waits})
         self._calls.forget(run_id)
         if not waits:
             self.runs.end(run_id)
 
-    def _call(self, event: events.BeforeToolCallEvent | events.AfterToolCallEvent) -> PendingCall:
+    def _announce_call(self, event: events.BeforeToolCallEvent | events.AfterToolCallEvent) -> PendingCall:
         use, agent = event.tool_use, event.agent
         call_id = use["toolUseId"]
         return self._calls.announce(
             _run_id(agent), call_id, use["name"], use["input"], span_name=call_id, agent=self._named or agent.name
         )
 
-    def _run(self, agent: LocalAgent) -> Run:
+    def _find_run(self, agent: LocalAgent) -> Run:
         return self.runs.of(_run_id(agent), agent=self._named or agent.name)
 
 
-def _state(agent: LocalAgent) -> dict[str, Any]:
+def _read_state(agent: LocalAgent) -> dict[str, Any]:
     return agent.state.get(STATE) or {}
 
 
 def _run_id(agent: LocalAgent) -> str:
-    if not _state(agent):  # a tool that is called directly, outside any invocation
+    if not _read_state(agent):  # a tool that is called directly, outside any invocation
         agent.state.set(STATE, {"run": uuid.uuid4().hex})
-    return str(_state(agent)["run"])
+    return str(_read_state(agent)["run"])

@@ -376,7 +376,7 @@ def read_processors(provider: object) -> Processors | None:
 
     Reads the tuple that the SDK keeps in the provider's processor of processors: there is no public way.
     """
-    holder, name = _holder(provider)
+    holder, name = _find_holder(provider)
     processors: object = getattr(holder, name, None)
     return cast("Processors", processors) if isinstance(processors, tuple) else None
 
@@ -389,7 +389,7 @@ def put_first(provider: object, processor: object) -> None:
 
     Replaces the SDK's tuple under the SDK's lock. Where either is missing, the order stays as it is.
     """
-    _change(provider, lambda processors: (processor, *_without(processors, processor)))
+    _change_processors(provider, lambda processors: (processor, *_exclude_processor(processors, processor)))
 
 
 def take_out(provider: object, processor: object) -> None:
@@ -398,10 +398,10 @@ def take_out(provider: object, processor: object) -> None:
 
     One that is shut down is inert in any case.
     """
-    _change(provider, lambda processors: _without(processors, processor))
+    _change_processors(provider, lambda processors: _exclude_processor(processors, processor))
 
 
-def _holder(provider: object) -> tuple[Any, str]:
+def _find_holder(provider: object) -> tuple[Any, str]:
     provider = unwrap(provider)
     for holder, name in _SHAPES:
         if hasattr(provider, holder):
@@ -433,8 +433,8 @@ def sends_by_otlp(provider: object) -> bool:
     return not all(name.startswith(("opentelemetry.sdk.", "opentelemetry.exporter.prometheus")) for name in senders)
 
 
-def _change(provider: object, change: Callable[[Processors], Processors]) -> None:
-    holder, name = _holder(provider)
+def _change_processors(provider: object, change: Callable[[Processors], Processors]) -> None:
+    holder, name = _find_holder(provider)
     if read_processors(provider) is None or not hasattr(holder, "_lock"):
         return
     # The SDK itself replaces this tuple as a whole, under this lock, when it adds a processor.
@@ -442,5 +442,5 @@ def _change(provider: object, change: Callable[[Processors], Processors]) -> Non
         setattr(holder, name, change(getattr(holder, name)))
 
 
-def _without(processors: Processors, processor: object) -> Processors:
+def _exclude_processor(processors: Processors, processor: object) -> Processors:
     return tuple(other for other in processors if other is not processor)

@@ -76,7 +76,7 @@ def find_assigned(text: str, lower: str) -> Iterator[Found]:
             end = _REST_OF_NAME.match(text, at + len(stem)).end()  # type: ignore[union-attr]
             separator = _SEPARATOR.match(text, end)
             if separator is not None:
-                found = _read(text, _find_start(text, at), end, separator)
+                found = _read_assignment(text, _find_start(text, at), end, separator)
                 if found is not None:
                     yield found
                     end = found.end
@@ -90,7 +90,7 @@ def _find_start(text: str, at: int) -> int:
     return at
 
 
-def _read(text: str, start: int, end: int, separator: re.Match[str]) -> Found | None:
+def _read_assignment(text: str, start: int, end: int, separator: re.Match[str]) -> Found | None:
     name, syntax, at = text[start:end], separator.lastgroup or "", separator.end()
     kind = kind_of_name(name) or _kind_of_two_words(text, start, name)
     if (

@@ -213,14 +213,14 @@ BROKEN_SHAPES: Final[tuple[tuple[str, str, str], ...]] = (
 """Strings that stand in all of them, forms that are no single word, and kinds."""
 
 
-def _join() -> str:
+def _join_forms() -> str:
     forms = "|".join(f"(?:{'|'.join(one.begins)}){one.body}{{{one.least},4096}}".replace(".", r"\.") for one in ISSUED)
     shapes = "|".join(SHAPES)
     jwt = r"ey[A-Za-z0-9]{5,4096}\.[\w/\\-]{4,}(?:\.[\w/\\-]*={0,2})?"
     return rf"(?<![A-Za-z0-9])(?:(?P<jwt>{jwt})|(?P<shape>(?:{shapes})(?![A-Za-z0-9]))|(?:{forms})(?:\.[\w-]{{7,12}})?)"
 
 
-_FORMS: Final = lazy_pattern(_join)
+_FORMS: Final = lazy_pattern(_join_forms)
 _BROKEN: Final = tuple((clue, lazy_pattern(rf"(?:{form})(?![A-Za-z0-9])"), kind) for clue, form, kind in BROKEN_SHAPES)
 
 

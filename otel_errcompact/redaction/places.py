@@ -256,12 +256,12 @@ def find_placed(text: str, lower: str) -> list[Found]:
     for signs, places in PLACES:
         for sign in signs:  # not `has_any`: most texts are short, and a call costs more than the search
             if sign in lower:
-                found += [one for place in places if has_any(lower, place.clues) for one in _find(text, place)]
+                found += [one for place in places if has_any(lower, place.clues) for one in _find_secrets(text, place)]
                 break
     return found
 
 
-def _find(text: str, place: Place) -> Iterator[Found]:
+def _find_secrets(text: str, place: Place) -> Iterator[Found]:
     for match in place.pattern.finditer(text):
         secret = match["secret"].rstrip(".,;:!?")  # the end of a sentence
         if is_secret(secret, "secret", quoted=False) if place.issued else is_secret(secret, "password", quoted=True):

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 def redact(text: str) -> str:
     """Return `text` with `[REDACTED:<kind>]` in place of each secret."""
-    return _redact_short(text) if len(text) <= MAX_REMEMBERED_CHARACTERS else _redact(text)
+    return _redact_short(text) if len(text) <= MAX_REMEMBERED_CHARACTERS else _redact_text(text)
 
 
-def _redact(text: str) -> str:
+def _redact_text(text: str) -> str:
     # What was found may have hidden something: the head of a table, a line that was the longest.
     left = MAX_PASSES
-    while left and (found := _find(text)):
+    while left and (found := _find_secrets(text)):
         text = replace_found(text, found)
         left -= 1
     return text
@@ -49,10 +49,10 @@ MAX_REMEMBERED: Final = 256
 MAX_REMEMBERED_CHARACTERS: Final = 2_048
 """Characters of a text that is remembered."""
 
-_redact_short: Final = lru_cache(maxsize=MAX_REMEMBERED)(_redact)
+_redact_short: Final = lru_cache(maxsize=MAX_REMEMBERED)(_redact_text)
 
 
-def _find(text: str) -> list[Found]:
+def _find_secrets(text: str) -> list[Found]:
     # Most texts are short and hold nothing: here no function is called before a quick look at the text.
     is_ascii = text.isascii()
     found = _find_in(text, is_ascii=is_ascii)

@@ -85,7 +85,7 @@ def view_without_unseen(text: str) -> View | None:
     """Return `text` in plain ASCII where readers see that; None if unchanged."""
     if not _CONCERNED.search(text):
         return None
-    return _build(text, ((*match.span(), _read_character(match[0])) for match in _UNSEEN.finditer(text)), None)
+    return _build_view(text, ((*match.span(), _read_character(match[0])) for match in _UNSEEN.finditer(text)), None)
 
 
 def view_without_escapes(text: str, below: View | None) -> View | None:
@@ -93,7 +93,7 @@ def view_without_escapes(text: str, below: View | None) -> View | None:
     matches = _ESCAPE.finditer(text)
     if "=3D" not in text:  # quoted-printable has it where a name is given a value
         matches = (match for match in matches if match[0][0] != "=")
-    return _build(text, ((*match.span(), _read_escape(match[0])) for match in matches), below)
+    return _build_view(text, ((*match.span(), _read_escape(match[0])) for match in matches), below)
 
 
 def view_without_wraps(text: str) -> View | None:
@@ -108,10 +108,10 @@ def view_without_wraps(text: str) -> View | None:
         at += len(line) + 1
         if len(line) == width and line[-1] in _IN_SECRETS and lines[number + 1][:1] in _IN_SECRETS:
             places.append(at)
-    return _build(text, ((at, at + 1, "") for at in places), None) if places else None
+    return _build_view(text, ((at, at + 1, "") for at in places), None) if places else None
 
 
-def _build(text: str, changes: Iterator[tuple[int, int, str]], below: View | None) -> View | None:
+def _build_view(text: str, changes: Iterator[tuple[int, int, str]], below: View | None) -> View | None:
     parts: list[str] = []
     starts, origins = [0], [0]
     at = size = 0

@@ -47,10 +47,10 @@ def _may_name(folder: str, group: bytes) -> bool:
         return False
     if folder.endswith(".egg") or any(name.endswith(".egg") for name in names):
         return True
-    return any(_names(os.path.join(folder, name), group) for name in names if name.endswith(_FOLDERS))  # noqa: PTH118
+    return any(_has_group(os.path.join(folder, name), group) for name in names if name.endswith(_FOLDERS))  # noqa: PTH118
 
 
-def _names(package: str, group: bytes) -> bool:
+def _has_group(package: str, group: bytes) -> bool:
     try:
         with open(f"{package}/entry_points.txt", "rb") as file:  # noqa: PTH123 - in a third of the time
             return group in file.read()

@@ -41,7 +41,7 @@ def reset_in_child(reset: Callable[[], None]) -> None:
     os.register_at_fork(after_in_child=start_anew)
 
 
-def _release() -> None:
+def _release_in_parent() -> None:
     with suppress(RuntimeError):  # the wait was given up
         FORKS_WAIT.release()
 
@@ -56,6 +56,6 @@ def _release_in_child() -> None:
 if hasattr(os, "register_at_fork"):  # pragma: no branch - on Windows
     os.register_at_fork(
         before=lambda: FORKS_WAIT.acquire(timeout=MAX_WAIT_S),
-        after_in_parent=_release,
+        after_in_parent=_release_in_parent,
         after_in_child=_release_in_child,
     )

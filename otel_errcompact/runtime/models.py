@@ -112,7 +112,7 @@ class FrozenModel:
         Args:
             update: New values by field.
         """
-        return self._make({**self.__dict__, **(update or {})}, self.model_fields_set | (update or {}).keys())
+        return self._make_model({**self.__dict__, **(update or {})}, self.model_fields_set | (update or {}).keys())
 
     @classmethod
     def model_validate(cls, values: Any) -> Self:
@@ -162,31 +162,31 @@ class FrozenModel:
         delattr(self._as_pydantic(), name)
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
-        return iter(self._values().items())
+        return iter(self._read_values().items())
 
     def __eq__(self, other: object) -> bool:
-        return self._values() == other._values() if type(other) is type(self) else NotImplemented
+        return self._read_values() == other._read_values() if type(other) is type(self) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((type(self), *self._values().values()))
+        return hash((type(self), *self._read_values().values()))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._show(', ')})"
+        return f"{type(self).__name__}({self._show_fields(', ')})"
 
     def __str__(self) -> str:
-        return self._show(" ")
+        return self._show_fields(" ")
 
-    def _show(self, separator: str) -> str:
+    def _show_fields(self, separator: str) -> str:
         shown = (name for name, field in self.model_fields.items() if field.constraints.get("repr", True))
         return separator.join(f"{name}={self.__dict__[name]!r}" for name in shown)
 
-    def _values(self) -> dict[str, Any]:
+    def _read_values(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.model_fields}
 
     # --- pydantic ----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def _make(cls, values: Mapping[str, Any], given: frozenset[str]) -> Self:
+    def _make_model(cls, values: Mapping[str, Any], given: frozenset[str]) -> Self:
         made = cls.__new__(cls)
         made.__dict__.update(values, _given=given)
         return made
@@ -210,10 +210,10 @@ class FrozenModel:
 
     @classmethod
     def _from_pydantic(cls, found: Any) -> Self:
-        return cls._make(found.__dict__, frozenset(found.model_fields_set))
+        return cls._make_model(found.__dict__, frozenset(found.model_fields_set))
 
     def _as_pydantic(self) -> BaseModel:
-        return self._to_pydantic().model_construct(set(self.model_fields_set), **self._values())
+        return self._to_pydantic().model_construct(set(self.model_fields_set), **self._read_values())
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

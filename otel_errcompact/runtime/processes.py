@@ -18,16 +18,16 @@ class ThisProcess:
 
     def __init__(self) -> None:
         self._name = ""
-        reset_in_child(self._forget)
+        reset_in_child(self._forget_name)
 
     @property
     def name(self) -> str:
         """The name, `machine/process/start`; another one in a forked child."""
         if not self._name:
-            self._name = f"{_machine()}/{os.getpid()}/{_find_start(os.getpid())}"
+            self._name = f"{_name_machine()}/{os.getpid()}/{_find_start(os.getpid())}"
         return self._name
 
-    def _forget(self) -> None:
+    def _forget_name(self) -> None:
         self._name = ""
 
 
@@ -44,7 +44,7 @@ def has_ended(name: str) -> bool:
         name: The name that `ThisProcess` gave it.
     """
     found = _NAME.fullmatch(name)
-    if found is None or found["machine"] != _machine():
+    if found is None or found["machine"] != _name_machine():
         return False
     process = int(found["process"])
     if process == os.getpid():
@@ -52,10 +52,10 @@ def has_ended(name: str) -> bool:
     started = _find_start(process)
     if started or found["started"]:
         return started != found["started"]
-    return not _runs(process)
+    return not _is_running(process)
 
 
-def _machine() -> str:
+def _name_machine() -> str:
     # Containers on one machine have process ids of their own, and not always a host name of their own.
     name = socket.gethostname().replace("/", "_") or "localhost"
     with suppress(OSError):
@@ -72,7 +72,7 @@ def _find_start(process: int) -> str:
     return ""
 
 
-def _runs(process: int) -> bool:
+def _is_running(process: int) -> bool:
     if os.name == "nt":  # where signal 0 would end it
         return True
     try:

@@ -30,7 +30,7 @@ else:
             own = vars(cls).keys()
             made = dataclasses.dataclass(eq=False, repr=False, frozen=frozen, **how)(cls)
             if "__repr__" not in own:
-                made.__repr__ = _repr
+                made.__repr__ = _represent_record
             if eq:
                 _compare_by_values(made, hashable=frozen)
             return made
@@ -42,7 +42,7 @@ __all__ = ["dataclass"]
 
 
 @recursive_repr("...")
-def _repr(self: Any) -> str:
+def _represent_record(self: Any) -> str:
     shown = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr)
     return f"{type(self).__qualname__}({shown})"
 

@@ -72,7 +72,7 @@ def read(text: Text) -> Facts | None:
     """Return the facts of what a package manager of the system could not do; mirrors that fail alike are one cause."""
     lines = text.lines
     members = (
-        [*(_read_dpkg(lines) if "dpkg" in text.body else ()), *_unmet(lines)]
+        [*(_read_dpkg(lines) if "dpkg" in text.body else ()), *_read_unmet_needs(lines)]
         or _read_apt(lines)
         or list(_read_others(lines))
     )
@@ -89,19 +89,19 @@ def _read_apt(lines: Lines) -> list[Member]:
         for found in find_all(_STATED, lines)
         if found["severity"] == "E" or found["message"].startswith(_WARNINGS)
     ]
-    members = [_member(found["message"]) for found in kept if not found["message"].startswith(_CONSEQUENCES)]
-    members = members or list(_read_progress(lines)) or [_member(found["message"]) for found in kept]
+    members = [_build_member(found["message"]) for found in kept if not found["message"].startswith(_CONSEQUENCES)]
+    members = members or list(_read_progress(lines)) or [_build_member(found["message"]) for found in kept]
     return _keep_first_reason(members)
 
 
-def _member(message: str) -> Member:
+def _build_member(message: str) -> Member:
     fetch = _FETCH.match(message)
     if fetch is not None:
-        return _fetch(fetch["url"], fetch["reason"])
+        return _build_fetch_error(fetch["url"], fetch["reason"])
     return Member(_TYPES.type_of(message) or "AptError", message)
 
 
-def _fetch(url: str, reason: str) -> Member:
+def _build_fetch_error(url: str, reason: str) -> Member:
     # Return a download that failed; the reason is the cause, since mirrors and files differ.
     reason = " ".join(_IP.sub("", reason).split()).rstrip(": ")
     suite = _SUITE.search(url)
@@ -114,7 +114,7 @@ def _read_progress(lines: Lines) -> Members:
     for line, after in zip(lines, (*lines[1:], ""), strict=True):
         found = _ERR.match(line) if line.startswith("Err:") else None
         if found is not None and after.startswith("  "):
-            yield _fetch(f"{found['url']}/dists/{found['suite'] or ''}/", after)
+            yield _build_fetch_error(f"{found['url']}/dists/{found['suite'] or ''}/", after)
 
 
 def _keep_first_reason(members: list[Member]) -> list[Member]:
@@ -125,7 +125,7 @@ def _keep_first_reason(members: list[Member]) -> list[Member]:
     return [member._replace(cause=first.cause) if member.cause.startswith(_AGAIN) else member for member in members]
 
 
-def _unmet(lines: Lines) -> Members:
+def _read_unmet_needs(lines: Lines) -> Members:
     if _UNMET not in lines:
         return
     package, needs = "", list[str]()
@@ -151,13 +151,13 @@ def _read_dpkg(lines: Lines) -> Members:
             start = number + 1
         found = _DPKG.match(line) if line.startswith("dpkg: ") else None
         if found is not None:
-            yield _processed(found["what"], lines[start:number], lines[number + 1 :])
+            yield _read_package_error(found["what"], lines[start:number], lines[number + 1 :])
             start = number + 2
     if start == 0:
         yield from (Member("DpkgError", found["message"]) for found in find_all(_DPKG_STATED, lines, "dpkg"))
 
 
-def _processed(package: str, output: Lines, after: Lines) -> Member:
+def _read_package_error(package: str, output: Lines, after: Lines) -> Member:
     reason = after[0].strip() if after else ""
     needed = next(find_blocks(output, _DPKG_NEEDS, most=len(output)), None)
     if needed is not None:

@@ -68,7 +68,7 @@ def _read_elixir(text: Text) -> Facts | None:
     if "** (" not in text.body:
         return None
     lines = text.lines
-    starts = _starts(lines)
+    starts = _find_starts(lines)
     found: list[Facts] = []
     for start, end in pairwise((*starts, len(lines))):
         chain = chain_of(lines[start : min(end, start + _MAX_LINES)])
@@ -78,7 +78,7 @@ def _read_elixir(text: Text) -> Facts | None:
     return _add_context(text.body, found) if found else None
 
 
-def _starts(lines: Lines) -> list[int]:
+def _find_starts(lines: Lines) -> list[int]:
     # Return the first lines of the exceptions in `lines`; those further to the right belong to the one before.
     starts: list[int] = []
     for number, line in enumerate(lines):
@@ -122,10 +122,10 @@ def _read_erlang(body: str) -> Facts | None:
     term = _AFTER_COMMA.sub("", _SPACE.sub(" ", body[found.end() : found.end() + 4_000]))
     frames = list(_erlang_frames(term))
     stack = _ERLANG_FRAME.search(term)
-    reason = _reason(term[: stack.start()] if stack is not None else term.partition("\n")[0])
+    reason = _trim_reason(term[: stack.start()] if stack is not None else term.partition("\n")[0])
     atom = _ATOM.match(reason)
     if reason in _NAMING_NOBODY and stack is not None:
-        reason = f"{reason}: {_called(term[stack.start() : stack.start() + 300])}"
+        reason = f"{reason}: {_write_call(term[stack.start() : stack.start() + 300])}"
     own = next((frame for frame in frames if frame.function.partition(":")[0] not in _OTP_MODULES), None)
     innermost = next((frame for frame in frames if frame.file), None)
     facts = facts_of((Failure(atom["atom"] if atom else "exit", reason, own, innermost),))
@@ -141,14 +141,14 @@ def _erlang_frames(term: str) -> Iterator[Frame]:
         yield Frame(place["file"] if place else "", int(place["line"]) if place else None, name)
 
 
-def _called(frame: str) -> str:
+def _write_call(frame: str) -> str:
     # Return the call that a frame tells of, up to the end of its arguments.
     parts = frame.lstrip("{").split(",", 2)
     arguments = parts[2].partition("]")[0] + "]" if parts[2].startswith("[") else f"/{parts[2].partition(',')[0]}"
     return f"{parts[0]}:{parts[1]}{arguments}"
 
 
-def _reason(text: str) -> str:
+def _trim_reason(text: str) -> str:
     # Return the reason that stands before a stack, without the brackets that go on behind it.
     text = clip(text.rstrip(", [").strip())
     opened = text.count("{") - text.count("}")

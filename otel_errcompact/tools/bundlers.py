@@ -84,39 +84,41 @@ def read(text: Text) -> Facts | None:
 # --- the layouts -----------------------------------------------------------------------------------------------------
 
 
-def _webpack(lines: Lines) -> Members:
-    for head, below, _ in _find(lines, _WEBPACK):
+def _read_webpack(lines: Lines) -> Members:
+    for head, below, _ in _find_headed_blocks(lines, _WEBPACK):
         block = [*takewhile(lambda line: bool(line.strip()) and not line.startswith(" @ "), below)]
         if any(not _MODULE.match(line) for line in block):
-            yield _member(block, _located(head["file"], head["line"] or head["row"]))
+            yield _build_member(block, _build_location(head["file"], head["line"] or head["row"]))
 
 
-def _esbuild(lines: Lines) -> Members:
-    for head, block, _ in _find(lines, _ESBUILD):
+def _read_esbuild(lines: Lines) -> Members:
+    for head, block, _ in _find_headed_blocks(lines, _ESBUILD):
         place = find(_PLACE, map(str.strip, block[:3]))
-        yield _member([head["message"], *block], _located(place["file"], place["line"]) if place else NOWHERE)
+        yield _build_member(
+            [head["message"], *block], _build_location(place["file"], place["line"]) if place else NOWHERE
+        )
 
 
 def _esbuild_api(lines: Lines) -> Members:
-    for head, block, _ in _find(lines, _ESBUILD_API):
-        yield _member([head["message"], *block], _located(head["file"], head["line"]))
+    for head, block, _ in _find_headed_blocks(lines, _ESBUILD_API):
+        yield _build_member([head["message"], *block], _build_location(head["file"], head["line"]))
 
 
 def _read_stated(form: re.Pattern[str], lines: Lines) -> Members:
-    return (_member([head["message"] or "", *block]) for head, block, _ in _find(lines, form))
+    return (_build_member([head["message"] or "", *block]) for head, block, _ in _find_headed_blocks(lines, form))
 
 
-def _next(lines: Lines) -> Members:
+def _read_next_build(lines: Lines) -> Members:
     start = next((number for number, line in enumerate(lines) if line.rstrip(".") == _OF_NEXT), len(lines))
-    for head, block, _ in _find(lines[start + 1 :], _NEXT_PLACE):
+    for head, block, _ in _find_headed_blocks(lines[start + 1 :], _NEXT_PLACE):
         if block and block[0].strip():
-            yield _member(block, _located(head["file"], head["line"]))
+            yield _build_member(block, _build_location(head["file"], head["line"]))
 
 
 _READERS: Final = (
-    (_OF_NEXT, _next),
-    (_OF_WEBPACK, _webpack),
-    (_OF_ESBUILD, _esbuild),
+    (_OF_NEXT, _read_next_build),
+    (_OF_WEBPACK, _read_webpack),
+    (_OF_ESBUILD, _read_esbuild),
     (_OF_VITE, partial(_read_stated, _VITE)),
     (_OF_VITE_SERVER, partial(_read_stated, _VITE_SERVER)),
     (_OF_ROLLUP, partial(_read_stated, _ROLLUP)),
@@ -124,40 +126,40 @@ _READERS: Final = (
 )
 
 
-def _find(lines: Lines, form: re.Pattern[str]) -> Iterator[Block]:
+def _find_headed_blocks(lines: Lines, form: re.Pattern[str]) -> Iterator[Block]:
     return find_blocks(lines, form, most=_MAX_LINES)
 
 
-def _located(file: str, line: str | None) -> Location:
+def _build_location(file: str, line: str | None) -> Location:
     return Location(file=file.removeprefix("./"), line=int(line) if line else None)
 
 
 # --- one error -------------------------------------------------------------------------------------------------------
 
 
-def _member(block: Lines, place: Location = NOWHERE) -> Member:
+def _build_member(block: Lines, place: Location = NOWHERE) -> Member:
     said = [line.strip() for line in block] or [""]
     at = next((number for number, line in enumerate(said) if line and not _HEADING.match(_strip_prefixes(line))), 0)
-    message, place = _placed(said[at], place)
+    message, place = _split_place(said[at], place)
     message, place = _placed_below(message, place, said[at + 1 :])
-    kind, cause = _kind(message)
-    source = _source(block)
+    kind, cause = _split_kind(message)
+    source = _find_source(block)
     details = (f"> {source}",) if source else ()
     return Member(kind, cause, place, details=details)
 
 
-def _placed(message: str, place: Location) -> tuple[str, Location]:
+def _split_place(message: str, place: Location) -> tuple[str, Location]:
     # Return a message without the places it begins or ends with, and the first of them where none is known yet.
     api = _ESBUILD_API.match(message)
     if api is not None:
-        return api["message"], place or _located(api["file"], api["line"])
+        return api["message"], place or _build_location(api["file"], api["line"])
     message = _strip_prefixes(message)
     ahead = _AHEAD.match(message)
     if ahead is not None:
-        message, place = message[ahead.end() :], place or _located(ahead["file"], ahead["line"])
+        message, place = message[ahead.end() :], place or _build_location(ahead["file"], ahead["line"])
     behind = _BEHIND.search(message)
     if behind is not None:
-        place = place or _located(behind["file"], None)
+        place = place or _build_location(behind["file"], None)
         known = place.file.replace("\\", "/").endswith(behind["file"].lstrip("./"))
         message = message[: behind.start()] if known else message
     return _FOLDER.sub("", message), place
@@ -175,21 +177,21 @@ def _placed_below(message: str, place: Location, below: Lines) -> tuple[str, Loc
     # Return a message without its position, and the place where it, or a line below it, gives the line.
     named = find(_FILE, below[:12])
     if named is not None and (not place or place.line is None):
-        place = _located(named["file"], named["line"])
+        place = _build_location(named["file"], named["line"])
     position = _POSITION.search(message)
     if position is None:
         return message, place
     if place and place.line is None:
-        place = _located(place.file, position["line"])
+        place = _build_location(place.file, position["line"])
     return message[: position.start()] + message[position.end() :], place
 
 
-def _kind(message: str) -> tuple[str, str]:
+def _split_kind(message: str) -> tuple[str, str]:
     code = _CODE.match(message)
     return (code["code"], code["message"]) if code is not None else (_KINDS.type_of(message) or "BuildError", message)
 
 
-def _source(block: Lines) -> str:
+def _find_source(block: Lines) -> str:
     for number in range(1, len(block)):
         found = _SOURCE.match(block[number - 1]) if _MARK.match(block[number]) else None
         if found is not None:

@@ -55,13 +55,13 @@ def read(text: Text) -> Facts | None:
     lines = text.lines
     for number, line in enumerate(lines):
         kind = _HEADLINES.type_of(line[7:]) if line.startswith("error: ") else ""
-        facts = _read(kind, line[7:], lines[number + 1 :]) if kind else None
+        facts = _read_error(kind, line[7:], lines[number + 1 :]) if kind else None
         if facts is not None:
             return facts
     return None
 
 
-def _read(kind: str, headline: str, after: Lines) -> Facts | None:
+def _read_error(kind: str, headline: str, after: Lines) -> Facts | None:
     if kind == "BuildScriptError":
         return _read_build_script(headline, after)
     if kind == "ProcessError":
@@ -94,10 +94,10 @@ def _standard_error(after: Lines) -> Lines:
 
 def _read_chain(kind: str, headline: str, after: Lines) -> Facts:
     # Read a headline and the causes below it; the last one is the root, with the one above where it names nothing.
-    causes = [clip(cause) for cause in _causes(after) if cause]
+    causes = [clip(cause) for cause in _list_causes(after) if cause]
     manifest = _MANIFEST.match(headline)
     place = Location(file=manifest["file"]) if manifest else NOWHERE
-    explained = _explained(after)
+    explained = _find_explanation(after)
     root = causes.pop() if causes else explained or headline
     if causes and _ERRNO.match(root):
         root = f"{causes.pop()}: {root}"
@@ -106,7 +106,7 @@ def _read_chain(kind: str, headline: str, after: Lines) -> Facts:
     return Facts(type=kind, cause=clip(root), location=place, details=details((shown, *more), 5))
 
 
-def _causes(after: Lines) -> Iterator[str]:
+def _list_causes(after: Lines) -> Iterator[str]:
     # Yield the texts below `Caused by:`, each as one line.
     for number, line in enumerate(after):
         if line == _CAUSED_BY:
@@ -115,7 +115,7 @@ def _causes(after: Lines) -> Iterator[str]:
             yield "; ".join(text.strip() for text in block[:end])
 
 
-def _explained(after: Lines) -> str:
+def _find_explanation(after: Lines) -> str:
     start = next((number for number, line in enumerate(after) if _VERSIONS.match(line)), -1)
     said = [line.strip() for line in after[start + 1 :] if line.strip()] if start >= 0 else []
     return " ".join(said[:2] if said[:1] and said[0].endswith(":") else said[:1])

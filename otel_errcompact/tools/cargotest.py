@@ -35,29 +35,29 @@ _AT: Final = form(r" at {file}:{line}")
 def read(text: Text) -> Facts | None:
     """Return the facts of failed tests or a dead program."""
     body = f"\n{text.body}"
-    members = _members(body)
+    members = _read_members(body)
     if not members:
         died = _DIED.search(body) if "error: test failed" in body else None
-        members = [_died(died)] if died is not None else list(_only_listed(body))
+        members = [_build_signal_member(died)] if died is not None else list(_only_listed(body))
     if not members:
         return None
     total = sum(int(found["failed"]) for form in (_RESULT, _SUMMARY) for found in form.finditer(body))
     return facts_of_members(members, unit="test", total=total)
 
 
-def _members(body: str) -> list[Member]:
+def _read_members(body: str) -> list[Member]:
     # Return a member for each test whose output is there; where its heading is cut off, the panic names its test.
     headings = list(_HEADING.finditer(body))
     before = body[: headings[0].start()] if headings else body
-    members = list(_unheaded(before, body))
+    members = list(_read_unheaded_panics(before, body))
     for number, found in enumerate(headings[:MAX_MEMBERS]):
         end = headings[number + 1].start() if number + 1 < len(headings) else len(body)
         section = body[found.end() : end]
-        members.append(_member(found["test"], section.partition(_END)[0]))
+        members.append(_read_test(found["test"], section.partition(_END)[0]))
     return members
 
 
-def _unheaded(before: str, body: str) -> Members:
+def _read_unheaded_panics(before: str, body: str) -> Members:
     # Yield the tests whose panics were printed without a heading: by nextest, uncaptured, or cut.
     if rust.PANICKED not in before:
         return
@@ -66,21 +66,21 @@ def _unheaded(before: str, body: str) -> Members:
     for panic in rust.panics_of(before):
         if panic.thread not in seen and (not listed or panic.thread in listed):
             seen.add(panic.thread)
-            yield _panicked(panic.thread, panic)
+            yield _build_panic_member(panic.thread, panic)
 
 
-def _member(test: str, section: str) -> Member:
+def _read_test(test: str, section: str) -> Member:
     # Read what one test printed; the first panic is the cause, whatever thread it happened in.
     panics = rust.panics_of(section)
     if panics:
-        return _panicked(test, panics[0])
+        return _build_panic_member(test, panics[0])
     returned = rust.failure_of_main(section)
     if returned is not None:
         return to_member(facts_of((returned,)), test)
-    return _compiled(test, section) or _read_words(test, section)
+    return _read_compile_error(test, section) or _read_words(test, section)
 
 
-def _panicked(test: str, panic: rust.Panic) -> Member:
+def _build_panic_member(test: str, panic: rust.Panic) -> Member:
     member = to_member(facts_of((panic.failure,)), test)
     if not member.cause.startswith("assertion"):
         return member
@@ -90,7 +90,7 @@ def _panicked(test: str, panic: rust.Panic) -> Member:
     return member._replace(type=ASSERTION, location=place, assertion=True)
 
 
-def _compiled(test: str, section: str) -> Member | None:
+def _read_compile_error(test: str, section: str) -> Member | None:
     # Return why a documentation test does not compile.
     found = _COMPILE.search(section)
     if found is None:
@@ -118,7 +118,7 @@ def _only_listed(body: str) -> Members:
         yield Member("Failed", _CUT_OFF, name=found["test"], key=found["test"])
 
 
-def _died(found: Found) -> Member:
+def _build_signal_member(found: Found) -> Member:
     # Return the death of a test program by a signal, which fails all tests that were still to run.
     signal = _SIGNAL.search(found["how"])
     command = _HASHED.sub("", found["command"])

@@ -39,31 +39,31 @@ _BOILERPLATE: Final = (
 
 def read(text: Text) -> Facts | None:
     """Return the facts of the errors that CMake reports; the first one tends to cause the others."""
-    members = map(_member, find_blocks(text.lines, _ERROR))
+    members = map(_build_member, find_blocks(text.lines, _ERROR))
     return facts_of_members(members, unit="error", first_is_root=True) or _read_incomplete(text.lines)
 
 
-def _member(error: Block) -> Member:
+def _build_member(error: Block) -> Member:
     found = error.head
     block = list(takewhile(lambda line: not line or line.startswith("  ") or line == _STACK, error.lines))
     stack = block.index(_STACK) if _STACK in block else len(block)
     calls = find_all(_CALL, block[stack + 1 :])
-    paragraphs = list(_paragraphs(found["message"] or "", block[:stack]))
-    cause, rest = _cause(paragraphs)
-    place = _place(found) if found["file"] else Location(file=found["in"] or "")
+    paragraphs = list(_join_paragraphs(found["message"] or "", block[:stack]))
+    cause, rest = _split_cause(paragraphs)
+    place = _read_place(found) if found["file"] else Location(file=found["in"] or "")
     own = [call for call in calls if not _FOREIGN.match(call["file"])]
     if _FOREIGN.match(place.file) and own:
-        place = _place(own.pop(0))
-    callers = (f"called from {_place(call)}" for call in own[:2])
+        place = _read_place(own.pop(0))
+    callers = (f"called from {_read_place(call)}" for call in own[:2])
     return Member("CMakeError", cause, place, details=(*rest[:2], *callers))
 
 
-def _place(found: Found) -> Location:
+def _read_place(found: Found) -> Location:
     line = int(found["line"]) if found["line"] else None
     return Location(function=found["command"] or "", file=found["file"], line=line)
 
 
-def _paragraphs(first: str, lines: Iterable[str]) -> Iterator[str]:
+def _join_paragraphs(first: str, lines: Iterable[str]) -> Iterator[str]:
     # Yield the paragraphs of a message, whose lines CMake has broken at 77 characters; lists as one line.
     parts = [first] if first else []
     for line in (*lines, ""):
@@ -74,7 +74,7 @@ def _paragraphs(first: str, lines: Iterable[str]) -> Iterator[str]:
             parts = []
 
 
-def _cause(paragraphs: Lines) -> tuple[str, list[str]]:
+def _split_cause(paragraphs: Lines) -> tuple[str, list[str]]:
     kept = [paragraph for paragraph in paragraphs if not paragraph.startswith(_BOILERPLATE)] or list(paragraphs)
     if not kept:
         return "no message", []

@@ -150,7 +150,7 @@ def read(text: Text) -> Facts | None:
 def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the diagnostics, without those that others bring about."""
     found: list[Diagnostic] = []
-    starts = _settle(list(islice(_heads(lines), MAX_DIAGNOSTICS)))
+    starts = _settle_severities(list(islice(_find_heads(lines), MAX_DIAGNOSTICS)))
     for number, (start, head) in enumerate(starts):
         if head.severity == "note":
             continue
@@ -160,7 +160,7 @@ def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     return causes if any(diagnostic.is_error for diagnostic in causes) else found
 
 
-def _settle(starts: list[tuple[int, _Head]]) -> list[tuple[int, _Head]]:
+def _settle_severities(starts: list[tuple[int, _Head]]) -> list[tuple[int, _Head]]:
     # Return the heads, none of which is called an error that the compiler did not let stop it.
     if not any(head.severity == _WORTH_AN_ERROR for _, head in starts):
         return starts
@@ -186,7 +186,7 @@ def _block_end(starts: Sequence[tuple[int, _Head]], number: int, length: int) ->
 # --- lines that state a diagnostic -----------------------------------------------------------------------------------
 
 
-def _heads(lines: Lines) -> Iterator[tuple[int, _Head]]:
+def _find_heads(lines: Lines) -> Iterator[tuple[int, _Head]]:
     function, caller = "", NOWHERE
     for number, line in enumerate(lines):
         if ":" not in line and " requires a " not in line:
@@ -196,8 +196,8 @@ def _heads(lines: Lines) -> Iterator[tuple[int, _Head]]:
             function = named["function"] if named else ""
         elif line.endswith(" here"):
             found = _REQUIRED_HERE.match(line)
-            caller = _location(found) if found else caller
-        head = _head(line)
+            caller = _read_location(found) if found else caller
+        head = _read_head(line)
         if head is None:
             continue
         head = head._replace(column=_read_column(line, head.location.line))
@@ -214,7 +214,7 @@ def _read_column(line: str, row: int | None) -> str:
     return found[0] if found else ""
 
 
-def _head(line: str) -> _Head | None:
+def _read_head(line: str) -> _Head | None:
     # Return what a line states, if it has the form of one of the tools.
     for needles, wanted, reader in _FORMS if _POSITION.search(line) else _FORMS_WITHOUT_POSITION:
         for needle in needles:
@@ -227,32 +227,32 @@ def _head(line: str) -> _Head | None:
     return None
 
 
-def _diagnostic(found: Found) -> _Head | None:
+def _read_diagnostic(found: Found) -> _Head | None:
     # Read `main.c:3:5: error: message [code]`, with its severity in any of the usual places.
     if not any(mark in found["file"] for mark in "./\\<"):
         return None
-    kind, message = _coded(found["message"], found["rule"] or found["code"] or "")
-    severity = _severity(found["severity"])
+    kind, message = _split_code(found["message"], found["rule"] or found["code"] or "")
+    severity = _read_severity(found["severity"])
     if severity == "warning" and "[-Werror" in found["message"]:
         severity = "error"
     elif severity == "warning" and kind in _PROMOTED:
         severity = _WORTH_AN_ERROR
     elif severity == "note" and found["message"].endswith("]") and _NUMBERED_RULE.match(kind):
         severity = "warning"  # compilers give no codes to notes
-    return _Head(kind or (COMPILE_ERROR if severity == "error" else severity), message, _location(found), severity)
+    return _Head(kind or (COMPILE_ERROR if severity == "error" else severity), message, _read_location(found), severity)
 
 
 def _read_go(found: Found) -> _Head:
     message = found["message"].removeprefix("error: ")
     named = _LINTER.search(message)
     linter = named["linter"] if named and named["linter"] != "typecheck" else ""
-    return _Head(linter or COMPILE_ERROR, message[: named.start()] if named else message, _location(found))
+    return _Head(linter or COMPILE_ERROR, message[: named.start()] if named else message, _read_location(found))
 
 
 def _read_annotation(found: Found) -> _Head:
     # Read an annotation for GitHub, whose message often has the form of the tool's own lines.
-    severity = _severity(found["severity"])
-    inner = _head(found["message"]) if not found["message"].startswith("::") else None
+    severity = _read_severity(found["severity"])
+    inner = _read_head(found["message"]) if not found["message"].startswith("::") else None
     if inner is not None:
         return inner._replace(severity=severity)
     fields = {field["name"]: field["value"] for field in _FIELD_OF_ANNOTATION.finditer(found["fields"] or "")}
@@ -264,8 +264,8 @@ def _read_annotation(found: Found) -> _Head:
 def _read_plain(found: Found, kind: str = COMPILE_ERROR) -> _Head:
     # Read a form whose groups say all of it.
     groups = found.groupdict("")
-    severity = _severity(groups.get("severity") or "error")
-    return _Head(groups.get("code") or kind, groups["message"], _location(found), severity)
+    severity = _read_severity(groups.get("severity") or "error")
+    return _Head(groups.get("code") or kind, groups["message"], _read_location(found), severity)
 
 
 def _read_project(found: Found) -> _Head:
@@ -275,7 +275,7 @@ def _read_project(found: Found) -> _Head:
 
 
 def _read_file(found: Found) -> _Head:
-    kind, message = _coded(found["message"], "")
+    kind, message = _split_code(found["message"], "")
     return _Head(kind or COMPILE_ERROR, message, Location(file=found["file"]))
 
 
@@ -318,7 +318,7 @@ _FORMS_WITHOUT_POSITION: Final[tuple[_Form, ...]] = (
 """What a line must hold to be tried, its form, and what reads it; the first one that reads it counts."""
 
 _FORMS: Final[tuple[_Form, ...]] = (
-    (("rror", "arning", ": note: ", " ERROR:", ": style: ", ": performance: "), _DIAGNOSTIC, _diagnostic),
+    (("rror", "arning", ": note: ", " ERROR:", ": style: ", ": performance: "), _DIAGNOSTIC, _read_diagnostic),
     ((".go:", "go.mod:", "go.work:"), _OF_GO, _read_go),
     ((".py:", ".pyi:", ".pyx:", ".ipynb:"), _OF_PYTHON, _read_plain),
     (("e: ", "w: "), _OF_KOTLIN, _read_plain),
@@ -330,19 +330,19 @@ _FORMS: Final[tuple[_Form, ...]] = (
 """The forms of lines that hold a position, and then the others."""
 
 
-def _location(found: Found) -> Location:
+def _read_location(found: Found) -> Location:
     groups = found.groupdict("")
     return place(groups["file"].removeprefix("file://"), groups.get("line") or groups.get("row"))
 
 
-def _severity(word: str) -> str:
+def _read_severity(word: str) -> str:
     word = word.lower()
     if word in {"error", "e"}:
         return "error"
     return "note" if word in {"note", "remark", "info", "information"} else "warning"
 
 
-def _coded(message: str, code: str) -> tuple[str, str]:
+def _split_code(message: str, code: str) -> tuple[str, str]:
     # Return the code that a tool gives with a message, and the message without it.
     if code:
         return code, _PROJECT.sub("", message)
@@ -358,7 +358,7 @@ def _coded(message: str, code: str) -> tuple[str, str]:
 
 
 def _make_diagnostic(head: _Head, block: Lines, notes: Sequence[_Head]) -> Diagnostic:
-    explanation = _explanation(block)
+    explanation = _read_explanation(block)
     message, location = head.message, head.location
     if not message or message.startswith("["):
         message, explanation = _message_below(message, block), []
@@ -367,13 +367,13 @@ def _make_diagnostic(head: _Head, block: Lines, notes: Sequence[_Head]) -> Diagn
     terms = [f"{found['term']}: {found['what']}" for line in block if (found := _TERM.match(line))]
     if head.type == LINK_ERROR and not location:
         location, explanation = _user_of_symbol(block), []
-    told = _join_titles([note for note in map(_note, notes) if note])
+    told = _join_titles([note for note in map(_write_note, notes) if note])
     kind = head.type
     if kind == COMPILE_ERROR and explanation:
-        coded, explanation[-1] = _coded(explanation[-1], "")
+        coded, explanation[-1] = _split_code(explanation[-1], "")
         kind = coded or kind
     elif kind == COMPILE_ERROR and location.file.endswith((".py", ".pyi")):
-        kind, message = _wrapped(message, block)
+        kind, message = _join_wrapped_message(message, block)
     expanded = [note.location for note in notes if note.message.startswith(_IN_MACRO)]
     if expanded:
         location = expanded[-1]
@@ -386,7 +386,7 @@ def _make_diagnostic(head: _Head, block: Lines, notes: Sequence[_Head]) -> Diagn
         location=location,
         is_error=head.severity == "error",
         details=tuple((*_join_lines(explanation), *told)[:_MAX_TOLD]),
-        source=_source(block, head.location.line),
+        source=_find_source(block, head.location.line),
         is_grave=head.severity == "warning" and kind in _PROMOTED,
         column=head.column,
     )
@@ -403,21 +403,21 @@ def _user_of_symbol(block: Lines) -> Location:
     return NOWHERE
 
 
-def _explanation(block: Lines) -> list[str]:
+def _read_explanation(block: Lines) -> list[str]:
     # Return the indented lines right behind a diagnostic, unless they are the source line.
     indented = list(takewhile(lambda line: line[:1] in {" ", "\t", "\u00a0"} and line, block[:_MAX_EXPLANATION]))
     for number, line in enumerate(indented):
         below = block[number + 1] if number + 1 < len(block) else ""
-        if _SOURCE.match(line) or _CARETS.match(line) or _CARETS.match(below) or _TERM.match(line) or _head(line):
+        if _SOURCE.match(line) or _CARETS.match(line) or _CARETS.match(below) or _TERM.match(line) or _read_head(line):
             return [line.strip() for line in indented[:number]]
     return [line.strip() for line in indented]
 
 
-def _wrapped(message: str, block: Lines) -> tuple[str, str]:
+def _join_wrapped_message(message: str, block: Lines) -> tuple[str, str]:
     lines = [message]
     for line in takewhile(lambda line: line and not line[0].isspace(), block[:4]):
         lines.append(line)
-        code, whole = _coded(" ".join(lines), "")
+        code, whole = _split_code(" ".join(lines), "")
         if code:
             return code, whole
     return COMPILE_ERROR, message
@@ -454,7 +454,7 @@ def _join_titles(notes: Lines) -> list[str]:
     return joined
 
 
-def _note(note: _Head) -> str:
+def _write_note(note: _Head) -> str:
     if _TELLING_NOTE.match(note.message):
         return f"note: {note.message.strip()}"
     if note.location.file.startswith(_SYSTEM_HEADERS) or not _PLACED_NOTE.match(note.message):
@@ -462,7 +462,7 @@ def _note(note: _Head) -> str:
     return f"note: {note.message} at {note.location}"
 
 
-def _source(block: Lines, number_of_line: int | None) -> str:
+def _find_source(block: Lines, number_of_line: int | None) -> str:
     # Return the line of code that is printed above the first row of carets, without the number before it.
     for number, line in enumerate(block[:8]):
         if number and _CARETS.match(line):

@@ -144,10 +144,10 @@ def read(text: Text) -> Facts | None:
 # --- PostgreSQL ------------------------------------------------------------------------------------------------------
 
 
-def _postgres(lines: Lines) -> Members:
+def _read_postgres(lines: Lines) -> Members:
     # Yield the errors of PostgreSQL, without those that only say that an earlier one has ended the transaction.
     stated = ((number, found) for number, line in enumerate(lines) if (found := _read_statement(line)))
-    members = [_statement(found, lines[at + 1 : at + 12]) for at, found in islice(stated, MAX_MEMBERS)]
+    members = [_build_member(found, lines[at + 1 : at + 12]) for at, found in islice(stated, MAX_MEMBERS)]
     root = [member for member in members if member.type != _CONSEQUENCE]
     yield from root or members[:1]
 
@@ -157,17 +157,17 @@ def _read_statement(line: str) -> Found | None:
     return _CLIENT.match(line) if found is None and line.startswith(_CLIENTS) else found
 
 
-def _statement(found: Found, after: Lines) -> Member:
+def _build_member(found: Found, after: Lines) -> Member:
     fields = found.groupdict()
     message = found["message"]
     if message.endswith(":") and after:
         message = f"{message} {after[0].strip()}"
     kind = _CONDITIONS.type_of(message) or "PostgresError"
     place = Location(file=fields["script"], line=int(fields["line"])) if fields.get("script") else NOWHERE
-    return Member(fields.get("state") or kind, message, place, details=tuple(_fields(after)))
+    return Member(fields.get("state") or kind, message, place, details=tuple(_read_fields(after)))
 
 
-def _fields(after: Lines) -> Iterator[str]:
+def _read_fields(after: Lines) -> Iterator[str]:
     # Yield what PostgreSQL adds to an error.
     name, continued = "", 0
     for line in takewhile(lambda line: not any(mark in line for mark in _SEVERITIES), after):
@@ -184,7 +184,7 @@ def _fields(after: Lines) -> Iterator[str]:
 # --- dbt -------------------------------------------------------------------------------------------------------------
 
 
-def _dbt(lines: Lines) -> Members:
+def _read_dbt(lines: Lines) -> Members:
     lines = [strip_timestamp(f"{line} ").strip() for line in lines]
     end = next((number for number, line in enumerate(lines) if _DBT_ENDS.match(line)), -1)
     heads = [(number, found) for number in range(end + 1, len(lines)) if (found := _DBT_HEAD.match(lines[number]))]
@@ -201,7 +201,7 @@ def _dbt(lines: Lines) -> Members:
 # --- others ----------------------------------------------------------------------------------------------------------
 
 
-def _mysql(lines: Lines) -> Members:
+def _read_mysql(lines: Lines) -> Members:
     for number, line in enumerate(lines):
         stated = _MYSQL.read(line)
         if stated is not None:
@@ -217,7 +217,7 @@ def _find_echo(before: Lines) -> Iterator[str]:
         yield f"> {' '.join(map(str.strip, reversed(statement)))}"
 
 
-def _oracle(lines: Lines) -> Members:
+def _read_oracle(lines: Lines) -> Members:
     # Yield the first code of Oracle's stack, with the innermost place.
     found = find_all(_ORACLE, lines)
     place = find(_ORACLE_AT, (stated["message"] for stated in found))
@@ -229,17 +229,17 @@ def _oracle(lines: Lines) -> Members:
         yield Member(stated[0]["code"], stated[0]["message"], place_of(place), details=(*at, *others), key=key)
 
 
-def _others(lines: Lines) -> Members:
+def _read_others(lines: Lines) -> Members:
     return _OTHERS.read_all(map("\n".join, pairwise((*lines, ""))))
 
 
 _READERS: Final[tuple[tuple[tuple[str, ...], Callable[[Lines], Members]], ...]] = (
-    (("Completed with ", "Encountered an error:", "Failure in test "), _dbt),
-    ((*_SEVERITIES, ": error: "), _postgres),
-    (("ERROR ", "rror: "), _mysql),
+    (("Completed with ", "Encountered an error:", "Failure in test "), _read_dbt),
+    ((*_SEVERITIES, ": error: "), _read_postgres),
+    (("ERROR ", "rror: "), _read_mysql),
     (("rror",), _SQLITE.read_all),
-    (("ORA-", "SP2-"), _oracle),
-    (("",), _others),
+    (("ORA-", "SP2-"), _read_oracle),
+    (("",), _read_others),
 )
 """The readers, and the strings of which a text of each holds at least one."""
 

@@ -61,13 +61,13 @@ _USAGE: Final = ("Usage:  docker", "Run 'docker", "See 'docker")
 def read(text: Text) -> Facts | None:
     """Return the facts of a build step that failed, or of what docker refused."""
     lines = text.lines
-    return _build(lines) or _legacy_build(lines) or _read_statement(lines)
+    return _read_build(lines) or _legacy_build(lines) or _read_statement(lines)
 
 
 # --- builds ----------------------------------------------------------------------------------------------------------
 
 
-def _build(lines: Lines) -> Facts | None:
+def _read_build(lines: Lines) -> Facts | None:
     # Read a build by BuildKit.
     solve = find(_SOLVE, (line for line in reversed(lines) if "failed to solve: " in line))
     failed = find(_FAILED_STEP, lines, "#")
@@ -77,18 +77,18 @@ def _build(lines: Lines) -> Facts | None:
     message = stated["message"]
     process = _PROCESS.search(message)
     if process is None:
-        return _refused(message, lines)
-    step, output = _excerpt(lines) or _progress(lines, failed["number"] if failed else "")
+        return _build_refusal(message, lines)
+    step, output = _read_excerpt(lines) or _read_progress(lines, failed["number"] if failed else "")
     command = step or _SHELL.sub("RUN ", process["command"])
-    return _failed_step(command, process["code"], output, _dockerfile(lines))
+    return _failed_step(command, process["code"], output, _find_dockerfile(lines))
 
 
-def _refused(message: str, lines: Lines) -> Facts:
+def _build_refusal(message: str, lines: Lines) -> Facts:
     return Facts(
         type="BuildError",
         cause=clip(_REFERENCE.sub("", message)),
-        location=_dockerfile(lines),
-        details=details(_marked(lines)),
+        location=_find_dockerfile(lines),
+        details=details(_list_marked_lines(lines)),
     )
 
 
@@ -106,7 +106,7 @@ def _failed_step(step: str, code: str, output: Lines, place: Location) -> Facts:
     )
 
 
-def _excerpt(lines: Lines) -> tuple[str, list[str]] | None:
+def _read_excerpt(lines: Lines) -> tuple[str, list[str]] | None:
     # Return the failed step and its last output, as BuildKit repeats them between two rules.
     blocks = list(find_blocks(lines, _EXCERPT))
     said = takewhile(lambda line: _RULE.match(line) is None, blocks[-1].lines if blocks else ())
@@ -114,7 +114,7 @@ def _excerpt(lines: Lines) -> tuple[str, list[str]] | None:
     return (blocks[-1].head["step"], output) if blocks else None
 
 
-def _progress(lines: Lines, number: str) -> tuple[str, list[str]]:
+def _read_progress(lines: Lines, number: str) -> tuple[str, list[str]]:
     prefix = f"#{number} "
     step, output = "", list[str]()
     for line in lines if number else ():
@@ -128,11 +128,11 @@ def _progress(lines: Lines, number: str) -> tuple[str, list[str]]:
     return step, output
 
 
-def _dockerfile(lines: Lines) -> Location:
+def _find_dockerfile(lines: Lines) -> Location:
     return place_of(find(_PLACE, (line for line in lines if "ockerfile" in line)))
 
 
-def _marked(lines: Lines) -> list[str]:
+def _list_marked_lines(lines: Lines) -> list[str]:
     # Return the lines of the Dockerfile that BuildKit marks.
     return [f"> {line.partition('>>>')[2].strip()}" for line in lines if "| >>> " in line]
 

@@ -67,13 +67,13 @@ _VALUES: Final = ("Expected", "Actual", "But was", "String lengths", "Expected:"
 def read(text: Text) -> Facts | None:
     """Return the facts of failed tests, of a failed build, or of the last chain of exceptions in `text`."""
     lines = text.lines
-    members = _tests(lines)
+    members = _read_tests(lines)
     if members:
-        return facts_of_members(members, unit="test", total=_total(text.body))
+        return facts_of_members(members, unit="test", total=_count_failures(text.body))
     members = _build_errors(lines)
     if members:
         return facts_of_members(members, unit="error", first_is_root=True)
-    chains = _chains(lines)
+    chains = _read_chains(lines)
     return facts_of_stacks(chains) if chains else None
 
 
@@ -105,15 +105,17 @@ class _Exception:
     def failure(self) -> Failure:
         """Return what counts of this exception."""
         innermost = self.raised or self.innermost
-        return Failure(_short(self.type), "\n".join(self.message), self.own, innermost)
+        return Failure(_shorten_class(self.type), "\n".join(self.message), self.own, innermost)
 
 
-def _chains(lines: Iterable[str]) -> list[tuple[Failure, ...]]:
-    stacks = _stacks(lines)
-    return list(dict.fromkeys(_failures(stack) for stack in stacks if any(each.innermost for each in stack.failures)))
+def _read_chains(lines: Iterable[str]) -> list[tuple[Failure, ...]]:
+    stacks = _read_stacks(lines)
+    return list(
+        dict.fromkeys(_build_failures(stack) for stack in stacks if any(each.innermost for each in stack.failures))
+    )
 
 
-def _stacks(lines: Iterable[str]) -> list[_Stack]:
+def _read_stacks(lines: Iterable[str]) -> list[_Stack]:
     stacks: list[_Stack] = []
     stack: _Stack | None = None
     for raw in lines:
@@ -136,14 +138,14 @@ def _goes_on(stack: _Stack, line: str) -> bool:
     if line.startswith("at "):
         found = _FRAME.match(line)
         if found is not None:
-            _add(stack.failures[stack.at], found)
+            _add_frame(stack.failures[stack.at], found)
         return found is not None
     if line.startswith(_END_OF_INNER):
         stack.at = max(0, stack.at - 1)
         return True
     if line.startswith(_INNER) and _CHILD.match(line) is None:
         for said in _JOINT.split(line[len(_INNER) :]):
-            _nest(stack, said)
+            _add_exception(stack, said)
         return True
     return False
 
@@ -160,18 +162,18 @@ def _open_quote(line: str) -> _Stack | None:
         return None
     stack = _Stack(failures=[_Exception(type=found["type"], message=[found["message"] or ""])], at=0)
     for each in inner:
-        _nest(stack, each)
+        _add_exception(stack, each)
     return stack
 
 
-def _nest(stack: _Stack, said: str) -> None:
+def _add_exception(stack: _Stack, said: str) -> None:
     found = _HEADER.match(said)
     if found is not None:
         stack.failures.append(_Exception(type=found["type"], message=[found["message"] or ""]))
         stack.at = len(stack.failures) - 1
 
 
-def _add(exception: _Exception, found: Found) -> None:
+def _add_frame(exception: _Exception, found: Found) -> None:
     # Take a frame into account, from the innermost outwards; one with a source file is rather the user's own.
     if exception.own is not None and exception.own.file:
         return
@@ -200,20 +202,20 @@ def function_of(name: str) -> str:
     return f"{owner}.{method}" if owner else method
 
 
-def _failures(stack: _Stack) -> tuple[Failure, ...]:
+def _build_failures(stack: _Stack) -> tuple[Failure, ...]:
     # Turn a stack into failures; an aggregate prints the first of its exceptions apart from the others, or twice.
     chain = [each.failure() for each in stack.failures]
     if not stack.children:
         return tuple(chain)
     place = next((number for number, each in enumerate(chain) if each.type.endswith("AggregateException")), 0)
     group, first = chain[place], tuple(chain[place + 1 :])
-    listed = [first, *(_failures(child) for child in stack.children)]
+    listed = [first, *(_build_failures(child) for child in stack.children)]
     children = tuple(child for child in dict.fromkeys(listed) if child)
     message = group.message.partition(" (")[0]
     return (*chain[:place], group._replace(message=message, children=children))
 
 
-def _short(name: str) -> str:
+def _shorten_class(name: str) -> str:
     # Return a class of .NET itself without its namespace.
     return name.rpartition(".")[2] if name.startswith("System.") else name
 
@@ -237,7 +239,7 @@ def _build_errors(lines: Iterable[str]) -> list[Member]:
 # --- tests -----------------------------------------------------------------------------------------------------------
 
 
-def _tests(lines: Lines) -> list[Member]:
+def _read_tests(lines: Lines) -> list[Member]:
     # Return the failed tests that `dotnet test` or a runner's own console lists.
     starts = [
         (number, found["name"])
@@ -247,7 +249,7 @@ def _tests(lines: Lines) -> list[Member]:
     members: list[Member] = []
     for index, (start, name) in enumerate(starts[:MAX_MEMBERS]):
         end = starts[index + 1][0] if index + 1 < len(starts) else len(lines)
-        members.append(_member(name, lines[start + 1 : end]))
+        members.append(_read_test(name, lines[start + 1 : end]))
     return members
 
 
@@ -257,7 +259,7 @@ def _failed_test(line: str, following: Lines) -> Found | None:
     return _NUNIT.match(line) if line[:1].isdigit() else None
 
 
-def _member(name: str, lines: Lines) -> Member:
+def _read_test(name: str, lines: Lines) -> Member:
     # Read one failed test: message and stack.
     said: list[str] = []
     failure = _Exception(type="", message=said)
@@ -265,7 +267,7 @@ def _member(name: str, lines: Lines) -> Member:
         line = raw.strip()
         frame = _FRAME.match(line) if line.startswith("at ") else None
         if frame is not None:
-            _add(failure, frame)
+            _add_frame(failure, frame)
         elif (not line and failure.innermost is not None) or line in _TITLES[2:]:
             break
         elif line and line not in _TITLES and failure.innermost is None:
@@ -279,7 +281,9 @@ def _member(name: str, lines: Lines) -> Member:
         and "Assert" not in found["type"]
     ):
         message = "\n".join((found["message"], *said[1:]))
-        member = to_member(facts_of((Failure(_short(found["type"]), message, failure.own, failure.innermost),)), name)
+        member = to_member(
+            facts_of((Failure(_shorten_class(found["type"]), message, failure.own, failure.innermost),)), name
+        )
         return member._replace(details=member.details[:2])
     place = failure.own or failure.innermost
     cause = " ".join(said[:1] + [line for line in said[1:4] if line.startswith(_VALUES)])
@@ -293,7 +297,7 @@ def _short_test(name: str) -> str:
     return ".".join(method.split(".")[-2:]) + bracket + arguments
 
 
-def _total(body: str) -> int:
+def _count_failures(body: str) -> int:
     for total in _TOTALS:
         counts = [int(found["count"]) for found in total.finditer(body)]
         if counts:

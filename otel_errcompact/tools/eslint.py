@@ -41,10 +41,12 @@ _WARNINGS: Final = frozenset({"warning", "info", "Warning:", "\u26a0", "\u2139"}
 
 def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the problems of all files."""
-    return list(islice(chain(_rows(lines), dict.fromkeys(_blocks(lines)), _unformatted(lines)), MAX_DIAGNOSTICS))
+    return list(
+        islice(chain(_read_rows(lines), dict.fromkeys(_read_blocks(lines)), _read_unformatted(lines)), MAX_DIAGNOSTICS)
+    )
 
 
-def _rows(lines: Lines) -> Iterator[Diagnostic]:
+def _read_rows(lines: Lines) -> Iterator[Diagnostic]:
     file = ""
     for number, line in enumerate(lines):
         if not line:
@@ -85,7 +87,7 @@ def _read_row(file: str, found: Found, below: str) -> Iterator[Diagnostic]:
     yield Diagnostic(rule, message, place(file, found["line"]), severity not in _WARNINGS)
 
 
-def _blocks(lines: Lines) -> Iterator[Diagnostic]:
+def _read_blocks(lines: Lines) -> Iterator[Diagnostic]:
     for found, block, _ in find_blocks(lines, _match_biome, most=4, limit=MAX_DIAGNOSTICS):
         said = find(_BIOME_MESSAGE, block)
         if said is not None:
@@ -99,7 +101,7 @@ def _match_biome(line: str) -> Found | None:
     return _BIOME.match(line) if " \u2501" in line else None
 
 
-def _unformatted(lines: Lines) -> Iterator[Diagnostic]:
+def _read_unformatted(lines: Lines) -> Iterator[Diagnostic]:
     listed: list[str] = []
     for line in lines:
         if "ode style " in line and _CONCLUSION.match(line):

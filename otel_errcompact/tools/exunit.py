@@ -64,21 +64,21 @@ class _Failed:
 def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests."""
     lines = text.lines
-    blocks = list(_blocks(lines))
-    failed = [_failed(block) for block in blocks[:MAX_MEMBERS]]
+    blocks = list(_split_blocks(lines))
+    failed = [_read_failed_test(block) for block in blocks[:MAX_MEMBERS]]
     if not failed:
         return None
-    members = _keep_one_actual(_placed([_member(test) for test in failed]), failed)
-    total = max(_total(lines), len(blocks))
+    members = _keep_one_actual(_complete_places([_build_member(test) for test in failed]), failed)
+    total = max(_count_failures(lines), len(blocks))
     has_invalidated = any(_INVALIDATED.match(block[0]) for block in blocks)
     return facts_of_members(members, unit="test", total=total, are_alike=has_invalidated)
 
 
-def _total(lines: Lines) -> int:
+def _count_failures(lines: Lines) -> int:
     return sum(int(found["failed"]) + int(found["invalid"] or 0) for found in find_all(_SUMMARY, lines[-40:]))
 
 
-def _blocks(lines: Lines) -> Iterator[list[str]]:
+def _split_blocks(lines: Lines) -> Iterator[list[str]]:
     # Yield the lines of each failed test, its heading first; without any heading, what is left of the only one.
     block: list[str] = []
     is_behind_cut = False
@@ -106,7 +106,7 @@ def _is_whole(block: Lines) -> bool:
     return "stacktrace:" in labels and any("** (" in line or line.lstrip().startswith("code:") for line in block)
 
 
-def _failed(block: Lines) -> _Failed:
+def _read_failed_test(block: Lines) -> _Failed:
     heading = _HEADING.match(block[0]) or _INVALIDATED.match(block[0])
     test = _Failed(name=heading["name"] if heading else "", module=heading["module"] if heading else "")
     label = ""
@@ -140,13 +140,13 @@ def _cut_off(message: Lines) -> list[str]:
 # --- members ---------------------------------------------------------------------------------------------------------
 
 
-def _member(test: _Failed) -> Member:
+def _build_member(test: _Failed) -> Member:
     return _read_exception(test) if test.message and beam.is_raised(test.message[0]) else _read_assertion(test)
 
 
 def _read_exception(test: _Failed) -> Member:
     # Return a test that an exception ended; where that came from the test itself, equal ones elsewhere are the same.
-    chain = beam.chain_of(test.message, _stack(test))
+    chain = beam.chain_of(test.message, _cut_stack(test))
     facts = facts_of(chain)
     is_cut = "stacktrace" in test.fields and not any(line.endswith(": (test)") for line in test.stack)
     own = next((failure.own for failure in reversed(chain) if failure.own is not None), None)
@@ -159,7 +159,7 @@ def _read_exception(test: _Failed) -> Member:
     return Member(facts.type, cause, location, test.name, (*more, *facts.details)[:4], facts.key_cause)
 
 
-def _placed(members: Sequence[Member]) -> list[Member]:
+def _complete_places(members: Sequence[Member]) -> list[Member]:
     # Return the members; one whose stack is cut off failed where others failed with the same words.
     places = {(member.type, member.cause): member.location for member in members if member.location}
     return [
@@ -168,7 +168,7 @@ def _placed(members: Sequence[Member]) -> list[Member]:
     ]
 
 
-def _stack(test: _Failed) -> list[str]:
+def _cut_stack(test: _Failed) -> list[str]:
     # Return the lines of the stack up to the test itself; what called the test is the framework.
     end = next((number for number, line in enumerate(test.stack) if line.endswith(": (test)")), len(test.stack))
     return test.stack[: end + 1]
@@ -178,20 +178,20 @@ def _read_assertion(test: _Failed) -> Member:
     # Return a test whose expectation was not met.
     words = read_message("\n".join(line for line in test.message if line.strip() != ")"))
     code = test.fields.get("code", "")
-    sides = _sides(test)
+    sides = _list_sides(test)
     if not code or not (_GENERIC.match(words.cause) or _NO_MESSAGE.match(words.cause)):
         more = (f"> {code}",) if code and words.cause not in code else ()
-        return _expectation(test, words.cause, words.key, (*words.details[:2], *more, *sides))
+        return _build_expectation(test, words.cause, words.key, (*words.details[:2], *more, *sides))
     key = f"{words.cause.partition(', ')[0]}: {code}"
     if _NO_MESSAGE.match(words.cause):
         received = f", got {test.fields['value']}" if test.fields.get("value") else ""
-        return _expectation(test, f"{code}: {words.cause}{received}", key, ())
+        return _build_expectation(test, f"{code}: {words.cause}{received}", key, ())
     short = sum(map(len, sides)) <= _MAX_INLINE
     cause = ", ".join((code, *sides)) if short else f"{code}, {words.cause[:1].lower()}{words.cause[1:]}"
-    return _expectation(test, cause, key, () if short else sides)
+    return _build_expectation(test, cause, key, () if short else sides)
 
 
-def _sides(test: _Failed) -> tuple[str, ...]:
+def _list_sides(test: _Failed) -> tuple[str, ...]:
     return tuple(
         clip(f"{label}: {test.fields[label]}", MAX_DETAIL)
         for label in ("left", "right", "arguments")
@@ -199,15 +199,15 @@ def _sides(test: _Failed) -> tuple[str, ...]:
     )
 
 
-def _expectation(test: _Failed, cause: str, key: str, details: tuple[str, ...]) -> Member:
-    frame = beam.first_own(beam.stack_of(_stack(test))) or Frame(test.place.file, test.place.line)
+def _build_expectation(test: _Failed, cause: str, key: str, details: tuple[str, ...]) -> Member:
+    frame = beam.first_own(beam.stack_of(_cut_stack(test))) or Frame(test.place.file, test.place.line)
     place = Location(function=frame.function or test.name, file=frame.file, line=frame.line)
     return Member(ASSERTION, clip(cause), place, test.name, details[:4], key, assertion=True)
 
 
 def _keep_one_actual(members: Sequence[Member], failed: Sequence[_Failed]) -> list[Member]:
     # Return the members; tests that found different things missing from one and the same long text share a cause.
-    actual = [_actual(test) for test in failed]
+    actual = [_find_actual(test) for test in failed]
     counts = Counter(actual)
     return [
         member._replace(key=" ".join(shared), location=Location(file=member.location.file))
@@ -217,7 +217,7 @@ def _keep_one_actual(members: Sequence[Member], failed: Sequence[_Failed]) -> li
     ]
 
 
-def _actual(test: _Failed) -> tuple[str, str] | None:
+def _find_actual(test: _Failed) -> tuple[str, str] | None:
     # Return the expression whose long value did not hold what was expected, and the comparison.
     code = test.fields.get("code", "")
     if len(test.fields.get("left", "")) < _LONG_SIDE or "=~" not in code:

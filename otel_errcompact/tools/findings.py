@@ -46,7 +46,7 @@ def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     rows = sum(_BEGINS_WITH_PLACE.match(line) is not None for line in lines) if len(found) > 1 else 0
     is_list = rows > 1 and sum(map(bool, lines)) * _SHARE_OF_A_LIST <= rows
     if is_list or any(is_telling(finding.said.message) for finding in found):
-        return [_diagnostic(finding) for finding in found]
+        return [_build_diagnostic(finding) for finding in found]
     return []
 
 
@@ -57,14 +57,14 @@ def _join_spans(found: Sequence[Finding]) -> Iterator[Diagnostic]:
     for finding in found:
         if finding.said.is_sure:
             if before is not None:
-                yield _diagnostic(before)._replace(details=tuple(spans))
+                yield _build_diagnostic(before)._replace(details=tuple(spans))
             before, spans = finding, []
         else:
             spans.append(f"note: {finding.said.message} at {finding.location}")
-    yield from [_diagnostic(before)._replace(details=tuple(spans))] if before is not None else []
+    yield from [_build_diagnostic(before)._replace(details=tuple(spans))] if before is not None else []
 
 
-def _diagnostic(finding: Finding) -> Diagnostic:
+def _build_diagnostic(finding: Finding) -> Diagnostic:
     said = finding.said
     return Diagnostic(
         said.code or said.severity or "error",

@@ -93,14 +93,14 @@ def read(text: Text) -> Facts | None:
     body = text.body
     if "hook" in body and (hooks := [*_read_pre_commit(lines), *_read_husky(lines)]):
         return facts_of_members(hooks, unit="hook")
-    conflicts = _conflicts(lines) if "CONFLICT (" in body else None
-    return conflicts or _rejected(lines) or _read_statement(lines) or _nothing(lines)
+    conflicts = _read_conflicts(lines) if "CONFLICT (" in body else None
+    return conflicts or _read_rejected_push(lines) or _read_statement(lines) or _read_empty_commit(lines)
 
 
 # --- what git says ---------------------------------------------------------------------------------------------------
 
 
-def _conflicts(lines: Lines) -> Facts | None:
+def _read_conflicts(lines: Lines) -> Facts | None:
     # Read the conflicts of a merge, a rebase or a cherry-pick: all files in one sentence.
     said = (_VERSION_LEFT.sub("", match["message"]) for match in find_all(_CONFLICT, lines))
     found = [_COMMIT.sub(r" in \g<subject>", message) for message in said]
@@ -140,7 +140,7 @@ def _read_hunks(lines: Lines) -> Iterator[str]:
             sides.append(_Side("base", []))
 
 
-def _rejected(lines: Lines) -> Facts | None:
+def _read_rejected_push(lines: Lines) -> Facts | None:
     # Read a push that the remote, or git itself, did not accept.
     found = find(_REJECTED, lines, " ! [")
     if found is None:
@@ -157,7 +157,7 @@ def _rejected(lines: Lines) -> Facts | None:
     return Facts(
         type="PushRejected",
         cause=clip(f"{found['refs']} {found['kind']}{reason}{why}"),
-        details=details((*(said for said in remote if said not in why), _hint(lines))),
+        details=details((*(said for said in remote if said not in why), _find_hint(lines))),
     )
 
 
@@ -165,18 +165,18 @@ def _read_statement(lines: Lines) -> Facts | None:
     stated = [number for number, line in enumerate(lines) if _is_stated(line)]
     if not stated:
         return None
-    message, at = _smudged(lines, stated[0]) or _first_telling(lines, stated)
+    message, at = _find_filter_error(lines, stated[0]) or _first_telling(lines, stated)
     others = (lines[number] for number in stated if number != at and not _is_consequence(lines[number]))
     advice = (line.strip() for line in lines if line.startswith(("    git ", "\tgit ")))
     return Facts(
         type=_TYPES.type_of(message) or "GitError",
         cause=clip(message),
         location=place_of(_PATCH.match(message)),
-        details=details((*advice, *others, _hint(lines))),
+        details=details((*advice, *others, _find_hint(lines))),
     )
 
 
-def _smudged(lines: Lines, first: int) -> tuple[str, int] | None:
+def _find_filter_error(lines: Lines, first: int) -> tuple[str, int] | None:
     # Return why a filter could not fetch a file, which git only says it could not apply.
     for line in lines[:first]:
         found = _FILTER.match(line) if "Smudge error: " in line else None
@@ -212,12 +212,12 @@ def _add_files(message: str, after: Lines) -> str:
     return f"{message} {', '.join(map(str.strip, files))}" if files else message
 
 
-def _hint(lines: Lines) -> str:
+def _find_hint(lines: Lines) -> str:
     hint = " ".join(line[6:] for line in lines if line.startswith("hint: "))
     return hint.partition(". ")[0]
 
 
-def _nothing(lines: Lines) -> Facts | None:
+def _read_empty_commit(lines: Lines) -> Facts | None:
     # Read a commit without anything to commit.
     last = lines[-1]
     if not last.startswith(_NOTHING):
@@ -232,10 +232,10 @@ def _read_pre_commit(lines: Lines) -> Members:
     # Yield the hooks that failed, of those that pre-commit ran.
     for block in find_blocks(lines, _HOOK, most=len(lines)):
         if block.head["verdict"] == "Failed":
-            yield _hook(block.head["name"], block.lines)
+            yield _read_hook(block.head["name"], block.lines)
 
 
-def _hook(name: str, block: Lines) -> Member:
+def _read_hook(name: str, block: Lines) -> Member:
     found = find_all(_HOOK_FACT, block[:5])
     facts: dict[str, str] = {match["what"]: match["value"] or "" for match in found}
     output = [line for line in block if not _HOOK_FACT.match(line)]

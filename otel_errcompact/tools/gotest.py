@@ -128,8 +128,8 @@ class _Package:
 
 def read(text: Text) -> Facts | None:
     """Return the facts of failed tests and broken packages."""
-    lines = _printed(text.lines) if _JSON in text.body else text.lines
-    members = _read(lines)
+    lines = _join_event_output(text.lines) if _JSON in text.body else text.lines
+    members = _read_members(lines)
     if not members:
         return None
     is_build = all(member.type not in {ASSERTION, "panic", "timeout", "data race", "fatal error"} for member in members)
@@ -138,7 +138,7 @@ def read(text: Text) -> Facts | None:
     return facts_of_members(members, unit=unit, first_is_root=is_build)
 
 
-def _printed(lines: Lines) -> list[str]:
+def _join_event_output(lines: Lines) -> list[str]:
     # Return what the tests printed, package after package, from the events of `go test -json`.
     outputs: dict[str, list[str]] = {}
     for line in lines:
@@ -156,7 +156,7 @@ def _printed(lines: Lines) -> list[str]:
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
-def _read(lines: Lines) -> list[Member]:
+def _read_members(lines: Lines) -> list[Member]:
     members: list[Member] = []
     builds: dict[str, list[str]] = {}
     package = _Package()
@@ -178,9 +178,9 @@ def _read(lines: Lines) -> list[Member]:
             number = end
         else:
             _read_line(package, line)
-    members.extend(_failures(package))
+    members.extend(_build_members(package))
     if members:  # packages whose line stood before, or is cut off
-        left = (member for said in builds.values() for member in _built(said, _BUILD_FAILED, ""))
+        left = (member for said in builds.values() for member in _read_build_errors(said, _BUILD_FAILED, ""))
         members.extend(member for member in left if member.location.line and member.output is None)
     # What a package lacks is said again for each that imports it.
     distinct: dict[object, Member] = {}
@@ -220,14 +220,14 @@ def _end_of_build(lines: Lines, start: int) -> int:
             break
     else:
         return len(lines)
-    if any(map(_diagnostic, lines[start:number])):
+    if any(map(_match_diagnostic, lines[start:number])):
         return number
     # A C compiler or a linker has more forms of lines: theirs are all up to the next package.
     following = range(number, len(lines))
     return next((at for at in following if _BUILD.match(lines[at]) or lines[at].startswith(_OF_RUN)), number)
 
 
-def _diagnostic(line: str) -> Found | None:
+def _match_diagnostic(line: str) -> Found | None:
     found = _DIAGNOSTIC.match(line)
     is_of_go = found is not None and found["file"].endswith(_FILES) and not _OF_C.match(found["message"])
     return found if is_of_go else None
@@ -283,7 +283,9 @@ def _read_dump(package: _Package, lines: Lines) -> None:
         if len(lines) > 1 and lines[1] == go.RACE:
             package.crashed.append(to_member(go.facts_of_race(text[len(_RULE) + 1 :])))
         return
-    package.crashed.append(_timed_out(text, lines) if lines[0].startswith(_TIMED_OUT) else _panicked(package, text))
+    package.crashed.append(
+        _timed_out(text, lines) if lines[0].startswith(_TIMED_OUT) else _build_panic_member(package, text)
+    )
 
 
 # --- members ---------------------------------------------------------------------------------------------------------
@@ -295,8 +297,8 @@ def _members_of(package: _Package, found: Found, build: Lines) -> list[Member]:
     name = found["package"]
     why = found["why"] or ""
     if why.startswith("["):
-        return _built(build, why.strip("[]"), name)
-    members = _failures(package, name)
+        return _read_build_errors(build, why.strip("[]"), name)
+    members = _build_members(package, name)
     if members:
         return members
     # The process ended without a word of the test framework: `log.Fatal`, `os.Exit`.
@@ -313,15 +315,15 @@ def _strip_date(line: str) -> str:
     return line[found.end() :] if found is not None else line
 
 
-def _built(lines: Lines, why: str, name: str) -> list[Member]:
+def _read_build_errors(lines: Lines, why: str, name: str) -> list[Member]:
     # Return what the compiler or the loader said of a package that could not be built.
     members = go.members_of(lines)
     loaded = {member.location for member in members}
     for number, line in enumerate(lines):
-        found = _diagnostic(line)
+        found = _match_diagnostic(line)
         place = place_of(found)
         if found is not None and place not in loaded:
-            said = ", ".join((found["message"], *_continued(lines[number + 1 : number + 1 + _MAX_DETAILS])))
+            said = ", ".join((found["message"], *_read_continuation(lines[number + 1 : number + 1 + _MAX_DETAILS])))
             members.append(Member(why, said, place))
     if members:
         return members
@@ -331,7 +333,7 @@ def _built(lines: Lines, why: str, name: str) -> list[Member]:
     return [to_member(facts, name, failed)._replace(output=facts)]
 
 
-def _continued(lines: Lines) -> tuple[str, ...]:
+def _read_continuation(lines: Lines) -> tuple[str, ...]:
     kept: list[str] = []
     for line in lines:
         if line[:1] not in ("\t", " "):
@@ -340,10 +342,10 @@ def _continued(lines: Lines) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _failures(package: _Package, name: str = "") -> list[Member]:
+def _build_members(package: _Package, name: str = "") -> list[Member]:
     # Return a member for each failed test: parents that only failed with their subtests do not count.
     _own_logs(package)
-    members = _crashes(package)
+    members = _name_crashes(package)
     crashed = {member.name for member in members}
     parents = {test[:end] for test in package.failed for end, character in enumerate(test) if character == "/"}
     for test in dict.fromkeys(package.failed):
@@ -351,13 +353,13 @@ def _failures(package: _Package, name: str = "") -> list[Member]:
         if test in crashed:
             continue
         if entries and (test not in package.cut or any(map(_is_failure, entries))):
-            members.append(_failed(test, entries, name, package.printed.get(test, ())))
+            members.append(_build_test_member(test, entries, name, package.printed.get(test, ())))
         elif test in package.cut:
             # What stands behind the cut may be its own, or that of a test whose name was cut off.
             behind = tuple(f"behind the cut: {_with_place(entry)}" for entry in package.logs.get(_BEHIND_CUT, ())[-1:])
             members.append(Member(_CUT_OFF, "the reason was cut off", Location(function=test), test, behind))
         elif test not in parents and not package.crashed:
-            members.append(_silent(test, package))
+            members.append(_build_silent_member(test, package))
     return members
 
 
@@ -365,17 +367,17 @@ def _own_logs(package: _Package) -> None:
     leaves = [test for test in package.failed if not any(other.startswith(f"{test}/") for other in package.failed)]
     for cut, owner in (("", leaves[0] if len(leaves) == 1 else ""), (_BEHIND_CUT, _BEHIND_CUT)):
         for entry in reversed(package.logs.pop(cut, [])):
-            test = _fields(entry.lines).get("Test", [owner])[0]
+            test = _read_fields(entry.lines).get("Test", [owner])[0]
             package.logs.setdefault(test, []).insert(0, entry)
 
 
-def _crashes(package: _Package) -> list[Member]:
+def _name_crashes(package: _Package) -> list[Member]:
     # Return what ended the package's tests or raced in them; a race names no test, but may have failed only one.
     only = package.failed[0] if len(package.failed) == 1 else ""
     return [member if member.name else member._replace(name=only) for member in package.crashed]
 
 
-def _silent(test: str, package: _Package) -> Member:
+def _build_silent_member(test: str, package: _Package) -> Member:
     said = package.said
     if _EXAMPLE_GOT in said and _EXAMPLE_WANT in said:
         cause = _join_lines(said[len(said) - 1 - said[::-1].index(_EXAMPLE_GOT) :])
@@ -386,7 +388,7 @@ def _silent(test: str, package: _Package) -> Member:
     return Member(ASSERTION, clip(cause), Location(function=test), test, assertion=True)
 
 
-def _failed(test: str, entries: Sequence[_Entry], package: str, printed: Lines) -> Member:
+def _build_test_member(test: str, entries: Sequence[_Entry], package: str, printed: Lines) -> Member:
     # What a test logs and how it fails look alike; `t.Fatal`, `FailNow` and `require` end it.
     telling = [number for number, entry in enumerate(entries) if _is_failure(entry)] or [len(entries) - 1]
     at = telling.pop()
@@ -412,7 +414,7 @@ def _with_place(entry: _Entry) -> str:
 
 
 def _read_entry(entry: _Entry) -> tuple[str, tuple[str, ...]]:
-    return _testified(entry) if "Error Trace:" in "".join(entry.lines[:_LINES_OF_LABEL]) else _logged(entry)
+    return _read_testify(entry) if "Error Trace:" in "".join(entry.lines[:_LINES_OF_LABEL]) else _read_logged(entry)
 
 
 def _is_failure(entry: _Entry) -> bool:
@@ -433,7 +435,7 @@ def _place_in_package(place: Location, package: str) -> Location:
     return Location(file=f"{folder}/{place.file}" if folder else place.file, line=place.line)
 
 
-def _logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
+def _read_logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
     # Return what an entry says in one line, and its further lines: of a difference, those that differ.
     first, rest = entry.lines[0], entry.lines[1:]
     changed = [" ".join(line.split()) for line in rest if _CHANGED.match(line)]
@@ -446,20 +448,20 @@ def _logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
     whole = _join_lines([first, *said])
     if (not first or (first.endswith(":") and said)) and len(whole) <= _MAX_INLINE:
         return whole, ()
-    sides = _compare(said)
+    sides = _compare_values(said)
     if sides:
-        return first or said[0], _clip(sides)
+        return first or said[0], _clip_details(sides)
     if said and (not first or first.endswith(":")):
-        return f"{first} {said[0]}".strip(), _clip(said[1:])
-    return first, _clip(said)
+        return f"{first} {said[0]}".strip(), _clip_details(said[1:])
+    return first, _clip_details(said)
 
 
-def _clip(lines: Lines) -> tuple[str, ...]:
+def _clip_details(lines: Lines) -> tuple[str, ...]:
     left = len(lines) - _MAX_DETAILS
     return (*lines[: _MAX_DETAILS - 1], f"{CUT} {left + 1} more lines") if left > 0 else tuple(lines)
 
 
-def _compare(said: Lines) -> list[str]:
+def _compare_values(said: Lines) -> list[str]:
     heads = [number for number, line in enumerate(said[:_MAX_COMPARED]) if _SIDE.match(line)]
     if len(heads) != _SIDES:
         return []
@@ -483,9 +485,9 @@ def _join_lines(lines: Iterable[str]) -> str:
     return whole
 
 
-def _testified(entry: _Entry) -> tuple[str, tuple[str, ...]]:
+def _read_testify(entry: _Entry) -> tuple[str, tuple[str, ...]]:
     # Return what testify says: the error with expected and actual values, the messages first.
-    fields = _fields(entry.lines)
+    fields = _read_fields(entry.lines)
     error = [line for line in fields.get("Error", ()) if line]
     end = error.index("Diff:") if "Diff:" in error else len(error)
     head, diff = error[:end], error[end + 3 :]
@@ -500,7 +502,7 @@ def _testified(entry: _Entry) -> tuple[str, tuple[str, ...]]:
     return (f"{cause.strip()} ({messages})" if messages else cause.strip().rstrip(":")), shown
 
 
-def _fields(lines: Lines) -> dict[str, list[str]]:
+def _read_fields(lines: Lines) -> dict[str, list[str]]:
     # Return testify's fields by name, without the margin.
     fields: dict[str, list[str]] = {}
     name = ""
@@ -514,21 +516,21 @@ def _fields(lines: Lines) -> dict[str, list[str]]:
     return fields
 
 
-def _panicked(package: _Package, text: str) -> Member:
+def _build_panic_member(package: _Package, text: str) -> Member:
     facts = facts_of(go.chain_of(text))
     current = package.failed[-1] if package.failed else package.current or _test_in(text)
-    own = [frame.place() for frame in _frames(text) if go.first_own((frame,))]
+    own = [frame.place() for frame in _read_frames(text) if go.first_own((frame,))]
     callers = tuple(dict.fromkeys(f"{place.file_name}:{place.line}" for place in own[1:]))
     called = (f"called by {', '.join((*callers[:_MAX_CALLERS], *callers[_MAX_CALLERS:][-1:]))}",) if callers else ()
     return to_member(facts, current, *called)
 
 
-def _frames(text: str) -> list[Frame]:
+def _read_frames(text: str) -> list[Frame]:
     return go.frames_of(text[text.find("\n\n") + 2 :])
 
 
 def _test_in(text: str) -> str:
-    names = (frame.function.partition(".")[2] for frame in _frames(text))
+    names = (frame.function.partition(".")[2] for frame in _read_frames(text))
     return next((name.partition(".")[0] for name in names if _TEST_FUNCTION.match(name)), "")
 
 

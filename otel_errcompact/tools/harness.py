@@ -150,7 +150,7 @@ def read(text: Text) -> Facts | None:
     start = 0 if body[:1] not in _STARTS_OF_PREFIX else _end_of_prefix(body)
     reading = read_call(body[start:])
     if reading is not None:
-        found = _facts(reading.type, reading.cause, more=reading.details, key=reading.key)
+        found = _build_facts(reading.type, reading.cause, more=reading.details, key=reading.key)
         return replace(found, key_is_whole=True)
     if not body.startswith(_BEGINNINGS, start):
         return _unknown_tool(body, start)
@@ -168,27 +168,29 @@ def _end_of_prefix(body: str) -> int:
     return found.end() if found else 0
 
 
-def _facts(kind: str, cause: str, *, location: Location = NOWHERE, more: Iterable[str] = (), key: str = "") -> Facts:
+def _build_facts(
+    kind: str, cause: str, *, location: Location = NOWHERE, more: Iterable[str] = (), key: str = ""
+) -> Facts:
     return Facts(type=kind, cause=clip(cause), location=location, details=details(more), key_cause=key)
 
 
-def _lines(body: str, start: int = 0) -> list[str]:
+def _split_lines(body: str, start: int = 0) -> list[str]:
     return [line for line in map(str.strip, body[start : start + MAX_HEAD].split("\n")) if line]
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------
 
 
-def _sentence(row: _Form) -> Callable[[str, int], Facts | None]:
+def _build_reader(row: _Form) -> Callable[[str, int], Facts | None]:
     pattern = form(re.escape(row.begins) + row.pattern, re.DOTALL)
 
     def read(body: str, start: int) -> Facts | None:
         found = pattern.match(body, start)
         if found is None:
             return None
-        first, *rest = _lines(body, start)
+        first, *rest = _split_lines(body, start)
         file = found["file"] if "file" in pattern.groupindex else None
-        return _facts(
+        return _build_facts(
             row.type,
             first.removesuffix("]"),
             location=Location(file=file.rstrip(".,") if file else ""),
@@ -241,27 +243,27 @@ def _not_replaced(body: str, start: int) -> Facts | None:
     found = _NOT_REPLACED.match(body, start)
     if found is not None:
         file = found["file"]
-        return _facts(
+        return _build_facts(
             "StringNotFound",
             f"No replacement was performed, old_str did not appear verbatim in {file}",
             location=Location(file=file),
-            more=_first_quoted(_lines(found["old"])),
+            more=_first_quoted(_split_lines(found["old"])),
         )
     found = _NOT_UNIQUE.match(body, start)
     if found is not None:
-        return _facts(
+        return _build_facts(
             "AmbiguousString",
             f"No replacement was performed. Multiple occurrences of old_str in lines {found['lines']}",
-            more=_first_quoted(_lines(found["old"])),
+            more=_first_quoted(_split_lines(found["old"])),
             key="No replacement was performed. Multiple occurrences of old_str",
         )
-    return _facts("EditRejected", _lines(body, start)[0])
+    return _build_facts("EditRejected", _split_lines(body, start)[0])
 
 
 def _rejected_edit(body: str, start: int) -> Facts:
     # Read a linter's veto: what the linter found, without the file around it, which is echoed twice.
     end = body.find(_ECHO, start)
-    first, *rest = _lines(body[: end if end >= 0 else len(body)], start)
+    first, *rest = _split_lines(body[: end if end >= 0 else len(body)], start)
     echoed = _ECHOED_FILE.search(body, end) if end >= 0 else None
     location = Location(file=echoed["file"]) if echoed else NOWHERE
     errors: list[str] = []
@@ -273,7 +275,7 @@ def _rejected_edit(body: str, start: int) -> Facts:
         elif line.startswith("- "):
             errors.append(line[2:])
     errors = list(dict.fromkeys(errors))
-    return _facts(
+    return _build_facts(
         "EditRejected",
         errors[0] if errors else first.partition(". ")[0].strip("[]."),
         location=location,
@@ -336,15 +338,15 @@ def _write_listed(number: str, code: str) -> str:
     return f"> {number}{f' (indented {margin})' if margin else ''}: {clip(code, _MAX_QUOTED)}"
 
 
-def _patch(body: str, start: int) -> Facts:
+def _read_patch(body: str, start: int) -> Facts:
     # Read the words of `apply_patch`, which are followed by lines of the patch.
     said, _, patch = body[start : start + MAX_HEAD].partition("\n")
     place = _PATCHED_FILE.search(said)
-    return _facts(
+    return _build_facts(
         "EditRejected",
         said.removesuffix(":"),
         location=Location(file=place["file"]) if place else NOWHERE,
-        more=_first_quoted(_lines(patch)),
+        more=_first_quoted(_split_lines(patch)),
     )
 
 
@@ -355,7 +357,7 @@ def _search_block(body: str, start: int) -> Facts | None:
     block = _SEARCH_BLOCK.search(body, start)
     similar = _ACTUAL_LINES.search(body, start)
     lines = body[similar.end() : similar.end() + MAX_HEAD].partition("```")[0].split("\n") if similar else ()
-    return _facts(
+    return _build_facts(
         "StringNotFound",
         block["message"] if block else first.lstrip("# "),
         location=Location(file=block["file"]) if block else NOWHERE,
@@ -406,12 +408,14 @@ def _timed_out(body: str, start: int) -> Facts | None:
     if found is None:
         return None
     said = [line for line in body[found.end() :].split("\n") if is_telling(line)]
-    return _facts("ToolTimeout", found[0].strip("[]"), more=said[-_MAX_LINES_OF_OUTPUT:], key=_key_of_time_out(found))
+    return _build_facts(
+        "ToolTimeout", found[0].strip("[]"), more=said[-_MAX_LINES_OF_OUTPUT:], key=_key_of_time_out(found)
+    )
 
 
 def _timed_out_at_end(body: str, start: int) -> Facts:
     said = [line for line in body[:start].split("\n") if is_telling(line)]
-    return _facts("ToolTimeout", body[start:].strip("\n[]"), more=said[-_MAX_LINES_OF_OUTPUT:], key="timed out")
+    return _build_facts("ToolTimeout", body[start:].strip("\n[]"), more=said[-_MAX_LINES_OF_OUTPUT:], key="timed out")
 
 
 def _key_of_time_out(found: Found) -> str:
@@ -423,12 +427,12 @@ def _read_invalid(body: str, start: int) -> Facts | None:
     found = _INVALID.match(body, start)
     if found is None:
         return None
-    issues = _lines(found["issues"])
+    issues = _split_lines(found["issues"])
     reading = read_message(found["issues"])
     if reading.type:
         cause = f"{found['tool']}: {reading.cause}"
-        return replace(_facts(reading.type, cause, more=reading.details, key=reading.key), key_is_whole=True)
-    return _facts("InvalidArguments", f"{found['tool']}: {issues[0]}", more=issues[1:_MAX_ERRORS])
+        return replace(_build_facts(reading.type, cause, more=reading.details, key=reading.key), key_is_whole=True)
+    return _build_facts("InvalidArguments", f"{found['tool']}: {issues[0]}", more=issues[1:_MAX_ERRORS])
 
 
 def _unknown_tool(body: str, start: int) -> Facts | None:
@@ -436,21 +440,21 @@ def _unknown_tool(body: str, start: int) -> Facts | None:
     if " is not a valid tool, try " not in body[start : start + MAX_DETAIL]:
         return None
     found = _NO_VALID_TOOL.match(body, start)
-    return _facts("UnknownTool", _lines(body, start)[0]) if found else None
+    return _build_facts("UnknownTool", _split_lines(body, start)[0]) if found else None
 
 
-def _executing(body: str, start: int) -> Facts | None:
+def _read_tool_exception(body: str, start: int) -> Facts | None:
     # Read what a framework says of a tool that raised: the tool's name, then the exception's message.
     found = _EXECUTING.match(body, start) if HEADER not in body else None
-    return _wrapped(found["tool"], found["message"]) if found else None
+    return _read_wrapped_message(found["tool"], found["message"]) if found else None
 
 
-def _running(body: str, start: int) -> Facts | None:
+def _read_run_exception(body: str, start: int) -> Facts | None:
     found = _RUNNING.match(body, start) if HEADER not in body else None
-    return _wrapped("", found["message"]) if found else None
+    return _read_wrapped_message("", found["message"]) if found else None
 
 
-def _wrapped(tool: str, message: str) -> Facts:
+def _read_wrapped_message(tool: str, message: str) -> Facts:
     message = _ADVICE.sub("", message)
     represented = _REPRESENTED.match(message)
     first = message.partition("\n")[0]
@@ -459,7 +463,7 @@ def _wrapped(tool: str, message: str) -> Facts:
         kind, message = represented["type"], represented["message"].replace("\\n", "\n").replace("\\'", "'")
         inner = _EXECUTING.match(message)
         if inner is not None:
-            return _wrapped(inner["tool"], inner["message"])
+            return _read_wrapped_message(inner["tool"], inner["message"])
     elif stated is not None:
         kind, message = stated.type, stated.message + message[len(first) :]
     else:
@@ -467,9 +471,9 @@ def _wrapped(tool: str, message: str) -> Facts:
     reading = read_message(message)
     before = f"{tool}: " if tool and not reading.cause.startswith(f"{tool}: ") else ""
     if reading.type:
-        found = _facts(reading.type, f"{before}{reading.cause}", more=reading.details, key=reading.key)
+        found = _build_facts(reading.type, f"{before}{reading.cause}", more=reading.details, key=reading.key)
         return replace(found, key_is_whole=True)
-    return _facts(
+    return _build_facts(
         kind, f"{before}{reading.cause}", more=reading.details, key=f"{before}{reading.key}" if reading.key else ""
     )
 
@@ -479,17 +483,20 @@ def _wrapped(tool: str, message: str) -> Facts:
 _READERS: Final[tuple[tuple[str | tuple[str, ...], Callable[[str, int], Facts | None]], ...]] = (
     ("No replacement was performed", _not_replaced),
     ("Your proposed edit has introduced new syntax error", _rejected_edit),
-    ("apply_patch verification failed: ", _patch),
+    ("apply_patch verification failed: ", _read_patch),
     ("# ", _search_block),
     (("Command timed out", "command timed out", "EXECUTION TIMED OUT", "Execution timed out"), _timed_out),
     (("The command ", "Execution of ", "Tool execution timed out", "Tool timed out", "Command execution"), _timed_out),
     ("InputValidationError: ", _read_invalid),
-    (("Error executing tool", "Error invoking tool", "Error running tool", "Error calling tool"), _executing),
-    (("Error in tool", "Failed to execute tool", "Failed to call tool"), _executing),
-    (("An error occurred while running the tool", "I encountered an error while trying", "Code execution f"), _running),
-    (("The tool execution failed with", "exec_command failed for", "Tool execution "), _running),
-    *((row.begins, _sentence(row)) for row in _FORMS),
-    ("Tool ", _executing),
+    (("Error executing tool", "Error invoking tool", "Error running tool", "Error calling tool"), _read_tool_exception),
+    (("Error in tool", "Failed to execute tool", "Failed to call tool"), _read_tool_exception),
+    (
+        ("An error occurred while running the tool", "I encountered an error while trying", "Code execution f"),
+        _read_run_exception,
+    ),
+    (("The tool execution failed with", "exec_command failed for", "Tool execution "), _read_run_exception),
+    *((row.begins, _build_reader(row)) for row in _FORMS),
+    ("Tool ", _read_tool_exception),
 )
 _BEGINNINGS: Final = tuple(
     begins for beginning, _ in _READERS for begins in ((beginning,) if isinstance(beginning, str) else beginning)

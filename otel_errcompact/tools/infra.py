@@ -65,13 +65,13 @@ def read(text: Text) -> Facts | None:
     """Return the facts of what a tool of infrastructure as code, or the cluster behind it, refused."""
     lines, body = text.lines, text.body
     return (
-        facts_of_members(_kubectl(lines), unit="error", first_is_root=True)
-        or facts_of_members(_terraform(lines, body), unit="error", first_is_root=True)
-        or (facts_of_members(_ansible(lines), unit="host") if "fatal: [" in body else None)
+        facts_of_members(_read_kubectl(lines), unit="error", first_is_root=True)
+        or facts_of_members(_read_terraform(lines, body), unit="error", first_is_root=True)
+        or (facts_of_members(_read_ansible(lines), unit="host") if "fatal: [" in body else None)
     )
 
 
-def _kubectl(lines: Lines) -> Members:
+def _read_kubectl(lines: Lines) -> Members:
     for number, line in enumerate(lines):
         stated = _KUBECTL.read(line)
         if stated is not None:
@@ -83,33 +83,33 @@ def _kubectl(lines: Lines) -> Members:
 # --- terraform -------------------------------------------------------------------------------------------------------
 
 
-def _terraform(lines: Lines, body: str) -> Members:
+def _read_terraform(lines: Lines, body: str) -> Members:
     # Yield the diagnostics of terraform: a title, a place and a paragraph each.
     is_boxed = _CORNERS[0] in body
     for block in find_blocks(_strip_margin(lines) if has_any(body, _SIGNS_OF_DIAGNOSTICS) else (), _TITLE):
         below = list(takewhile(lambda line: line not in _CORNERS, block.lines))
         if block.head["title"] and (is_boxed or find(_ON, below) or find(_WITH, below)):
-            yield _diagnostic(block.head["title"], below)
+            yield _build_diagnostic(block.head["title"], below)
 
 
 def _strip_margin(lines: Lines) -> list[str]:
     return [line.removeprefix(_MARGIN).removeprefix(" ") if line[:1] == _MARGIN else line for line in lines]
 
 
-def _diagnostic(title: str, block: Lines) -> Member:
+def _build_diagnostic(title: str, block: Lines) -> Member:
     # Return what a diagnostic says; its paragraph tells what its title only names.
     source = find(_SOURCE, block)
-    words, *more = [*_paragraphs(block), ""]
+    words, *more = [*_join_paragraphs(block), ""]
     place = place_of(find(_ON, block))
     return Member(
         "TerraformError",
         clip(f"{title}: {words}" if words else title),
         Location(function=place.function.replace('"', ""), file=place.file, line=place.line),
-        details=(*([f"> {source['source'].strip()}"] if source else ()), *_listed(block), *filter(None, more)),
+        details=(*([f"> {source['source'].strip()}"] if source else ()), *_list_fields(block), *filter(None, more)),
     )
 
 
-def _paragraphs(block: Lines) -> Iterator[str]:
+def _join_paragraphs(block: Lines) -> Iterator[str]:
     # Yield the prose of a diagnostic, a paragraph each; one that ends with a colon has what it announces.
     for is_blank, lines in groupby(block, lambda line: not line.strip()):
         prose = [] if is_blank else [line for line in lines if not (_ON.match(line) or _WITH.match(line))]
@@ -119,14 +119,14 @@ def _paragraphs(block: Lines) -> Iterator[str]:
             yield f"{words} {announced}".rstrip()
 
 
-def _listed(block: Lines) -> Iterator[str]:
+def _list_fields(block: Lines) -> Iterator[str]:
     return (" ".join(line.split()) for line in block if _FIELD.match(line))
 
 
 # --- ansible ---------------------------------------------------------------------------------------------------------
 
 
-def _ansible(lines: Lines) -> Members:
+def _read_ansible(lines: Lines) -> Members:
     task = ""
     for line in lines:
         named, found = _TASK.match(line), _ANSIBLE.match(line)

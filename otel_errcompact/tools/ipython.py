@@ -39,16 +39,16 @@ def read(text: Text) -> Facts | None:
     for header, end in zip(headers, ends, strict=False):
         said = text.body[header.end() : end]
         link = _LINK.search(said)
-        failure = _failure(header["type"], said[: link.start()] if link else said, text.message)
+        failure = _build_failure(header["type"], said[: link.start()] if link else said, text.message)
         chain = [*(chain if is_linked else []), failure._replace(follows=follows)][-MAX_CHAIN:]
         is_linked = link is not None
         follows = link is not None and link["how"] == "During"
     return facts_of(tuple(reversed(chain))) if chain else None
 
 
-def _failure(kind: str, said: str, message: str) -> Failure:
+def _build_failure(kind: str, said: str, message: str) -> Failure:
     stack, _, rest = said.rpartition(f"\n{kind.rpartition('.')[2]}: ")
-    calls = _calls(stack or rest)
+    calls = _read_calls(stack or rest)
     frames = [frame for frame, _ in calls]
     recursion = recursion_of(calls, is_own_frame, is_cut=LEFT_OUT in said) if kind == "RecursionError" else None
     own = next((frame for frame in reversed(frames) if is_own_frame(frame)), None)
@@ -66,12 +66,12 @@ def _failure(kind: str, said: str, message: str) -> Failure:
     )
 
 
-def _calls(stack: str) -> list[tuple[Frame, int]]:
+def _read_calls(stack: str) -> list[tuple[Frame, int]]:
     found = list(_FRAME.finditer(stack))
     calls: list[tuple[Frame, int]] = []
     ends = (*(frame.start() for frame in found[1:]), len(stack))
     for one, end in zip(found, ends, strict=False):
-        calls.append((_frame(one, _CURRENT.search(stack, one.end(), end)), 1))
+        calls.append((_build_frame(one, _CURRENT.search(stack, one.end(), end)), 1))
         if "skipping similar frames" in stack[one.end() : end]:
             calls.extend(_read_skipped(stack[one.end() : end], calls))
     return calls
@@ -84,7 +84,7 @@ def _read_skipped(text: str, calls: Sequence[tuple[Frame, int]]) -> Iterator[tup
             yield known[found["function"]], int(found["count"])
 
 
-def _frame(found: Found, current: Found | None) -> Frame:
+def _build_frame(found: Found, current: Found | None) -> Frame:
     line = int(found["line"] or found["cell_line"])
     source = current["source"].strip() if current is not None else ""
     return Frame(found["file"] or found["cell"], line, found["function"] or "<module>", source)

@@ -116,12 +116,12 @@ def read(text: Text) -> Facts | None:
     in_jest = _read_jest(lines, is_sure="Test Suites: " in text.body) if _BULLET in text.body else ()
     found = list(in_jest) or list(_read_vitest(lines)) or list(_read_playwright(lines))
     if found:
-        return _facts(text.body, found)
+        return _build_facts(text.body, found)
     return _read_list(text.body, lines) or _read_closing_list(lines) or _read_summary(text.body)
 
 
-def _facts(body: str, found: Sequence[_Failed]) -> Facts | None:
-    members = [member for failed in found for member in _members(failed)]
+def _build_facts(body: str, found: Sequence[_Failed]) -> Facts | None:
+    members = [member for failed in found for member in _build_members(failed)]
     suites = sum(failed.is_suite * len(failed.names) for failed in found)
     only_suites = suites == len(members)
     counted = read_total(body, _SUITES) if only_suites else read_total(body, _COUNTS) + suites
@@ -170,10 +170,10 @@ def _read_vitest(lines: Lines) -> Iterator[_Failed]:
         if fail is not None:
             paths.append(fail["path"])
         elif paths and line.strip():
-            yield _failed_of_vitest(paths, _block(lines, number))
+            yield _failed_of_vitest(paths, _take_block(lines, number))
             paths = []
         elif line.startswith(_RULE) and _UNHANDLED.match(line):
-            yield _Failed(("",), "", _block(lines, number + 1))
+            yield _Failed(("",), "", _take_block(lines, number + 1))
 
 
 def _read_playwright(lines: Lines) -> Iterator[_Failed]:
@@ -191,7 +191,7 @@ def _read_playwright(lines: Lines) -> Iterator[_Failed]:
             yield _Failed((found["name"].replace(" \u203a ", " > "),), found["file"], block)
 
 
-def _block(lines: Lines, start: int) -> list[str]:
+def _take_block(lines: Lines, start: int) -> list[str]:
     return list(
         takewhile(lambda line: line[:1] != _RULE and "FAIL  " not in line[:7], lines[start : start + _MAX_LINES])
     )
@@ -219,15 +219,15 @@ class _Said(NamedTuple):
     key: str = ""
 
 
-def _members(failed: _Failed) -> Members:
+def _build_members(failed: _Failed) -> Members:
     outer, lines = _to_root(failed.lines)
     message = list(takewhile(lambda line: not _ends_message(line), lines))
     said = _read_message([line.strip() for line in message], lines)
-    own = own_frame(frame for line in lines if (frame := _frame(line)) is not None)
-    source = "" if said.location else _source(lines) or _source(failed.lines)
+    own = own_frame(frame for line in lines if (frame := _read_frame(line)) is not None)
+    source = "" if said.location else _find_source(lines) or _find_source(failed.lines)
     details = tuple(filter(None, (f"> {source}" if source else "", outer, *said.details)))
     for name in failed.names:
-        place = said.location or _place(own, name, failed, said.cause)
+        place = said.location or _choose_place(own, name, failed, said.cause)
         yield Member(said.type, said.cause, place, name, details, said.key, said.type == ASSERTION)
 
 
@@ -242,7 +242,7 @@ def _to_root(lines: Lines) -> tuple[str, Lines]:
     return f"raised as {outer}", [first, *lines[at + 1 :]]
 
 
-def _frame(line: str) -> Frame | None:
+def _read_frame(line: str) -> Frame | None:
     # Return the frame in a line; the functions that Jest calls methods of `Object` have no name.
     frame = frame_of(line)
     return frame._replace(function="") if frame is not None and "at Object." in line else frame
@@ -252,7 +252,7 @@ def _ends_message(line: str) -> bool:
     return frame_of(line) is not None or (_NUMBERED.match(line) is not None and "|" in line)
 
 
-def _place(own: Frame | None, name: str, failed: _Failed, cause: str) -> Location:
+def _choose_place(own: Frame | None, name: str, failed: _Failed, cause: str) -> Location:
     # Return the place of a frame; a test's own function is called by the test's name. Where code was transformed, Jest
     # names the innermost function after the expression that failed.
     if own is None:
@@ -264,7 +264,7 @@ def _place(own: Frame | None, name: str, failed: _Failed, cause: str) -> Locatio
     return Location(function=function, file=own.file, line=own.line)
 
 
-def _source(lines: Lines) -> str:
+def _find_source(lines: Lines) -> str:
     for number, line in enumerate(lines):
         found = _MARKED.match(line) or (_NUMBERED.match(lines[number - 1]) if number and _CARET.match(line) else None)
         if found is not None:
@@ -280,10 +280,10 @@ def _read_message(message: list[str], lines: Lines) -> _Said:
         return said._replace(details=(*said.details, *filter(None, message[:2])))
     first = next(filter(None, message), "")
     rest = message[message.index(first) + 1 :] if first else []
-    return _loaded(first, rest) or _compared(first, rest) or _read_exception(first, rest)
+    return _read_load_error(first, rest) or _read_comparison(first, rest) or _read_exception(first, rest)
 
 
-def _loaded(first: str, rest: Lines) -> _Said | None:
+def _read_load_error(first: str, rest: Lines) -> _Said | None:
     # Read why a suite could not be loaded: code that does not parse or compile, a module that is not there.
     compiled = compiled_in(first)
     if compiled is not None:
@@ -294,7 +294,7 @@ def _loaded(first: str, rest: Lines) -> _Said | None:
     parsed = _PARSED.match(first.removeprefix("SyntaxError: ")) if first.startswith("SyntaxError: ") else None
     if parsed is not None:
         place = place_of(parsed)
-        return _Said("SyntaxError", parsed["message"], place, _marked(rest))
+        return _Said("SyntaxError", parsed["message"], place, _quote_source(rest))
     unloaded = _UNLOADED.search(first)
     if unloaded is not None:
         return _Said("MODULE_NOT_FOUND", unloaded["message"], Location())
@@ -306,12 +306,12 @@ def _loaded(first: str, rest: Lines) -> _Said | None:
     return _Said(kind, cause, place_of(place_line))
 
 
-def _marked(lines: Lines) -> tuple[str, ...]:
-    source = _source(lines)
+def _quote_source(lines: Lines) -> tuple[str, ...]:
+    source = _find_source(lines)
     return (f"> {source}",) if source else ()
 
 
-def _compared(first: str, rest: Lines) -> _Said | None:
+def _read_comparison(first: str, rest: Lines) -> _Said | None:
     # Read the message of a matcher: what was claimed, and both values.
     matched = _MATCHER.match(first)
     if matched is None:

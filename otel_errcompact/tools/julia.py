@@ -34,22 +34,22 @@ def read(text: Text) -> Facts | None:
     lines = text.lines
     if re.search(_STACK, text.body) is None:
         return None
-    failures = [_read(block.head, block.lines) for block in find_blocks(lines, _HEADER, most=len(lines))]
+    failures = [_read_failure(block.head, block.lines) for block in find_blocks(lines, _HEADER, most=len(lines))]
     if not failures:
         return None
     # What Julia runs to precompile prints its own error before.
     return facts_of_stacks([sorted(failures, key=lambda failure: not failure.message.startswith(_WRAPS))])
 
 
-def _read(head: Found, lines: Lines) -> Failure:
+def _read_failure(head: Found, lines: Lines) -> Failure:
     more = takewhile(lambda line: not line.startswith(("Stacktrace:", "in expression ")), lines[:_MAX_MESSAGE])
     message = "\n".join((head["said"], *filter(str.strip, more)))
-    frames = list(_iterate(lines))
+    frames = list(_iterate_frames(lines))
     own = next((frame for frame in frames if _FOREIGN.search(frame.file) is None), None)
     return Failure(head["type"] or "ErrorException", message, own, next(iter(frames), None))
 
 
-def _iterate(lines: Lines) -> Iterator[Frame]:
+def _iterate_frames(lines: Lines) -> Iterator[Frame]:
     for line, below in zip(lines, (*lines[1:], ""), strict=True):
         place = below.strip()
         found = _FRAME.match(f"{line} {place}" if place.startswith("@ ") else line) if "[" in line[:6] else None

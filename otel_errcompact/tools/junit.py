@@ -86,16 +86,16 @@ class _Section:
 def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests in `text`."""
     lines = text.lines
-    members = [member for section in _sections(lines)[:MAX_MEMBERS] for member in _members(section)]
-    total = _total(text.body)
+    members = [member for section in _split_sections(lines)[:MAX_MEMBERS] for member in _read_section(section)]
+    total = _count_failures(text.body)
     if not members or len(members) < total:
         known = {member.name.partition("(")[0] for member in members}
         extension = ".kt" if ".kt:" in text.body else ".java"
-        members.extend(member for member in _summary(lines, extension) if member.name not in known)
+        members.extend(member for member in _read_summary(lines, extension) if member.name not in known)
     return facts_of_members(members, unit="test", total=total)
 
 
-def _total(body: str) -> int:
+def _count_failures(body: str) -> int:
     for total in _TOTALS:
         found = list(total.finditer(body))
         if found:
@@ -106,19 +106,19 @@ def _total(body: str) -> int:
 # --- sections --------------------------------------------------------------------------------------------------------
 
 
-def _sections(lines: Iterable[str]) -> list[_Section]:
+def _split_sections(lines: Iterable[str]) -> list[_Section]:
     sections: list[_Section] = []
     for raw in lines:
         line = raw.partition(" ")[2] if raw.startswith(_SBT) else raw
-        header = _header(line)
+        header = _read_header(line)
         if header is not None:
             sections.append(header)
         elif sections and not sections[-1].closed:
-            _take(sections[-1], line)
+            _add_line(sections[-1], line)
     return sections
 
 
-def _header(line: str) -> _Section | None:
+def _read_header(line: str) -> _Section | None:
     for mark, header in _HEADERS:
         if mark not in line:
             continue
@@ -127,11 +127,11 @@ def _header(line: str) -> _Section | None:
             continue
         parts = found.groupdict()
         name = parts.get("name") or f"{parts['class']}.{parts['method']}"
-        return _Section(name=_short(name), lines=[parts["rest"]] if parts.get("rest") else [])
+        return _Section(name=_shorten_name(name), lines=[parts["rest"]] if parts.get("rest") else [])
     return None
 
 
-def _take(section: _Section, line: str) -> None:
+def _add_line(section: _Section, line: str) -> None:
     # Add a line to a section, or close it: with a record of the build, or with the blank line behind a stack.
     stripped = line.strip()
     over = not stripped and section.in_stack
@@ -143,7 +143,7 @@ def _take(section: _Section, line: str) -> None:
     section.lines.append(f"at {bare['frame']}" if bare else stripped.removeprefix("=> "))
 
 
-def _short(name: str) -> str:
+def _shorten_name(name: str) -> str:
     # Return a test's name without the package of its class.
     name = name.strip().removesuffix("()")
     found = re.match(r"(?:[a-z_][\w]{0,100}\.){1,20}(?=[A-Z])", name)
@@ -153,14 +153,14 @@ def _short(name: str) -> str:
 # --- members ---------------------------------------------------------------------------------------------------------
 
 
-def _members(section: _Section) -> Members:
+def _read_section(section: _Section) -> Members:
     # Yield what failed in a section, if it says so.
     chain = next(iter(chains_of(section.lines)), None) or _read_without_stack(section)
     if chain:
-        yield _member(section.name, chain)
+        yield _build_member(section.name, chain)
 
 
-def _member(name: str, chain: Sequence[Failure]) -> Member:
+def _build_member(name: str, chain: Sequence[Failure]) -> Member:
     member = to_member(facts_of(chain), name)
     more = tuple(line for line in member.details if not line.startswith("raised in "))
     is_assertion = member.type.rpartition(".")[2] in _ASSERTIONS
@@ -187,7 +187,7 @@ def _read_without_stack(section: _Section) -> tuple[Failure, ...]:
     return ()
 
 
-def _summary(lines: Iterable[str], extension: str) -> Members:
+def _read_summary(lines: Iterable[str], extension: str) -> Members:
     # Yield the failures that Surefire lists at the end, which is what is left where the head of an output is cut off.
     for line in lines:
         found = _SUMMARY.match(line) if line.startswith("[ERROR]  ") else None

@@ -27,7 +27,7 @@ def read(text: Text) -> Facts | None:
         if report is not None:
             return report
     if "Full report at:" in body:
-        report = _clojure(body)
+        report = _read_clojure(body)
         if report is not None:
             return report
     chains = chains_of(text.lines)
@@ -57,7 +57,7 @@ def _failed_start(body: str) -> Facts | None:
     )
 
 
-def _clojure(body: str) -> Facts | None:
+def _read_clojure(body: str) -> Facts | None:
     # Read the report that Clojure's command line prints in place of a stack.
     found = _CLOJURE.search(f"\n{body}")
     if found is None:

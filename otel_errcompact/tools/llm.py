@@ -77,7 +77,7 @@ def read(text: Text) -> Facts | None:
         facts,
         type=kind,
         cause=strip_advice(facts.cause),
-        details=details(_telling(facts, kind), _MAX_DETAILS),
+        details=details(_filter_details(facts, kind), _MAX_DETAILS),
         key_cause=strip_advice(key) if key != facts.cause else facts.key_cause,
     )
 
@@ -90,7 +90,7 @@ def _kind_of(facts: Facts, body: str) -> str:
     return named if facts.type in GENERIC_TYPES or facts.type.startswith("HTTP ") else named and facts.type
 
 
-def _telling(facts: Facts, kind: str) -> tuple[str, ...]:
+def _filter_details(facts: Facts, kind: str) -> tuple[str, ...]:
     # Return the details but for the parameter that every request has; of a list of large messages the largest is
     # enough.
     lines = tuple(line for line in facts.details if line != "param: messages")

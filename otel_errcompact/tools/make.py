@@ -81,40 +81,42 @@ def _read_make(lines: Lines) -> Members:
             continue
         level = int(found["level"] or 0)
         if level >= deepest:
-            yield _fatal(found, lines[start:number], place, folders.get(level, ""), is_behind=start > 0)
+            yield _read_fatal_error(found, lines[start:number], place, folders.get(level, ""), is_behind=start > 0)
         deepest, start, place = level, number + 1, NOWHERE
 
 
-def _fatal(found: Found, output: Lines, place: Location, folder: str, *, is_behind: bool = False) -> Member:
+def _read_fatal_error(found: Found, output: Lines, place: Location, folder: str, *, is_behind: bool = False) -> Member:
     recipe = _RECIPE.match(found["message"])
     if recipe is not None:
         if recipe["file"]:
             place = place_of(recipe)
         outcome = recipe["signal"] or f"exit code {recipe['code']}"
-        return _failed(_Recipe(recipe["target"], outcome, _inside(folder, place)), output, is_behind=is_behind)
+        return _read_recipe(
+            _Recipe(recipe["target"], outcome, _join_folder(folder, place)), output, is_behind=is_behind
+        )
     if found["file"]:
         place = place_of(found)
     return Member(
-        _tool(found["program"]),
+        _name_tool(found["program"]),
         found["message"].removesuffix("Stop.").rstrip(". "),
-        _inside(folder, place),
+        _join_folder(folder, place),
         details=(f"in {folder}",) if folder and not place else (),
     )
 
 
-def _tool(program: str | None) -> str:
+def _name_tool(program: str | None) -> str:
     # Return the name of the tool that stopped; a makefile's own error is make's, whatever make is called.
     name = (program or "make").rpartition("/")[2]
     return "make" if name.endswith("make") else name
 
 
-def _inside(folder: str, place: Location) -> Location:
+def _join_folder(folder: str, place: Location) -> Location:
     if not folder or not place or place.file.startswith("/"):
         return place
     return Location(file=f"{folder}/{place.file}", line=place.line)
 
 
-def _failed(recipe: _Recipe, output: Lines, *, is_behind: bool = False) -> Member:
+def _read_recipe(recipe: _Recipe, output: Lines, *, is_behind: bool = False) -> Member:
     # Return what a recipe failed of, as its output tells it; recipes made at once may have said it further above.
     said = [_BY_MAKE.sub("", line) for line in output if not _CHATTER.match(line)]
     facts = facts_of_output(said, any_text=_says_more_than_its_command(said))
@@ -147,10 +149,10 @@ def _read_ninja(lines: Lines) -> Members:
         elif line.startswith("FAILED: ") and (failed := _NINJA_FAILED.match(line)):
             outcome = f"exit code {failed['code']}" if failed["code"] else "ninja"
             # The line behind it is the command.
-            yield _failed(_Recipe(failed["target"].strip(), outcome), _step(lines, number + 2))
+            yield _read_recipe(_Recipe(failed["target"].strip(), outcome), _take_step(lines, number + 2))
 
 
-def _step(lines: Lines, start: int) -> Lines:
+def _take_step(lines: Lines, start: int) -> Lines:
     end = next(
         (at for at in range(start, len(lines)) if lines[at].startswith("FAILED: ") or _NINJA_STEP.match(lines[at])),
         len(lines),
@@ -167,7 +169,7 @@ def _read_just(lines: Lines) -> Members:
             yield Member("just", found["message"])
         else:
             place = Location(file="justfile", line=int(found["line"])) if found["line"] else NOWHERE
-            yield _failed(_Recipe(found["recipe"], f"exit code {found['code']}", place), lines[:number])
+            yield _read_recipe(_Recipe(found["recipe"], f"exit code {found['code']}", place), lines[:number])
 
 
 def _read_bazel(lines: Lines) -> Members:

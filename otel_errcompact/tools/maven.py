@@ -56,20 +56,20 @@ def read(text: Text) -> Facts | None:
     """Return the facts of a failed build."""
     body = f"\n{text.body}\n"
     if "\n* What went wrong:" in body:
-        return _gradle(body)
+        return _read_gradle(body)
     records = [line[len("[ERROR] ") :] for line in text.lines if line.startswith("[ERROR] ")]
     if not records:
         return None
-    members = _compiled(text.lines)
+    members = _read_compile_errors(text.lines)
     if members:
         return facts_of_members(members, unit="error", first_is_root=True)
-    return _broken_project(records) or _goal(records, body)
+    return _broken_project(records) or _read_goal(records, body)
 
 
 # --- Maven -----------------------------------------------------------------------------------------------------------
 
 
-def _compiled(lines: Lines) -> list[Member]:
+def _read_compile_errors(lines: Lines) -> list[Member]:
     # Return the compiler's errors, which Maven prints when they happen and once again at the end.
     found: dict[tuple[str, ...], Member] = {}
     for number, raw in enumerate(lines):
@@ -78,13 +78,13 @@ def _compiled(lines: Lines) -> list[Member]:
             continue
         line = match["line"] or match["row"]
         place = Location(file=match["file"], line=int(line))
-        message = _explained(match["message"], lines[number + 1 : number + 5], place.file)
+        message = _complete_message(match["message"], lines[number + 1 : number + 5], place.file)
         member = Member(_COMPILERS[match["language"]], message, place)
         found.setdefault((place.file, line, match["column"] or "", message), member)
     return list(found.values())
 
 
-def _explained(message: str, after: Lines, file: str) -> str:
+def _complete_message(message: str, after: Lines, file: str) -> str:
     # Complete `cannot find symbol` and its like by what javac says in the lines below.
     said: dict[str, str] = {}
     for line in after:
@@ -124,7 +124,7 @@ def _project_error(message: str, file: str) -> Member:
     return Member("ProjectBuildingException", clip(cause), Location(file=file, line=line))
 
 
-def _goal(records: Lines, body: str) -> Facts | None:
+def _read_goal(records: Lines, body: str) -> Facts | None:
     said = [line for line in map(str.rstrip, records) if line.strip() and not line.startswith(_ADVICE)]
     final = next((number for number, line in enumerate(said) if _is_final(line)), -1)
     if final < 0:
@@ -133,14 +133,14 @@ def _goal(records: Lines, body: str) -> Facts | None:
     message = said[final][goal.end() :] if goal is not None else said[final]
     helped = _HELP_PAGE.search(body)
     more = [line.strip() for line in said[final + 1 : final + 8]]
-    cause = _condensed(message)
+    cause = _condense_message(message)
     while more and (not cause or (cause.endswith(":") and len(cause) < _MAX_LEAD)):
         cause, more = f"{cause} {more[0]}".strip(), more[1:]
     plugin = f"{goal['plugin']}:{goal['goal']}: " if goal is not None and goal["plugin"] else ""
     return Facts(
         type=helped["type"] if helped else "BuildFailure",
         cause=clip(f"{plugin}{cause}"),
-        details=details(map(_condensed, more)),
+        details=details(map(_condense_message, more)),
     )
 
 
@@ -148,7 +148,7 @@ def _is_final(line: str) -> bool:
     return _HELP.search(line) is not None or line.startswith(("Failed to execute goal ", "Unknown lifecycle phase"))
 
 
-def _condensed(message: str) -> str:
+def _condense_message(message: str) -> str:
     message = _CACHED.sub("", _HELP.sub("", message))
     return _LIFECYCLE.sub(r"\1", _COORDINATES.sub("Could not resolve dependencies: ", message)).strip()
 
@@ -156,21 +156,21 @@ def _condensed(message: str) -> str:
 # --- Gradle ----------------------------------------------------------------------------------------------------------
 
 
-def _gradle(body: str) -> Facts | None:
+def _read_gradle(body: str) -> Facts | None:
     # Read Gradle's account of what went wrong, one section for each failed task.
-    members = (_section(found["said"], _where(body, found.start())) for found in _WENT_WRONG.finditer(body))
+    members = (_read_section(found["said"], _find_place(body, found.start())) for found in _WENT_WRONG.finditer(body))
     return facts_of_members(members, unit="failure", total=read_total(body, _FAILURES))
 
 
-def _where(body: str, end: int) -> Location:
+def _find_place(body: str, end: int) -> Location:
     start = body.rfind("\n* Where:\n", max(0, end - 600), end)
     return place_of(_WHERE.search(body, start, end) if start >= 0 else None)
 
 
-def _section(said: str, place: Location) -> Member:
+def _read_section(said: str, place: Location) -> Member:
     # Read one section: causes are listed from the outside in, each behind a `>`.
     task = _TASK.match(said)
-    lines = list(_causes(said.split("\n")))
+    lines = list(_list_causes(said.split("\n")))
     causes = [cause for mark, cause in lines if mark] or [cause for _, cause in lines[:1]]
     steps = [cause for _, cause in lines if cause != causes[-1] and not _TASK.match(cause)]
     name = f"task {task['task']}" if task else ""
@@ -178,7 +178,7 @@ def _section(said: str, place: Location) -> Member:
     return Member("BuildFailure", clip(causes[-1]), place, name, tuple(steps[:3]), key)
 
 
-def _causes(lines: Lines) -> Iterator[tuple[bool, str]]:
+def _list_causes(lines: Lines) -> Iterator[tuple[bool, str]]:
     # Yield what a section says, each with whether a `>` marks it, without where Gradle searched and what it advises.
     skipping = -1
     for line in lines:

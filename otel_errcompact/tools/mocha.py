@@ -67,18 +67,18 @@ def read(text: Text) -> Facts | None:
     body, lines = text.body, text.lines
     if "not ok " in body:
         members = list(_read_tap(lines))
-        return _facts(members, 0) if members else None
+        return _build_facts(members, 0) if members else None
     failing = _FAILING.search(body)
     members = list(_read_mocha(lines, is_sure=failing is not None))
     if members:
-        return _facts(members, int(failing["count"]) if failing else 0)
+        return _build_facts(members, int(failing["count"]) if failing else 0)
     members = list(_read_node(lines)) if "\u2716 " in body else list(_read_prove(lines))
     if members:
-        return _facts(members, 0)
+        return _build_facts(members, 0)
     return _not_loaded(lines) if _NOT_LOADED in body else None
 
 
-def _facts(members: Sequence[Member], counted: int) -> Facts | None:
+def _build_facts(members: Sequence[Member], counted: int) -> Facts | None:
     return facts_of_members(members, unit="test", total=counted)
 
 
@@ -93,15 +93,15 @@ def _not_loaded(lines: Lines) -> Facts | None:
 
 def _read_mocha(lines: Lines, *, is_sure: bool) -> Members:
     # Unless it is surely Mocha's, as where its head is cut off, a failure must have a stack.
-    starts = [number for number, line in enumerate(lines) if _ENTRY.match(line) and _title(lines, number)[1]]
+    starts = [number for number, line in enumerate(lines) if _ENTRY.match(line) and _read_title(lines, number)[1]]
     for start, end in zip(starts[:MAX_MEMBERS], (*starts[1:], len(lines)), strict=False):
-        name, after = _title(lines, start)
+        name, after = _read_title(lines, start)
         block = lines[after : min(end, after + _MAX_LINES)]
         if is_sure or any(frame_of(line) is not None for line in block):
             yield _member_of_mocha(name, block)
 
 
-def _title(lines: Lines, start: int) -> tuple[str, int]:
+def _read_title(lines: Lines, start: int) -> tuple[str, int]:
     # Return the name of the test whose failure begins at line `start`, and the line behind it; 0 where it is only
     # listed.
     parts: list[str] = []
@@ -128,10 +128,10 @@ def _member_of_mocha(name: str, block: Lines) -> Member:
     kind, code, said = (
         (typed["type"], typed["code"] or "", typed["message"] or "") if typed and known else ("Error", "", said)
     )
-    return _member(name, named(kind, code, said), said, message[diff:], frames)
+    return _build_member(name, named(kind, code, said), said, message[diff:], frames)
 
 
-def _member(name: str, kind: str, said: str, diff: Lines, frames: Sequence[Frame]) -> Member:
+def _build_member(name: str, kind: str, said: str, diff: Lines, frames: Sequence[Frame]) -> Member:
     own = own_frame(frames)
     place = Location(function=own.function or name, file=own.file, line=own.line) if own else Location(function=name)
     timed_out = _TIMED_OUT.match(said)
@@ -156,14 +156,14 @@ def _read_node(lines: Lines) -> Members:
         if entry is None or len(seen) >= MAX_MEMBERS:
             continue
         margin = len(entry["margin"])
-        block = _deeper(lines, number + 1, margin)
+        block = _take_deeper_lines(lines, number + 1, margin)
         first = next((line.strip() for line in block if line.strip()), "")
         if first and (entry["name"], first) not in seen:
             seen.add((entry["name"], first))
             yield _member_of_node(entry["name"], block)
 
 
-def _deeper(lines: Lines, start: int, margin: int) -> list[str]:
+def _take_deeper_lines(lines: Lines, start: int, margin: int) -> list[str]:
     # Return the lines that stand further in than `margin`.
     block: list[str] = []
     for line in lines[start : start + _MAX_LINES]:
@@ -205,7 +205,7 @@ def _read_tap(lines: Lines) -> Members:
         stripped = line.lstrip()
         found = _NOT_OK.match(line) if stripped.startswith("not ok") else None
         if found is not None and count < MAX_MEMBERS:
-            report = _report(lines, number + 1, len(found["margin"]))
+            report = _read_report(lines, number + 1, len(found["margin"]))
             member = None if _is_excused(found, report) else _member_of_tap(found["name"].strip(), report, comments)
             if member is not None:
                 count += 1
@@ -222,7 +222,7 @@ def _is_excused(found: Found, report: _Report) -> bool:
     return excused or "subtestsFailed" in report.fields.get("failureType", "")
 
 
-def _report(lines: Lines, start: int, margin: int) -> _Report:
+def _read_report(lines: Lines, start: int, margin: int) -> _Report:
     # Return what is said of a failure below it: a block of fields, or comments.
     fields: dict[str, str] = {}
     comments: list[str] = []
@@ -253,34 +253,36 @@ def _member_of_tap(name: str, report: _Report, before: Lines) -> Member:
     if chains:
         return _member_of_chain(Location(file=name).file_name, chains[-1])
     if not fields:
-        return _commented(name, report.comments)
+        return _read_comments(name, report.comments)
     frames = [frame for line in fields.get("stack", "").split("\n") if (frame := _frame_in(line)) is not None]
     frames += [
-        frame for frame in (_frame_in(fields.get("at", "")), _frame_in(_unquoted(fields.get("location", "")))) if frame
+        frame
+        for frame in (_frame_in(fields.get("at", "")), _frame_in(_unquote_value(fields.get("location", ""))))
+        if frame
     ]
-    said = _unquoted(fields.get("error", "") or fields.get("message", ""))
+    said = _unquote_value(fields.get("error", "") or fields.get("message", ""))
     kind = named(_first_line(fields.get("name", "")) or "Error", _first_line(fields.get("code", "")), said)
     if "expected" in fields and kind in ("Error", ASSERTION):
-        return _member(name, ASSERTION, _compared(fields, said or fields.get("operator", "")), (), frames)
+        return _build_member(name, ASSERTION, _join_comparison(fields, said or fields.get("operator", "")), (), frames)
     kind = FAILED if kind == "ERR_TEST_FAILURE" else kind
-    return _member(name, kind, said or "not ok", (), frames)
+    return _build_member(name, kind, said or "not ok", (), frames)
 
 
-def _compared(fields: dict[str, str], said: str) -> str:
+def _join_comparison(fields: dict[str, str], said: str) -> str:
     # Return the claim of a comparison with both values.
     if "\n" in said:
         return said
-    values = (f"{label} {_unquoted(fields.get(label, ''))}" for label in ("expected", "actual"))
+    values = (f"{label} {_unquote_value(fields.get(label, ''))}" for label in ("expected", "actual"))
     compared = ", ".join(" ".join(value.split()) for value in values)
     return f"{said}: {compared}" if said else compared
 
 
-def _unquoted(value: str) -> str:
+def _unquote_value(value: str) -> str:
     return value.strip("\"'") if value[:1] == value[-1:] and value[:1] in ("'", '"') else value
 
 
 def _first_line(value: str) -> str:
-    return _unquoted(value.partition("\n")[0])
+    return _unquote_value(value.partition("\n")[0])
 
 
 def _frame_in(line: str) -> Frame | None:
@@ -289,7 +291,7 @@ def _frame_in(line: str) -> Frame | None:
     return frame_of(f"at {line}")
 
 
-def _commented(name: str, comments: Lines) -> Member:
+def _read_comments(name: str, comments: Lines) -> Member:
     # Read what Perl's test modules, and others like them, say of a failure in comments.
     place = next((found for line in comments if (found := _AT_LINE.search(line))), None)
     location = (
@@ -309,7 +311,7 @@ def _read_prove(lines: Lines) -> Members:
     starts = [number for number, line in enumerate(lines) if line.startswith(_FAILED_TEST)]
     for start, end in zip(starts[:MAX_MEMBERS], (*starts[1:], len(lines)), strict=False):
         comments = [_strip_comment(line) for line in takewhile(lambda line: line[:1] == "#", lines[start:end])]
-        yield _commented(comments[0].partition("'")[2].rstrip("'"), comments)
+        yield _read_comments(comments[0].partition("'")[2].rstrip("'"), comments)
 
 
 FORMAT: Final = Format(

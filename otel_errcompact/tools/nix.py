@@ -22,11 +22,11 @@ _EVALUATION: Final = form(
 def read(text: Text) -> Facts | None:
     """Return the facts of failed builds, or of a failed evaluation."""
     # Of a trace the last error is the one that the others wrap.
-    members = [*_builds(text.body)] or [*map(_evaluation, _EVALUATION.finditer(text.body))][-1:]
+    members = [*_read_builds(text.body)] or [*map(_build_member, _EVALUATION.finditer(text.body))][-1:]
     return facts_of_members(members, unit="derivation", first_is_root=True)
 
 
-def _builds(body: str) -> Members:
+def _read_builds(body: str) -> Members:
     # Nix repeats the log, or has marked its lines with the name, or has printed them since the build began.
     end = 0
     for found in _BUILD.finditer(body):
@@ -41,7 +41,7 @@ def _builds(body: str) -> Members:
         end = found.end()
 
 
-def _evaluation(found: Found) -> Member:
+def _build_member(found: Found) -> Member:
     source = (f"> {found['source'].strip()}",) if found["source"] else ()
     return Member("NixError", found["message"], place_of(found), details=source)
 

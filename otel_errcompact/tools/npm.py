@@ -82,7 +82,7 @@ def read(text: Text) -> Facts | None:
     return next(filter(None, found), None)
 
 
-def _facts(kind: str, cause: str, lines: Lines = (), place: Location = NOWHERE) -> Facts:
+def _build_facts(kind: str, cause: str, lines: Lines = (), place: Location = NOWHERE) -> Facts:
     return Facts(type=kind, cause=clip(cause), location=place, details=details(lines, _MAX_DETAILS))
 
 
@@ -96,14 +96,14 @@ def _read_script(lines: Lines, failed: str) -> Facts | None:
         return None
     facts = facts_of_output(output[-_MAX_LINES:])
     if facts is None:
-        return _facts("exit" if not failed else _exit(failed), output[-1], (f"{script}{failed}",))
+        return _build_facts("exit" if not failed else _find_exit(failed), output[-1], (f"{script}{failed}",))
     at = next((number for number, line in enumerate(output) if facts.cause in line), 0)
     chatter = {line.strip() for line in output[:at]}
     kept = [line for line in facts.details if line not in chatter]
     return replace(facts, details=details((*kept[:_MAX_DETAILS], f"{script}{failed}")))
 
 
-def _exit(failed: str) -> str:
+def _find_exit(failed: str) -> str:
     found = _EXIT.search(failed)
     return found[0] if found else "ELIFECYCLE"
 
@@ -111,7 +111,7 @@ def _exit(failed: str) -> str:
 # --- npm -------------------------------------------------------------------------------------------------------------
 
 
-def _npm(lines: Lines) -> Facts | None:
+def _read_npm(lines: Lines) -> Facts | None:
     said = [
         (number, found["said"] or "")
         for number, line in enumerate(lines)
@@ -138,7 +138,7 @@ def _script_missing(words: Lines) -> Facts | None:
     if found is None:
         return None
     suggested = (line.strip() for line in words if _SUGGESTED.match(line.strip()))
-    return _facts(MISSING_SCRIPT, f'Missing script: "{found["script"]}"', [*suggested][:2])
+    return _build_facts(MISSING_SCRIPT, f'Missing script: "{found["script"]}"', [*suggested][:2])
 
 
 def _failed_script(before: Lines, fields: dict[str, str], words: Lines) -> Facts | None:
@@ -161,26 +161,26 @@ def _failed_script(before: Lines, fields: dict[str, str], words: Lines) -> Facts
     return (
         _read_script(before, failed)
         or _read_script(own, failed)
-        or _facts(status, f"script failed: {command or named}", (path,))
+        or _build_facts(status, f"script failed: {command or named}", (path,))
     )
 
 
 def _npm_error(fields: dict[str, str], words: Lines) -> Facts:
     code = fields.get("code", "") or "NpmError"
     if code == "ERESOLVE":
-        return _conflict(words)
+        return _read_conflict(words)
     telling: dict[str, None] = {}
     for line in (_TOPIC.sub("", word.strip()).strip() for word in words):
         if line and not _NOISE.match(line) and line.lower() not in {"404", "enoent", code.lower()}:
             telling.setdefault(line)
     said = _find_sentences([*telling])
     if not said:
-        return _facts(code, " ".join(filter(None, (fields.get("syscall"), fields.get("path")))) or code)
+        return _build_facts(code, " ".join(filter(None, (fields.get("syscall"), fields.get("path")))) or code)
     said.sort(key=lambda line: not line.startswith(_REQUESTED))
     cause, others = said[0].removeprefix(_REQUESTED), said[1:]
     if others and cause == "Unsupported engine":
         cause, others = ", ".join(others), []
-    return _facts(code, cause.removeprefix(f"{code}: "), others)
+    return _build_facts(code, cause.removeprefix(f"{code}: "), others)
 
 
 def _find_sentences(lines: list[str]) -> list[str]:
@@ -194,7 +194,7 @@ def _find_sentences(lines: list[str]) -> list[str]:
     return joined
 
 
-def _conflict(words: Lines) -> Facts:
+def _read_conflict(words: Lines) -> Facts:
     # Read a conflict of versions: what is there, and who wants something else.
     stripped = [_TOPIC.sub("", line.strip()) for line in words]
     found = next((match["package"] for line in stripped if (match := _FOUND.match(line))), "")
@@ -205,28 +205,28 @@ def _conflict(words: Lines) -> Facts:
     holders = [line for line in stripped[:start] if _WANTED.match(line)]
     against = found or conflicting
     if not wanted or not against:
-        return _facts("ERESOLVE", next(filter(None, stripped), "unable to resolve dependency tree"), (resolving,))
-    return _facts("ERESOLVE", f"{wanted} conflicts with {against}", (*holders[:2], resolving.lower()))
+        return _build_facts("ERESOLVE", next(filter(None, stripped), "unable to resolve dependency tree"), (resolving,))
+    return _build_facts("ERESOLVE", f"{wanted} conflicts with {against}", (*holders[:2], resolving.lower()))
 
 
 # --- pnpm and Yarn ---------------------------------------------------------------------------------------------------
 
 
-def _missing(found: Found, lines: Lines) -> Facts:
+def _build_missing_script(found: Found, lines: Lines) -> Facts:
     suggested = [line for line in lines if "Did you mean" in line]
-    return _facts(MISSING_SCRIPT, f'Missing script: "{found["script"]}"', suggested)
+    return _build_facts(MISSING_SCRIPT, f'Missing script: "{found["script"]}"', suggested)
 
 
-def _pnpm(lines: Lines) -> Facts | None:
+def _read_pnpm(lines: Lines) -> Facts | None:
     block = next(find_blocks(lines, _PNPM), None)
     if block is None:
         return None
     code, said = block.head["code"], block.head["said"].strip()
     if "LIFECYCLE" in code or code == "ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL":
-        return _read_script(lines[: block.start], said) or _facts(code, said)
+        return _read_script(lines[: block.start], said) or _build_facts(code, said)
     missing = _MISSING_SCRIPT.match(said)
     others = [other.strip() for other in lines[block.start + 1 :] if other.strip() and not _NOISE.match(other.strip())]
-    return _missing(missing, others) if missing is not None else _facts(code, said, others)
+    return _build_missing_script(missing, others) if missing is not None else _build_facts(code, said, others)
 
 
 def _pnpm_script(lines: Lines) -> Facts | None:
@@ -235,33 +235,33 @@ def _pnpm_script(lines: Lines) -> Facts | None:
 
 
 def _read_failed(before: Lines, said: str) -> Facts:
-    return _read_script(before, said.rstrip(".")) or _facts(_exit(said), said)
+    return _read_script(before, said.rstrip(".")) or _build_facts(_find_exit(said), said)
 
 
-def _yarn(lines: Lines) -> Facts | None:
+def _read_yarn(lines: Lines) -> Facts | None:
     block = next(find_blocks(lines, _YARN), None)
     if block is None:
         return None
     said = block.head["said"]
     missing = _YARN_NO_COMMAND.match(said)
     if missing is not None:
-        return _missing(missing, lines[block.start + 1 :])
-    return _read_failed(lines[: block.start], said) if _YARN_FAILED.match(said) else _facts("YarnError", said)
+        return _build_missing_script(missing, lines[block.start + 1 :])
+    return _read_failed(lines[: block.start], said) if _YARN_FAILED.match(said) else _build_facts("YarnError", said)
 
 
-def _berry(lines: Lines) -> Facts | None:
+def _read_berry(lines: Lines) -> Facts | None:
     telling = [found for found in find_all(_BERRY, lines) if found["code"] not in _BERRY_SILENT and found["said"]]
     if not telling:
         return None
-    return _facts(telling[0]["code"], telling[0]["said"], [found["said"] for found in telling[1:]])
+    return _build_facts(telling[0]["code"], telling[0]["said"], [found["said"] for found in telling[1:]])
 
 
 _READERS: Final[tuple[tuple[str, Callable[[Lines], Facts | None]], ...]] = (
-    ("npm ", _npm),
-    ("ERR_PNPM_", _pnpm),
+    ("npm ", _read_npm),
+    ("ERR_PNPM_", _read_pnpm),
     ("ELIFECYCLE", _pnpm_script),
-    ("yarnpkg.com/", _yarn),
-    ("\u27a4 YN0", _berry),
+    ("yarnpkg.com/", _read_yarn),
+    ("\u27a4 YN0", _read_berry),
     ("Usage Error: ", _BERRY_USAGE.find),
 )
 

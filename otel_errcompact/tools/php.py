@@ -77,34 +77,34 @@ def read(text: Text) -> Facts | None:
     """
     lines = text.lines
     if _UNRESOLVED in text.body:
-        return _unresolved(lines)
-    chain = _chain(lines)
+        return _read_unresolved(lines)
+    chain = _read_chain(lines)
     if chain:
         facts = facts_of_stacks([chain])
-        return replace(facts, details=details((*facts.details, *_warnings(lines))))
-    return _read_statement(lines) or _collision(lines) or _box(lines)
+        return replace(facts, details=details((*facts.details, *_list_warnings(lines))))
+    return _read_statement(lines) or _read_collision(lines) or _read_box(lines)
 
 
 # --- exceptions ------------------------------------------------------------------------------------------------------
 
 
-def _chain(lines: Lines) -> tuple[Failure, ...]:
+def _read_chain(lines: Lines) -> tuple[Failure, ...]:
     # Return the last printed chain; PHP prints the root cause first and each wrapper behind a `Next`.
     starts = [number for number, line in enumerate(lines) if line in ("Stack trace:", "[stacktrace]")]
     failures: list[Failure] = []
     for start in starts[-100:]:
-        head = _head(lines, start)
+        head = _find_head(lines, start)
         if head is None:
             continue
         first, found = head
         said = [found["message"], *lines[first + 1 : start]]
         if not lines[first].startswith("Next "):
             failures = []
-        failures.append(_failure(found["type"], said, lines[start + 1 :]))
+        failures.append(_build_failure(found["type"], said, lines[start + 1 :]))
     return tuple(reversed(failures))
 
 
-def _head(lines: Lines, start: int) -> tuple[int, Found] | None:
+def _find_head(lines: Lines, start: int) -> tuple[int, Found] | None:
     fallback: tuple[int, Found] | None = None
     for number in range(start - 1, max(-1, start - _MAX_MESSAGE), -1):
         line = lines[number]
@@ -118,10 +118,10 @@ def _head(lines: Lines, start: int) -> tuple[int, Found] | None:
     return fallback
 
 
-def _failure(kind: str, said: Lines, below: Lines) -> Failure:
+def _build_failure(kind: str, said: Lines, below: Lines) -> Failure:
     message = "\n".join(said).rstrip().removesuffix(")")
     text, place = _split_place(message)
-    frames = list(_frames(place, below))
+    frames = list(_read_frames(place, below))
     own = next((frame for frame in frames if is_own(frame.file)), None)
     return Failure(kind, text.removesuffix(" and defined"), own, next(iter(frames), None))
 
@@ -136,13 +136,13 @@ def _split_place(message: str) -> tuple[str, Frame | None]:
     return message, None
 
 
-def _frames(place: Frame | None, below: Lines) -> Iterator[Frame]:
+def _read_frames(place: Frame | None, below: Lines) -> Iterator[Frame]:
     inner = place
     for line in below:
         found = _CALL.match(line) if line.startswith("#") else None
         if found is None:
             break
-        function = "" if found["function"] == "{main}" else _function(found["function"])
+        function = "" if found["function"] == "{main}" else _shorten_function(found["function"])
         if inner is not None:
             yield inner._replace(function=function)
         inner = Frame(found["file"], int(found["line"])) if found["file"] else None
@@ -150,7 +150,7 @@ def _frames(place: Frame | None, below: Lines) -> Iterator[Frame]:
         yield inner
 
 
-def _function(name: str) -> str:
+def _shorten_function(name: str) -> str:
     # Return a function without its namespace.
     owner, arrow, method = name.partition("->" if "->" in name else "::")
     owner = owner.rpartition("\\")[2]
@@ -162,7 +162,7 @@ def _function(name: str) -> str:
 
 def _read_statement(lines: Lines) -> Facts | None:
     # Read `PHP Fatal error: message in file on line n`; without a fatal one, the first warning is the error.
-    found = list(dict.fromkeys(_statements(lines)))
+    found = list(dict.fromkeys(_read_statements(lines)))
     if not found:
         return None
     level, message, file, line = next((each for each in found if each[0].endswith(_FATAL)), found[0])
@@ -176,13 +176,13 @@ def _read_statement(lines: Lines) -> Facts | None:
     )
 
 
-def _warnings(lines: Lines) -> Iterator[str]:
-    for level, message, file, line in dict.fromkeys(_statements(lines)):
+def _list_warnings(lines: Lines) -> Iterator[str]:
+    for level, message, file, line in dict.fromkeys(_read_statements(lines)):
         if not level.endswith(_FATAL):
             yield f"{level.lower()} at {file}:{line}: {message}"
 
 
-def _statements(lines: Lines) -> Iterator[tuple[str, str, str, str]]:
+def _read_statements(lines: Lines) -> Iterator[tuple[str, str, str, str]]:
     # Yield level, message, file and line of each error that PHP states.
     for line in lines:
         found = _STATED.match(line) if ": " in line and ("error: " in line or " on line " in line) else None
@@ -200,13 +200,13 @@ def _statements(lines: Lines) -> Iterator[tuple[str, str, str, str]]:
 # --- consoles --------------------------------------------------------------------------------------------------------
 
 
-def _box(lines: Lines) -> Facts | None:
+def _read_box(lines: Lines) -> Facts | None:
     # Read the box in which Symfony's console, and so Composer and Artisan, shows an exception.
     for number, line in enumerate(lines):
         head = _BOX_HEAD.match(line) if line.startswith("In ") else None
         if head is None and not (line.startswith("  ") and _BOX_TYPE.match(line.strip())):
             continue
-        said = _boxed(lines[number + 1 :] if head else lines[number:])
+        said = _read_box_lines(lines[number + 1 :] if head else lines[number:])
         typed = _BOX_TYPE.match(said[0]) if said else None
         said = said[1:] if typed is not None else said
         if not said:
@@ -223,7 +223,7 @@ def _box(lines: Lines) -> Facts | None:
     return None
 
 
-def _boxed(lines: Lines) -> list[str]:
+def _read_box_lines(lines: Lines) -> list[str]:
     said: list[str] = []
     for line in lines[:_MAX_MESSAGE]:
         if line.startswith("  ") and line.strip():
@@ -252,7 +252,7 @@ def _find_own(trace: Lines, place: Location) -> tuple[Location, str]:
     return own, "" if str(own).endswith(str(place)) else f"raised in {place}"
 
 
-def _collision(lines: Lines) -> Facts | None:
+def _read_collision(lines: Lines) -> Facts | None:
     # Read what Laravel's and Pest's error page for consoles shows: type, message, place and source.
     for number, line in enumerate(lines):
         at = _COLLISION_AT.match(line) if "at " in line else None
@@ -282,7 +282,7 @@ def _collision(lines: Lines) -> Facts | None:
 # --- Composer --------------------------------------------------------------------------------------------------------
 
 
-def _unresolved(lines: Lines) -> Facts:
+def _read_unresolved(lines: Lines) -> Facts:
     # Read why Composer finds no set of packages.
     problems: list[list[str]] = []
     for line in lines:

@@ -39,12 +39,14 @@ _MAX_DIFFERENCE: Final = 6
 
 def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests in `text`."""
-    total = _total(text.body)
-    members = (_member(block.head, block.lines, is_sure=total > 0) for block in find_blocks(text.lines, _test))
+    total = _count_failures(text.body)
+    members = (
+        _build_member(block.head, block.lines, is_sure=total > 0) for block in find_blocks(text.lines, _match_test)
+    )
     return facts_of_members(filter(None, members), unit="test", total=total)
 
 
-def _test(line: str) -> Found | None:
+def _match_test(line: str) -> Found | None:
     if line[:1].isdigit():
         return _NUMBERED.match(line)
     if "FAILED  " in line:
@@ -52,7 +54,7 @@ def _test(line: str) -> Found | None:
     return _TESTDOX.match(line) if line[:1] == " " else None
 
 
-def _total(body: str) -> int:
+def _count_failures(body: str) -> int:
     found = _TOTAL.search(body)
     if found is not None:
         return sum(int(count["count"]) for count in _COUNT.finditer(found["counts"]))
@@ -60,9 +62,9 @@ def _total(body: str) -> int:
     return int(pest["count"]) if pest is not None else 0
 
 
-def _member(found: Found, lines: Lines, *, is_sure: bool) -> Member | None:
+def _build_member(found: Found, lines: Lines, *, is_sure: bool) -> Member | None:
     # Unless the output is surely PHPUnit's, a failure must tell its place.
-    said, places = _parts(lines)
+    said, places = _split_parts(lines)
     if not said or not (places or (is_sure and "::" in found["name"])):
         return None
     name = found["name"].rpartition("\\")[2] if "::" in found["name"] else found["name"]
@@ -76,10 +78,10 @@ def _member(found: Found, lines: Lines, *, is_sure: bool) -> Member | None:
     function = name.partition(" with data set")[0]
     if function.partition("::")[0] == place.file_name.partition(".")[0]:
         place = replace(place, function=function)
-    return Member(ASSERTION, _expectation(text), place, name, assertion=True)
+    return Member(ASSERTION, _join_expectation(text), place, name, assertion=True)
 
 
-def _expectation(said: Lines) -> str:
+def _join_expectation(said: Lines) -> str:
     # Return what was expected, with the difference where the values are only shown as one.
     marks = ("---", "+++", "@@ ")
     difference = [line for line in said if line[:1] in "-+" and not line.startswith(marks)]
@@ -89,7 +91,7 @@ def _expectation(said: Lines) -> str:
     return f"{' '.join(said[:first]).rstrip('.')}: {' '.join(difference[:_MAX_DIFFERENCE])}"
 
 
-def _parts(lines: Lines) -> tuple[list[str], list[Location]]:
+def _split_parts(lines: Lines) -> tuple[list[str], list[Location]]:
     said: list[str] = []
     places: list[Location] = []
     for raw in lines:

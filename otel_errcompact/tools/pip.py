@@ -76,7 +76,7 @@ _SIDES: Final = 2
 
 def read(text: Text) -> Facts | None:
     """Return the facts of what could not be resolved, built or installed."""
-    readers = (_boxed_build, _uv, _unresolved, _incompatible, _read_own, _poetry, _conda)
+    readers = (_boxed_build, _read_uv, _read_unresolved, _read_incompatible, _read_own, _read_poetry, _read_conda)
     return next(filter(None, (read(text.lines) for read in readers)), None)
 
 
@@ -89,10 +89,10 @@ def _boxed_build(lines: Lines) -> Facts | None:
         return _externally_managed(lines)
     step = find(_STEP, reversed(lines[: box.start]))
     output = takewhile(lambda line: line.strip() != _BOX_END, lines[box.start + 1 :])
-    return _built(list(output), f"while {step['step']}" if step else "")
+    return _read_build(list(output), f"while {step['step']}" if step else "")
 
 
-def _built(output: Lines, step: str) -> Facts | None:
+def _read_build(output: Lines, step: str) -> Facts | None:
     inner = facts_of_output(_name_setup(output), any_text=True)
     if inner is None:
         return None
@@ -126,7 +126,7 @@ def _externally_managed(lines: Lines) -> Facts | None:
 # --- uv --------------------------------------------------------------------------------------------------------------
 
 
-def _uv(lines: Lines) -> Facts | None:
+def _read_uv(lines: Lines) -> Facts | None:
     # Read an error of uv: a headline, its causes, and of a failed build the output.
     stated = (number for number, line in enumerate(lines) if line.startswith(("error: ", "  \u00d7 ", "\u00d7 ")))
     errors = (_uv_error(lines[number].partition(" ")[2], lines[number + 1 :]) for number in stated)
@@ -141,7 +141,7 @@ def _uv_error(headline: str, after: Lines) -> Facts | None:
     said = [line.strip() for line in after]
     stream = next((said.index(stream) for stream in _STREAM if stream in said), -1)
     output = takewhile(lambda line: not line.startswith(("hint: ", "  help: ")), after[stream + 1 :])
-    built = _built(list(output), headline) if stream >= 0 else None
+    built = _read_build(list(output), headline) if stream >= 0 else None
     if built is not None:
         return built
     kind = "NoSolution" if headline.startswith("No solution found") else "UvError"
@@ -166,11 +166,11 @@ def _uv_causes(after: Lines) -> list[str]:
 # --- pip -------------------------------------------------------------------------------------------------------------
 
 
-def _unresolved(lines: Lines) -> Facts | None:
+def _read_unresolved(lines: Lines) -> Facts | None:
     # Read that no version fits: versions exclude each other, do not exist, or the index cannot be reached.
     start = next((number for number, line in enumerate(lines) if line == "The conflict is caused by:"), -1)
     if start >= 0:
-        return _conflict(lines, start)
+        return _read_conflict(lines, start)
     found = find(_NO_MATCH, reversed(lines), "ERROR: No")
     wanted = find(_UNSATISFIED, lines, "ERROR: Could")
     stated = found or wanted
@@ -186,18 +186,18 @@ def _unresolved(lines: Lines) -> Facts | None:
     return Facts(
         type="NoMatchingDistribution",
         cause=clip(message),
-        details=details((*others, _versions(wanted["versions"]) if wanted else "")),
+        details=details((*others, _describe_versions(wanted["versions"]) if wanted else "")),
     )
 
 
-def _versions(listed: str) -> str:
+def _describe_versions(listed: str) -> str:
     versions = listed.split(", ")
     if len(versions) <= _LATEST:
         return f"versions: {listed}"
     return f"{len(versions)} versions, the newest: {', '.join(versions[-_LATEST:])}"
 
 
-def _conflict(lines: Lines, start: int) -> Facts:
+def _read_conflict(lines: Lines, start: int) -> Facts:
     listed = takewhile(lambda line: line.startswith("  "), lines[start + 1 :])
     reasons = [*dict.fromkeys(map(str.strip, listed))]  # pip repeats the request before each that excludes it
     headline = next((line[7:] for line in lines[:start] if line.startswith("ERROR: Cannot install ")), "")
@@ -209,7 +209,7 @@ def _conflict(lines: Lines, start: int) -> Facts:
     )
 
 
-def _incompatible(lines: Lines) -> Facts | None:
+def _read_incompatible(lines: Lines) -> Facts | None:
     if not any(line.startswith("ERROR: pip's dependency resolver") for line in lines):
         return None
     found = [match["what"] for line in lines if (match := _INSTALLED.match(line))]
@@ -222,12 +222,12 @@ def _read_own(lines: Lines) -> Facts | None:
     if own is None:
         return None
     hints = (line for line in lines if line.startswith("Hint: "))
-    hashes = _hashes(lines) if own.type == "HashMismatch" else ()
+    hashes = _list_hashes(lines) if own.type == "HashMismatch" else ()
     cause = clip(f"{hashes[0]}: its hash is not that of the requirements file") if hashes else own.cause
     return replace(own, cause=cause, details=details((*hashes[1:], *hints)))
 
 
-def _hashes(lines: Lines) -> list[str]:
+def _list_hashes(lines: Lines) -> list[str]:
     # Return which package has another hash than is required, and both hashes.
     start = next((number for number, line in enumerate(lines) if _HASHED.match(line)), len(lines))
     return [
@@ -239,7 +239,7 @@ def _hashes(lines: Lines) -> list[str]:
 # --- poetry and conda ------------------------------------------------------------------------------------------------
 
 
-def _poetry(lines: Lines) -> Facts | None:
+def _read_poetry(lines: Lines) -> Facts | None:
     end = next((number for number, line in enumerate(lines) if line.endswith("version solving failed.")), -1)
     if end < 0:
         return _POETRY.find(lines)
@@ -247,7 +247,7 @@ def _poetry(lines: Lines) -> Facts | None:
     return Facts(type="SolverProblemError", cause=clip(" ".join(map(str.strip, lines[start : end + 1]))))
 
 
-def _conda(lines: Lines) -> Facts | None:
+def _read_conda(lines: Lines) -> Facts | None:
     block = next(find_blocks(lines, _CONDA), None)
     if block is None:
         return None

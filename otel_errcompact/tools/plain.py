@@ -26,7 +26,7 @@ def read(text: Text) -> Facts | None:
     number = choose_line(text.body)
     stated = state(text.lines[number].strip()) if number is not None else None
     if number is not None and stated is not None:
-        return _facts(text, number, stated)
+        return _build_facts(text, number, stated)
     if text.type and text.body == text.message.strip():
         reading = read_message(text.body)
         return Facts(
@@ -39,11 +39,11 @@ def read(text: Text) -> Facts | None:
     return None
 
 
-def _facts(text: Text, number: int, stated: Statement) -> Facts:
+def _build_facts(text: Text, number: int, stated: Statement) -> Facts:
     reading = read_message("\n".join((stated.message, *_message_lines(text.lines[number + 1 :]))))
     others = (line for line in reading.details if reading.cause not in line and statement_of(line))
     return Facts(
-        type=reading.type or _type(stated.type, text.type),
+        type=reading.type or _choose_type(stated.type, text.type),
         cause=reading.cause,
         location=stated.location or find_place(text.lines[number : number + _BESIDE]),
         details=details((*others, exit_line(text), *filter(is_content, reading.details))),
@@ -59,7 +59,7 @@ def _message_lines(lines: Lines) -> Lines:
     return [line for line in lines if kind_of(line) in _OF_MESSAGES]
 
 
-def _type(stated: str, reported: str) -> str:
+def _choose_type(stated: str, reported: str) -> str:
     # A source's own type may be more telling than that in the text.
     if reported and (stated in GENERIC_TYPES or reported.endswith(f".{stated}")):
         return reported

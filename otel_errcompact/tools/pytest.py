@@ -89,16 +89,16 @@ def read(text: Text) -> Facts | None:
     """
     Return the facts of failed tests, or why no test ran.
     """
-    output = _read(text.lines)
+    output = _read_output(text.lines)
     members = output.members() or _set_up(text) or output.refusals()
     if not members:
         return None
     unit = "module" if output.blocks and all(block.is_module for block in output.blocks) else "test"
-    more = (*output.coverage, *_crash(text.body)) if members[0].type != COVERAGE else ()
+    more = (*output.coverage, *_describe_crash(text.body)) if members[0].type != COVERAGE else ()
     return facts_of_members(members, unit=unit, total=max(output.total, len(output.listed)), more=more)
 
 
-def _crash(body: str) -> Iterator[str]:
+def _describe_crash(body: str) -> Iterator[str]:
     # Yield where the interpreter went down, as its fault handler says.
     crash = crash_of(body) if FATAL in body else None
     if crash is not None:
@@ -178,9 +178,9 @@ class _Output:
         blocks = [*self._without_head(), *blocks][:MAX_MEMBERS]
         last = self.blocks[-1] if self.is_cut else None
         shown = [_member_of(block, files.get(block.name, ""), is_cut=block is last) for block in blocks]
-        shown += _named(self.one_line_each, _besides(self.listed, shown))
+        shown += _name_members(self.one_line_each, _list_unshown(self.listed, shown))
         listed = (self.listed or ([] if shown else self.progress))[:MAX_MEMBERS]
-        return strip_sources([*_without_sums(shown), *map(_listed_member, _besides(listed, shown))])
+        return strip_sources([*_without_sums(shown), *map(_listed_member, _list_unshown(listed, shown))])
 
     def _without_head(self) -> list[_Block]:
         # Return the block whose heading is cut off: that of the test that is listed before the first one shown whole.
@@ -208,7 +208,7 @@ class _Output:
 # --- the parts of the output -----------------------------------------------------------------------------------------
 
 
-def _read(lines: Lines) -> _Output:
+def _read_output(lines: Lines) -> _Output:
     output = _Output()
     section = ""
     block: _Block | None = None
@@ -217,7 +217,7 @@ def _read(lines: Lines) -> _Output:
         if first == "=" and (found := _SECTION.match(line)):
             section, block = found["title"], None
             output.has_heading |= section in _OF_FAILURES
-            _count(output, line)
+            _read_counts(output, line)
         elif first == "_" and section in ("", *_OF_FAILURES) and (found := _HEADING.match(line)):
             block = _Block(title=found["title"])
             output.blocks.append(block)
@@ -246,7 +246,7 @@ def _read_line(output: _Output, line: str, following: Lines, section: str) -> No
     if first in ("F", "E", "S", "p", "_") and _read_statement(output, line, following, section):
         return
     if first == "n" or first.isdigit():
-        _count(output, line)
+        _read_counts(output, line)
     elif line.endswith(("%]", "FAILED", "ERROR")) or first == "[":
         found = _PROGRESS.match(line) if "FAILED" in line or "ERROR" in line else None
         if found is not None:
@@ -273,7 +273,7 @@ def _is_module(listed: Found) -> bool:
     return listed["outcome"] == "ERROR" and listed["id"].endswith(".py")
 
 
-def _count(output: _Output, line: str) -> None:
+def _read_counts(output: _Output, line: str) -> None:
     if _COUNTS.match(line):
         output.total = sum(map(int, _FAILURES.findall(line)))
     nothing = _NOTHING_RAN.match(line)
@@ -286,9 +286,9 @@ def _add_one_line(output: _Output, line: str) -> None:
     # Read a failure as `--tb=line` prints it.
     found = _ONE_LINE.match(line)
     if found is not None:
-        kind, lines = _typed([found["said"]], "")
+        kind, lines = _split_type([found["said"]], "")
         frame = Frame(found["file"], int(found["line"]))
-        output.one_line_each.append(_member((Failure(kind, lines[0], frame, frame),), "", frame.file))
+        output.one_line_each.append(_build_member((Failure(kind, lines[0], frame, frame),), "", frame.file))
 
 
 def _has_mark(block: _Block) -> bool:
@@ -301,7 +301,7 @@ def _begins_late(block: _Block) -> bool:
     return first[1:].lstrip().startswith(("+  where ", "+  and "))
 
 
-def _besides(listed: Iterable[_Listed], shown: Sequence[Member]) -> list[_Listed]:
+def _list_unshown(listed: Iterable[_Listed], shown: Sequence[Member]) -> list[_Listed]:
     # Return the listed tests that are not shown; what is shown of a test's parts shows the test.
     names = {name for member in shown for name in (member.name, member.name.partition(" ")[0])}
     return [test for test in listed if test.name not in names]
@@ -312,7 +312,7 @@ def _without_sums(members: Sequence[Member]) -> list[Member]:
     return [member for member in members if not _SUM.match(member.cause)] or list(members)
 
 
-def _named(members: Sequence[Member], listed: Sequence[_Listed]) -> list[Member]:
+def _name_members(members: Sequence[Member], listed: Sequence[_Listed]) -> list[Member]:
     # Give names to failures of one line each; the summary lists them in the same order, perhaps beside others.
     if len(members) == len(listed):
         return [_with_name(member, test) for member, test in zip(members, listed, strict=True)]
@@ -345,19 +345,19 @@ def _member_of(block: _Block, file: str, *, is_cut: bool = False) -> Member:
     if any(line.startswith((HEADER, "  + Exception Group ")) for line in lines):
         chain = chain_of("\n".join(lines))
         if chain:
-            return _member(chain, block.name, file)
+            return _build_member(chain, block.name, file)
     entries = _Entries()
     for line in lines:
         entries.add(line)
     marked = entries.source
     entries.close()
     if entries.chain:
-        member = _with_phase(_member(tuple(reversed(entries.chain)), block.name, file), block)
-        return member._replace(details=(*member.details, *_arguments(lines)))
-    return _cut_off(block, marked, file) if is_cut else _worded(block, lines, file)
+        member = _with_phase(_build_member(tuple(reversed(entries.chain)), block.name, file), block)
+        return member._replace(details=(*member.details, *_list_arguments(lines)))
+    return _cut_off(block, marked, file) if is_cut else _read_words(block, lines, file)
 
 
-def _arguments(lines: Lines) -> Iterator[str]:
+def _list_arguments(lines: Lines) -> Iterator[str]:
     # Objects that are shown by their address, and temporary folders, say nothing.
     shown = (_OBJECTS.sub("", line).strip(", ") for line in lines if _ARGUMENTS.match(line))
     yield from (f"with {line}" for line in islice(filter(None, shown), _MAX_ARGUMENTS))
@@ -413,14 +413,14 @@ class _Entries:
     def close(self) -> None:
         """Take what has been read as one exception."""
         if self._said:
-            kind, lines = _typed(_dedented(self._said), self._kind)
+            kind, lines = _split_type(_dedent_lines(self._said), self._kind)
             own = next((frame for frame in reversed(self._frames) if is_own(frame.file, frame.function)), None)
             innermost = self._frames[-1] if self._frames else None
-            code = _code(self._said)
+            code = _read_code_place(self._said)
             if code is not None:
                 own = innermost = code
             elif kind == _NO_FIXTURE:
-                lines = [*lines, *_similar(lines[0], self._names)]
+                lines = [*lines, *_suggest_fixtures(lines[0], self._names)]
             self.chain.append(Failure(kind, "\n".join(lines), own, innermost))
         self._frames, self._said = [], []
         self._function = self.source = self._kind = ""
@@ -454,12 +454,12 @@ class _Entries:
 _NO_FIXTURE: Final = "FixtureLookupError"
 
 
-def _dedented(lines: Lines) -> list[str]:
+def _dedent_lines(lines: Lines) -> list[str]:
     indent = indentation(lines[0])
     return [line[indent:] if not line[:indent].strip() else line for line in lines]
 
 
-def _typed(lines: Lines, kind: str) -> tuple[str, list[str]]:
+def _split_type(lines: Lines, kind: str) -> tuple[str, list[str]]:
     # The type's own name may be printed apart.
     first = lines[0]
     if first.startswith("assert ") or first == "assert":
@@ -467,14 +467,14 @@ def _typed(lines: Lines, kind: str) -> tuple[str, list[str]]:
     if _FIXTURE.match(first):
         return _NO_FIXTURE, list(lines[:1])
     if len(lines) > 1 and _IN_FILE.match(first):
-        return _typed(lines[-1:], "")
+        return _split_type(lines[-1:], "")
     found = _TYPED.match(first)
     if found is None or (kind and found["type"].rpartition(".")[2] != kind):
         return kind or _FAILED, list(lines)
     return found["type"], [found["message"] or "", *lines[1:]]
 
 
-def _code(lines: Lines) -> Frame | None:
+def _read_code_place(lines: Lines) -> Frame | None:
     # Return the place of code that could not be compiled.
     found = _IN_FILE.match(lines[0])
     if found is None:
@@ -483,14 +483,14 @@ def _code(lines: Lines) -> Frame | None:
     return Frame(found["file"], int(found["line"]), "", source)
 
 
-def _similar(message: str, names: str) -> Iterator[str]:
+def _suggest_fixtures(message: str, names: str) -> Iterator[str]:
     wanted = message.split("'")[1]
     similar = get_close_matches(wanted, names.split(", ")[:MAX_MEMBERS], cutoff=0.7)
     if similar:
         yield f"similar fixtures: {', '.join(similar)}"
 
 
-def _member(chain: Sequence[Failure], name: str, file: str) -> Member:
+def _build_member(chain: Sequence[Failure], name: str, file: str) -> Member:
     member = member_of(chain, name, _function_of(name))
     place = _at_listed(member.location, file) or _test_location(name, file)
     if not place.function and place.file == file != name:
@@ -502,7 +502,7 @@ def _at_listed(place: Location, file: str) -> Location:
     return replace(place, file=file) if file and place.file.endswith(f"/{file}") else place
 
 
-def _worded(block: _Block, lines: Iterable[str], file: str) -> Member:
+def _read_words(block: _Block, lines: Iterable[str], file: str) -> Member:
     said = [line for line in lines if line.strip() and not line.startswith("[gw")]
     if said and (found := _ENTRY.match(said[-1])) and found["type"]:
         place = _at_listed(Location(function=block.name, file=found["file"], line=int(found["line"])), file)
@@ -524,7 +524,7 @@ def _cut_off(block: _Block, marked: str, file: str) -> Member:
 def _listed_member(test: _Listed) -> Member:
     # Return a failure of which only a line of the summary is left, perhaps cut.
     said = test.said.strip()
-    kind, lines = _typed([said], "") if said else (_FAILED, [""])
+    kind, lines = _split_type([said], "") if said else (_FAILED, [""])
     if _CUT_TYPE.match(said):
         kind, lines = ASSERTION if ASSERTION.startswith(said[:-3]) else said, [""]
     expected = kind in EXPECTATIONS
@@ -549,13 +549,13 @@ def _set_up(text: Text) -> list[Member]:
     if _INTERNAL in body:
         lines = [line.removeprefix(_INTERNAL) for line in text.lines if line.startswith(_INTERNAL.rstrip())]
         chain = chain_of("\n".join(lines))
-        return [_member(chain, "pytest itself", "")] if chain else []
+        return [_build_member(chain, "pytest itself", "")] if chain else []
     if "while loading conftest" in body:
-        return _conftest(text.lines)
+        return _read_conftest(text.lines)
     return _timed_out(body) if _STACK in body else []
 
 
-def _conftest(lines: Lines) -> list[Member]:
+def _read_conftest(lines: Lines) -> list[Member]:
     at = next((number for number, line in enumerate(lines) if _CONFTEST.match(line)), None)
     if at is None:
         return []
@@ -567,7 +567,7 @@ def _timed_out(body: str) -> list[Member]:
     stack = body[body.find(_STACK) :]
     stack = stack[: stack.find("\n+++")]
     chain = chain_of(f"{HEADER}{stack[stack.find(chr(10)) :]}\nTimeout: the run was ended by pytest-timeout")
-    return [_member(chain, "", "")] if chain else []
+    return [_build_member(chain, "", "")] if chain else []
 
 
 _CHECKS: Final = Checker(

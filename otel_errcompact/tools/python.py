@@ -49,7 +49,7 @@ def _strip_prefix(body: str) -> str:
     if start < 0:
         return body
     if body.startswith("\\n", start + len(HEADER)):
-        body = _unquoted(body)
+        body = _unquote_traceback(body)
         start = body.find(HEADER)
     line = body.rfind("\n", 0, start) + 1
     prefix = body[line:start].removesuffix(GROUP)
@@ -58,16 +58,16 @@ def _strip_prefix(body: str) -> str:
     return body[:line] + body[line + len(prefix) :].replace(f"\n{prefix}", "\n")
 
 
-def _unquoted(body: str) -> str:
+def _unquote_traceback(body: str) -> str:
     # Return the last traceback that stands in a string of JSON, else the text with the escapes of a literal resolved.
     quote = body.rfind('"', 0, body.rfind(HEADER)) if body[:1] in ("{", "[") else -1
     try:
-        return str(_JSON.raw_decode(body, quote)[0]) if quote >= 0 else _resolved(body)
+        return str(_JSON.raw_decode(body, quote)[0]) if quote >= 0 else _resolve_escapes(body)
     except ValueError:
-        return _resolved(body)
+        return _resolve_escapes(body)
 
 
-def _resolved(body: str) -> str:
+def _resolve_escapes(body: str) -> str:
     return body.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
 
 

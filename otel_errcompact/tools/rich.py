@@ -33,17 +33,17 @@ _MAX_MESSAGE_LINES: Final = 20
 def read(text: Text) -> Facts | None:
     """Return the facts of the last chain of boxes in `text`, or of a box that refuses a command line."""
     lines = text.lines
-    chain = _chain(lines, 0)
-    return facts_of(chain) if chain else _refused(lines)
+    chain = _read_chain(lines, 0)
+    return facts_of(chain) if chain else _read_usage_error(lines)
 
 
-def _chain(lines: Lines, depth: int) -> tuple[Failure, ...]:
+def _read_chain(lines: Lines, depth: int) -> tuple[Failure, ...]:
     # Return the last chain of boxes in `lines`, outermost first.
     starts = [number for number, line in enumerate(lines) if line[:1] in ("╭", "+") and _TRACEBACK.match(line)]
     starts = starts[-MAX_CHAIN:]
     chain: list[Failure] = []
     for start, end in pairwise((*starts, len(lines))):
-        failure = _failure(lines[start + 1 : end], depth)
+        failure = _read_failure(lines[start + 1 : end], depth)
         above = lines[max(0, start - _LINK_AT) : start]
         is_handler = any(line.endswith(_HANDLING) for line in above)
         if not is_handler and not any(line.endswith(_CAUSING) for line in above):
@@ -53,9 +53,9 @@ def _chain(lines: Lines, depth: int) -> tuple[Failure, ...]:
     return tuple(reversed(chain))
 
 
-def _failure(lines: Lines, depth: int) -> Failure | None:
+def _read_failure(lines: Lines, depth: int) -> Failure | None:
     end = next((at for at, line in enumerate(lines) if line[:1] in ("╰", "+")), len(lines))
-    frames = _frames(_content(lines[:end]))
+    frames = _read_frames(_strip_box(lines[:end]))
     final = _FINAL.match(lines[end + 1]) if end + 1 < len(lines) else None
     if final is None:
         return None
@@ -63,28 +63,30 @@ def _failure(lines: Lines, depth: int) -> Failure | None:
     rest = lines[end + 2 : end + 2 + _MAX_MESSAGE_LINES]
     blank = next((at for at, line in enumerate(rest) if not line or line[0] in "╭+"), len(rest))
     message = "\n".join((final["message"] or "", *rest[:blank]))
-    children = _children(lines[end + 2 :], depth) if "Group" in final["type"] and depth < MAX_DEPTH else ()
+    children = _read_children(lines[end + 2 :], depth) if "Group" in final["type"] and depth < MAX_DEPTH else ()
     failure = Failure(final["type"], message, own, frames[-1] if frames else None, children=children)
-    return _overflow(failure, lines[:end], frames) if final["type"] == "RecursionError" else failure
+    return _add_recursion(failure, lines[:end], frames) if final["type"] == "RecursionError" else failure
 
 
-def _children(lines: Lines, depth: int) -> tuple[tuple[Failure, ...], ...]:
+def _read_children(lines: Lines, depth: int) -> tuple[tuple[Failure, ...], ...]:
     starts = [number for number, line in enumerate(lines) if line[:1] in ("╭", "+") and "Sub-exception #" in line]
-    inner = (_chain(_content(lines[start + 1 : end]), depth + 1) for start, end in pairwise((*starts, len(lines))))
+    inner = (
+        _read_chain(_strip_box(lines[start + 1 : end]), depth + 1) for start, end in pairwise((*starts, len(lines)))
+    )
     return tuple(chain for chain in islice(inner, MAX_CHILDREN) if chain)
 
 
-def _overflow(failure: Failure, box: Lines, frames: Sequence[Frame]) -> Failure:
+def _add_recursion(failure: Failure, box: Lines, frames: Sequence[Frame]) -> Failure:
     is_cut = any("frames hidden" in line or LEFT_OUT in line for line in box)
     found = recursion_of(((frame, 1) for frame in frames), is_own_frame, is_cut=is_cut)
     return failure._replace(own=found.place, recursion=found) if found is not None else failure
 
 
-def _content(lines: Iterable[str]) -> list[str]:
+def _strip_box(lines: Iterable[str]) -> list[str]:
     return [line[2:-1].rstrip() for line in lines if line[:1] in ("│", "|")]
 
 
-def _frames(content: Lines) -> list[Frame]:
+def _read_frames(content: Lines) -> list[Frame]:
     frames: list[Frame] = []
     path: list[str] = []
     for line in content:
@@ -102,11 +104,11 @@ def _frames(content: Lines) -> list[Frame]:
     return frames
 
 
-def _refused(lines: Lines) -> Facts | None:
+def _read_usage_error(lines: Lines) -> Facts | None:
     start = next((at for at, line in enumerate(lines) if line.startswith("╭─ Error") and _ERROR.match(line)), None)
     if start is None:
         return None
-    said = " ".join(line.strip() for line in _content(lines[start + 1 : start + 1 + _MAX_MESSAGE_LINES]))
+    said = " ".join(line.strip() for line in _strip_box(lines[start + 1 : start + 1 + _MAX_MESSAGE_LINES]))
     return Facts(type=USAGE_ERROR, cause=clip(said)) if said else None
 
 

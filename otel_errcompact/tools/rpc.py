@@ -65,7 +65,7 @@ def read(text: Text) -> Facts | None:
     return _read_mcp(body) or _read_python(body) or _read_go(body) or _read_grpcurl(body)
 
 
-def _facts(kind: str, cause: str, more: tuple[str, ...] = (), key: str = "") -> Facts:
+def _build_facts(kind: str, cause: str, more: tuple[str, ...] = (), key: str = "") -> Facts:
     return Facts(type=kind, cause=clip(cause) or kind, details=details(more), key_cause=key)
 
 
@@ -97,22 +97,24 @@ def _read_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
     data = error.get("data")
     body = read_body(data) if is_object(data) or is_list(data) else None
     if reading.type or (body is not None and body.is_validation and name in _ABOUT_INPUT):
-        return _invalid(reading, body)
+        return _build_validation_facts(reading, body)
     if body is not None and body.violations:
         body = read_body({"message": message, "data": data}) or body
-        return _facts(name, body.message, body.details, body.key)
+        return _build_facts(name, body.message, body.details, body.key)
     said, more = (body.summary(), body.details) if body is not None else _read_data(data)
     cause = f"{reading.cause}: {said}" if said and said not in message else reading.cause
     key = f"{reading.key}: {said}" if reading.key and said else reading.key
-    return _facts(name, cause, (*reading.details, *more), key)
+    return _build_facts(name, cause, (*reading.details, *more), key)
 
 
-def _invalid(reading: Reading, body: Body | None) -> Facts:
+def _build_validation_facts(reading: Reading, body: Body | None) -> Facts:
     if body is None or not body.is_validation:
         kind = reading.type or VALIDATION
-        return replace(_facts(kind, reading.cause, reading.details, reading.key), key_is_whole=True)
+        return replace(_build_facts(kind, reading.cause, reading.details, reading.key), key_is_whole=True)
     cause = body.message if reading.cause == NO_MESSAGE else f"{reading.cause}: {body.message}"
-    return replace(_facts(VALIDATION, cause, (*reading.details, *body.details), body.whole_key), key_is_whole=True)
+    return replace(
+        _build_facts(VALIDATION, cause, (*reading.details, *body.details), body.whole_key), key_is_whole=True
+    )
 
 
 def _read_batch(answers: list[Any]) -> Facts | None:
@@ -149,13 +151,13 @@ def _graphql_error(error: Mapping[str, Any]) -> Member:
     return Member(
         type=str(code or "GraphQLError"),
         cause=reading.cause,
-        name=_place(error),
+        name=_find_path(error),
         details=(*reading.details, *(body.details if body is not None else ())),
         key=reading.key or (body.key if body is not None else ""),
     )
 
 
-def _place(error: Mapping[str, Any]) -> str:
+def _find_path(error: Mapping[str, Any]) -> str:
     path, locations = error.get("path"), error.get("locations")
     if is_list(path) and path:
         return ".".join(map(str, path))
@@ -170,7 +172,7 @@ def _read_gateway(answer: Mapping[str, Any]) -> Facts | None:
     body = read_body(answer)
     if body is None or not 0 < code < len(_GRPC):
         return None
-    return _facts(body.code if body.code in _GRPC else _GRPC[code], body.message, body.details, body.key)
+    return _build_facts(body.code if body.code in _GRPC else _GRPC[code], body.message, body.details, body.key)
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -182,8 +184,8 @@ def _read_mcp(body: str) -> Facts | None:
         return None
     reading = read_message(found["message"])
     if reading.type:
-        return _invalid(reading, None)
-    return _facts(_name_of(int(found["code"])), reading.cause, reading.details, reading.key)
+        return _build_validation_facts(reading, None)
+    return _build_facts(_name_of(int(found["code"])), reading.cause, reading.details, reading.key)
 
 
 def _read_python(body: str) -> Facts | None:
@@ -192,8 +194,8 @@ def _read_python(body: str) -> Facts | None:
         return None
     stated = statement_of(body.partition("\n")[0])
     if stated is not None and stated.type not in GENERIC_TYPES:
-        return _facts(public_name(stated.type), str(status))
-    return _facts(status.code, status.details)
+        return _build_facts(public_name(stated.type), str(status))
+    return _build_facts(status.code, status.details)
 
 
 def _read_go(body: str) -> Facts | None:
@@ -203,7 +205,7 @@ def _read_go(body: str) -> Facts | None:
         return None
     before = strip_timestamp(body[body.rfind("\n", 0, start) + 1 : start]).strip()
     message = strip_advice(found["message"])
-    return _facts(found["code"], f"{before} {message}" if before else message)
+    return _build_facts(found["code"], f"{before} {message}" if before else message)
 
 
 def _read_grpcurl(body: str) -> Facts | None:
@@ -211,7 +213,7 @@ def _read_grpcurl(body: str) -> Facts | None:
     if found is None:
         return None
     more = (line.strip(" {}[],") for line in found["details"].split("\n") if '"' in line and "@type" not in line)
-    return _facts(found["code"], found["message"], tuple(more)[:3])
+    return _build_facts(found["code"], found["message"], tuple(more)[:3])
 
 
 FORMAT: Final = Format(

@@ -73,11 +73,11 @@ class _Block(NamedTuple):
 def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests in `text`."""
     lines = text.lines
-    blocks = _blocks(lines)
+    blocks = _find_blocks(lines)
     members: list[Member] = []
     for block, end in zip(blocks, [*(block.start for block in blocks[1:]), len(lines)], strict=False):
-        members.append(_member(block, _until_summary(lines[block.body : min(end, block.body + _MAX_BLOCK)])))
-    examples = _examples(lines) if len(members) < MAX_MEMBERS else []
+        members.append(_build_member(block, _until_summary(lines[block.body : min(end, block.body + _MAX_BLOCK)])))
+    examples = _read_examples(lines) if len(members) < MAX_MEMBERS else []
     known = {member.name for member in members}
     members.extend(example for example in examples if example.name not in known)
     return facts_of_members(members, unit="test", total=read_total(text.body, *_TOTALS))
@@ -86,17 +86,17 @@ def read(text: Text) -> Facts | None:
 # --- blocks ----------------------------------------------------------------------------------------------------------
 
 
-def _blocks(lines: Lines) -> list[_Block]:
+def _find_blocks(lines: Lines) -> list[_Block]:
     # Find where each failed test begins.
     blocks: list[_Block] = []
     for number, line in enumerate(lines):
-        block = _block(line, number, lines) if ") " in line or ":" in line or line[:1] == "A" else None
+        block = _read_heading(line, number, lines) if ") " in line or ":" in line or line[:1] == "A" else None
         if block is not None:
             blocks.append(block)
     return blocks[:MAX_MEMBERS]
 
 
-def _block(line: str, number: int, lines: Lines) -> _Block | None:
+def _read_heading(line: str, number: int, lines: Lines) -> _Block | None:
     if line.startswith("An error occurred "):
         outside = _OUTSIDE.match(line)
         return _Block(outside["name"].removeprefix("./"), number, number + 1) if outside is not None else None
@@ -126,11 +126,11 @@ def _until_summary(lines: Lines) -> Lines:
 # --- members ---------------------------------------------------------------------------------------------------------
 
 
-def _member(block: _Block, lines: Lines) -> Member:
+def _build_member(block: _Block, lines: Lines) -> Member:
     starts = [number for number, line in enumerate(lines) if _PART.match(line)]
     if starts:
-        return _aggregated(block, lines, starts)
-    source, said, frames = _parts(lines)
+        return _join_aggregate(block, lines, starts)
+    source, said, frames = _split_parts(lines)
     own = next((frame for frame in frames if is_own(frame.file)), None)
     if own is not None:
         own = [frame for frame in frames if (frame.file, frame.line) == (own.file, own.line)][-1]
@@ -140,7 +140,7 @@ def _member(block: _Block, lines: Lines) -> Member:
     if typed is not None and (is_exception_name(typed["type"]) or "::" in typed["type"]):
         message = [typed["message"], *said[1:]] if typed["message"] else said[1:]
         return _read_exception(block.name, typed["type"], message, place, source)
-    cause = _expectation(said) or source
+    cause = _join_expectation(said) or source
     rest = tuple(line for line in said[_MAX_CAUSE_LINES:] if line not in cause)
     explained = source == cause or _GOT.search(cause) is not None
     more = () if explained else ((f"> {source}",) if source else ()) + rest[:3]
@@ -149,9 +149,9 @@ def _member(block: _Block, lines: Lines) -> Member:
     return Member(ASSERTION, cause or "no message", place, block.name, more, "", True)
 
 
-def _aggregated(block: _Block, lines: Lines, starts: Sequence[int]) -> Member:
+def _join_aggregate(block: _Block, lines: Lines, starts: Sequence[int]) -> Member:
     bounds = pairwise((*starts, len(lines)))
-    parts = [_member(block, [lines[start].partition(") ")[2], *lines[start + 1 : end]]) for start, end in bounds]
+    parts = [_build_member(block, [lines[start].partition(") ")[2], *lines[start + 1 : end]]) for start, end in bounds]
     return parts[0]._replace(cause="; ".join(dict.fromkeys(part.cause for part in parts)), details=())
 
 
@@ -165,7 +165,7 @@ def _read_exception(name: str, kind: str, message: Lines, place: Location, sourc
     return Member(kind, cause, place, name, (*shown, *at_test))
 
 
-def _parts(lines: Lines) -> tuple[str, list[str], list[Frame]]:
+def _split_parts(lines: Lines) -> tuple[str, list[str], list[Frame]]:
     source = ""
     said: list[str] = []
     frames: list[Frame] = []
@@ -194,7 +194,7 @@ def _parts(lines: Lines) -> tuple[str, list[str], list[Frame]]:
     return source, said or late, frames
 
 
-def _expectation(said: Lines) -> str:
+def _join_expectation(said: Lines) -> str:
     for number, line in enumerate(said[:-1]):
         expected, got = _EXPECTED.match(line), _GOT.match(said[number + 1])
         if expected is not None and got is not None:
@@ -206,7 +206,7 @@ def _expectation(said: Lines) -> str:
     return " ".join(words).removesuffix(" with backtrace:")
 
 
-def _examples(lines: Lines) -> list[Member]:
+def _read_examples(lines: Lines) -> list[Member]:
     # Return the failed examples that RSpec lists at the end, which is what is left of a cut output.
     members: list[Member] = []
     for line in lines:

@@ -66,21 +66,21 @@ _MAX_LOOSE: Final = 12
 def read(text: Text) -> Facts | None:
     """Return the facts of the last chain of exceptions in `text`, or of the statement that stands in its place."""
     lines = text.lines
-    chains = _chains(lines)
+    chains = _read_chains(lines)
     if chains:
         return facts_of_stacks(chains)
-    return _syntax(lines) or _bundler(lines)
+    return _read_syntax_error(lines) or _read_bundler(lines)
 
 
 # --- backtraces ------------------------------------------------------------------------------------------------------
 
 
-def _chains(lines: Lines) -> list[tuple[Failure, ...]]:
+def _read_chains(lines: Lines) -> list[tuple[Failure, ...]]:
     # Return all chains, each outermost first: Ruby prints an exception, then its cause, then the cause's cause.
     chains: list[list[Failure]] = []
     number, last_end = 0, 0
     while number < len(lines) and len(chains) < _MAX_CHAINS:
-        failure, end = _header(lines, number)
+        failure, end = _read_exception(lines, number)
         if failure is not None:
             is_cause = number == last_end or _CAUSE in lines[last_end:number]
             if chains and is_cause and len(chains[-1]) < MAX_CHAIN:
@@ -92,21 +92,21 @@ def _chains(lines: Lines) -> list[tuple[Failure, ...]]:
     return [tuple(chain) for chain in chains]
 
 
-def _header(lines: Lines, number: int) -> tuple[Failure | None, int]:
+def _read_exception(lines: Lines, number: int) -> tuple[Failure | None, int]:
     # Read the exception that begins at a line, if any, and tell where to go on.
     line = lines[number]
     if ":in " not in line:
         return None, number + 1
     found = _HEADER.match(line)
     if found is not None:
-        return _printed(found, lines, number)
-    frames, end = _callers(lines, number)
+        return _read_printed(found, lines, number)
+    frames, end = _read_callers(lines, number)
     if not frames:
         return None, number + 1
-    return _reversed(lines, number, frames, end) or (_bare(lines, number, frames), end)
+    return _read_reversed(lines, number, frames, end) or (_find_bare_exception(lines, number, frames), end)
 
 
-def _printed(found: Found, lines: Lines, number: int) -> tuple[Failure | None, int]:
+def _read_printed(found: Found, lines: Lines, number: int) -> tuple[Failure | None, int]:
     # Read `file:line:in 'method': message (Type)`, further lines of the message, and the callers.
     said = [found["message"]]
     end = number + 1
@@ -115,18 +115,18 @@ def _printed(found: Found, lines: Lines, number: int) -> tuple[Failure | None, i
             break
         said.append(lines[end])
         end += 1
-    frames, stop = _callers(lines, end)
+    frames, stop = _read_callers(lines, end)
     typed = _TYPED.match(said[0])
     if typed is None and said[0] != _UNHANDLED and not frames:
         return None, number + 1
     stop = stop if frames else number + 1
     said = said if frames else said[:1]
     kind = typed["type"] if typed is not None else "RuntimeError"
-    message = _message([typed["message"] if typed is not None else said[0], *said[1:]])
-    return _failure(kind, message, [matched_frame(found), *frames]), stop
+    message = _clean_message([typed["message"] if typed is not None else said[0], *said[1:]])
+    return _build_failure(kind, message, [matched_frame(found), *frames]), stop
 
 
-def _callers(lines: Lines, start: int) -> tuple[list[Frame], int]:
+def _read_callers(lines: Lines, start: int) -> tuple[list[Frame], int]:
     frames: list[Frame] = []
     end = start
     while end < len(lines):
@@ -140,7 +140,7 @@ def _callers(lines: Lines, start: int) -> tuple[list[Frame], int]:
     return frames, end
 
 
-def _reversed(lines: Lines, number: int, frames: Sequence[Frame], end: int) -> tuple[Failure | None, int] | None:
+def _read_reversed(lines: Lines, number: int, frames: Sequence[Frame], end: int) -> tuple[Failure | None, int] | None:
     if not re.match(r"\s*[0-9]{1,5}: from ", lines[number]):
         return None
     found = _HEADER.match(lines[end]) if end < len(lines) else None
@@ -148,10 +148,10 @@ def _reversed(lines: Lines, number: int, frames: Sequence[Frame], end: int) -> t
         return None
     typed = _TYPED.match(found["message"])
     kind, message = (typed["type"], typed["message"]) if typed is not None else ("RuntimeError", found["message"])
-    return _failure(kind, message, [matched_frame(found), *reversed(frames)]), end + 1
+    return _build_failure(kind, message, [matched_frame(found), *reversed(frames)]), end + 1
 
 
-def _bare(lines: Lines, number: int, frames: Sequence[Frame]) -> Failure | None:
+def _find_bare_exception(lines: Lines, number: int, frames: Sequence[Frame]) -> Failure | None:
     above = takewhile(lambda at: frame_of(lines[at]) is None, range(number - 1, max(-1, number - _MAX_SQL), -1))
     announced = next((at for at in above if lines[at] in _ANNOUNCED), None)
     heads = range(number - 1, max(-1, number - _MAX_LOOSE), -1) if announced is None else range(announced + 1, number)
@@ -161,11 +161,11 @@ def _bare(lines: Lines, number: int, frames: Sequence[Frame]) -> Failure | None:
             announced is not None or found["rails"] is not None or is_exception_name(found["type"])
         ):
             said = [found["rails"] or found["message"] or "", *lines[at + 1 : number]]
-            return _failure(found["type"], _message(said), frames)
+            return _build_failure(found["type"], _clean_message(said), frames)
     return None
 
 
-def _message(said: Iterable[str]) -> str:
+def _clean_message(said: Iterable[str]) -> str:
     # Return a message without the source line that Ruby shows with it, which stands at the place itself.
     kept = [line.strip() for line in said]
     carets = {number for number, line in enumerate(kept) if line and not line.strip("^~ ")}
@@ -174,7 +174,7 @@ def _message(said: Iterable[str]) -> str:
     )
 
 
-def _failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
+def _build_failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
     own = [frame for frame in frames if is_own(frame.file)]
     if kind == "SystemStackError":
         # Ruby prints the frames at either end.
@@ -182,7 +182,7 @@ def _failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
         recursion = recursion_of(calls, lambda frame: is_own(frame.file), is_cut=True)
         place = recursion.place if recursion is not None else None
         return Failure(kind, message, place, place, recursion=recursion)
-    place = _enclosing(own)
+    place = _find_enclosing_frame(own)
     if place is None and kind.startswith(_INSTALLERS):
         return Failure(kind, message)
     gem = next((frame for frame in frames if "/gems/" in frame.file), None)
@@ -191,7 +191,7 @@ def _failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
     return Failure(kind, message, place, gem._replace(file=gem.file.rpartition("/gems/")[2]))
 
 
-def _enclosing(own: Sequence[Frame]) -> Frame | None:
+def _find_enclosing_frame(own: Sequence[Frame]) -> Frame | None:
     if not own:
         return None
     first = own[0]
@@ -202,7 +202,7 @@ def _enclosing(own: Sequence[Frame]) -> Frame | None:
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def _syntax(lines: Lines) -> Facts | None:
+def _read_syntax_error(lines: Lines) -> Facts | None:
     for number, line in enumerate(lines):
         found = _SYNTAX.match(line) if ": syntax error" in line else None
         if found is None:
@@ -230,7 +230,7 @@ def _pointed_at(facts: Facts, lines: Lines) -> Facts:
     )
 
 
-def _bundler(lines: Lines) -> Facts | None:
+def _read_bundler(lines: Lines) -> Facts | None:
     # Read the statements of Bundler and RubyGems.
     for number, line in enumerate(lines):
         found = _BUNDLER.match(line.removeprefix("[!] "))

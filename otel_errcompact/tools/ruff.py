@@ -54,7 +54,7 @@ def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     group = ""
     for number, line in enumerate(lines):
         if line.startswith(" "):
-            found.extend(_indented(lines, number, group))
+            found.extend(_read_indented(lines, number, group))
             continue
         if line.endswith(":"):
             heading = _GROUP.match(line)
@@ -63,7 +63,7 @@ def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     return found
 
 
-def _indented(lines: Lines, number: int, group: str) -> Iterator[Diagnostic]:
+def _read_indented(lines: Lines, number: int, group: str) -> Iterator[Diagnostic]:
     line = lines[number]
     arrow = _ARROW.match(line) if "--> " in line else None
     head = _FULL.match(lines[number - 1]) if arrow and number else None

@@ -50,19 +50,19 @@ def _make_diagnostic(head: Found, block: Lines) -> Diagnostic | None:
     located = find(_PLACE, block[:3])
     if located is None and not code:
         return _read_without_place(message, block)
-    label, others = _labels(block)
+    label, others = _read_labels(block)
     if label.startswith("help: "):
         others.insert(0, label)
     elif message in _GENERIC or _is_news(label, message):
         message = f"{message}: {label}".removesuffix(": ")
     line = located["line"] if located else ""
     return Diagnostic(
-        type=code or _lint(block) or (COMPILE_ERROR if severity == "error" else severity),
+        type=code or _find_lint(block) or (COMPILE_ERROR if severity == "error" else severity),
         message=message,
         location=place_of(located),
         is_error=severity == "error",
-        details=tuple(_details(block, others, message, line))[:4],
-        source=_source(block),
+        details=tuple(_list_details(block, others, message, line))[:4],
+        source=_find_source(block),
     )
 
 
@@ -75,7 +75,7 @@ def _read_without_place(message: str, block: Lines) -> Diagnostic | None:
     return Diagnostic(COMPILE_ERROR, message) if message.startswith(_CONSEQUENCES[:2]) else None
 
 
-def _lint(block: Lines) -> str:
+def _find_lint(block: Lines) -> str:
     return next((found["lint"] for line in block if (found := _LINT.match(line))), "")
 
 
@@ -87,7 +87,7 @@ def _cut_own_part(block: Lines) -> list[str]:
     return list(takewhile(lambda line: not line.startswith(("note:", "help:")) and line.strip(), block))
 
 
-def _labels(block: Lines) -> tuple[str, list[str]]:
+def _read_labels(block: Lines) -> tuple[str, list[str]]:
     first, number = "", ""
     others: list[str] = []
     for line in _cut_own_part(block):
@@ -111,7 +111,7 @@ def _is_news(label: str, message: str) -> bool:
     return any(name not in message for name in _QUOTED.findall(label))
 
 
-def _details(block: Lines, labels: Lines, message: str, at: str) -> Iterator[str]:
+def _list_details(block: Lines, labels: Lines, message: str, at: str) -> Iterator[str]:
     # Yield what helps to mend it: the compiler's own proposals first.
     notes: list[str] = []
     for number, line in enumerate(block):
@@ -120,14 +120,16 @@ def _details(block: Lines, labels: Lines, message: str, at: str) -> Iterator[str
             yield _add_code(said, block[number + 1 :], at)
         elif said.startswith("note: expected "):
             below = block[number + 1].strip() if number + 1 < len(block) else ""
-            notes.append(f"{said}, {below}" if below.startswith("found ") else f"{said}{_at(block[number + 1 :])}")
+            notes.append(
+                f"{said}, {below}" if below.startswith("found ") else f"{said}{_write_place(block[number + 1 :])}"
+            )
         elif said.startswith("note: ") and _TELLING_NOTE.match(said, 6) and said[6:] not in message:
-            notes.append(f"{said}{_at(block[number + 1 :])}")
+            notes.append(f"{said}{_write_place(block[number + 1 :])}")
     yield from (label for label in labels if "`" not in label or _is_news(label, message))
     yield from notes
 
 
-def _at(below: Lines) -> str:
+def _write_place(below: Lines) -> str:
     found = _PLACE.match(below[0]) if below else None
     if found is None:
         return ""
@@ -145,7 +147,7 @@ def _add_code(help_line: str, below: Lines, at: str) -> str:
     return help_line
 
 
-def _source(block: Lines) -> str:
+def _find_source(block: Lines) -> str:
     code = ""
     for line in _cut_own_part(block):
         found = _CODE.match(line)

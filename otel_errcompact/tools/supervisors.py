@@ -37,11 +37,11 @@ _JOURNAL: Final = form(
 
 def read(text: Text) -> Facts | None:
     """Return the facts of the resources or units that failed."""
-    members = [*_resources(f"\n{text.body}"), *_units(text.lines)]
+    members = [*_read_resources(f"\n{text.body}"), *_read_units(text.lines)]
     return facts_of_members(members, unit="resource or unit")
 
 
-def _resources(body: str) -> Members:
+def _read_resources(body: str) -> Members:
     for found in _RESOURCE.finditer(body.rpartition(_DIAGNOSTICS)[2] if _DIAGNOSTICS in body else ""):
         for said in found["said"].split("\n    error: ")[1:]:
             first, _, more = said.partition("\n")
@@ -51,7 +51,7 @@ def _resources(body: str) -> Members:
                 yield Member("PulumiError", clip(_COUNT.sub("", " ".join(said.split()))), name=found["name"])
 
 
-def _units(lines: Lines) -> Members:
+def _read_units(lines: Lines) -> Members:
     for head, block, _ in find_blocks(lines, _UNIT):
         ended, process = find(_ENDED, block), find(_PROCESS, block)
         if ended is not None:

@@ -29,9 +29,9 @@ _CAPTURED: Final = ("Stdout:", "Stderr:")
 def read(text: Text) -> Facts | None:
     """Return the facts of failed tests or examples."""
     lines = text.lines
-    blocks = list(_blocks(lines))
-    total = sum(map(int, _FAILURES.findall(_verdict(lines))))
-    members = [_member(block) for block in blocks] or list(_examples(lines)) or _cut_off(text, total)
+    blocks = list(_split_blocks(lines))
+    total = sum(map(int, _FAILURES.findall(_find_verdict(lines))))
+    members = [_build_member(block) for block in blocks] or list(_read_examples(lines)) or _cut_off(text, total)
     if not members:
         return None
     only_modules = bool(blocks) and all(block.is_module for block in blocks)
@@ -61,7 +61,7 @@ class _Block(NamedTuple):
         return f"{owner}.{method}{self.heading['subtest'] or ''}"
 
 
-def _blocks(lines: Lines) -> Iterator[_Block]:
+def _split_blocks(lines: Lines) -> Iterator[_Block]:
     # Yield what stands below each heading, up to the next rule.
     number = 0
     while number < len(lines):
@@ -80,7 +80,7 @@ def _is_rule(line: str) -> bool:
     return line.startswith(("=====", "-----")) and not line.strip("=-")
 
 
-def _member(block: _Block) -> Member:
+def _build_member(block: _Block) -> Member:
     # Return a failed test: by its expectation, or by the exception that was raised.
     chain = chain_of("\n".join(block.lines))
     if chain:
@@ -89,7 +89,7 @@ def _member(block: _Block) -> Member:
     return Member("Failed", said, Location(function=block.heading["method"]), block.name)
 
 
-def _examples(lines: Lines) -> Members:
+def _read_examples(lines: Lines) -> Members:
     for number, line in enumerate(lines):
         if line == "Failed example:" and number and (place := _EXAMPLE.match(lines[number - 1])):
             end = next((at for at in range(number, len(lines)) if lines[at].startswith(_STARS)), len(lines))
@@ -98,7 +98,7 @@ def _examples(lines: Lines) -> Members:
             yield Member(DOCTEST, read_example(said), location, assertion=True, key=said[0].strip() if said else "")
 
 
-def _verdict(lines: Lines) -> str:
+def _find_verdict(lines: Lines) -> str:
     for line in reversed(lines):
         found = _VERDICT.match(line) if line.startswith("FAILED (") else None
         if found is not None:
@@ -113,7 +113,7 @@ def _cut_off(text: Text, total: int) -> list[Member]:
     chain = chain_of(text.body)
     if chain:
         return [to_member(facts_of(chain))]
-    return [Member("Failed", f"{total} tests failed: {_verdict(text.lines)}", key="tests failed")]
+    return [Member("Failed", f"{total} tests failed: {_find_verdict(text.lines)}", key="tests failed")]
 
 
 FORMAT: Final = Format(

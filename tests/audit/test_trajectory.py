@@ -444,7 +444,7 @@ class TestRotation:
     def test_another_process_is_moving_it(self, path, monkeypatch):
         """Nobody waits for another process that is moving the file: the line goes to the full one."""
         sink = TrajectoryFile(self.options(path))
-        monkeypatch.setattr(line_file, "_locked", lambda file: False)
+        monkeypatch.setattr(line_file, "_lock_file", lambda file: False)
         for number in range(2):
             self.fill(sink, number)
         assert [kept(line)[:4] for line in lines(path)] == ["no 0", "no 1"]
@@ -453,8 +453,8 @@ class TestRotation:
         """A file that another one has locked is not locked again."""
         sink.write_raw(Arrived(run_id="r", raw=raw()))
         with path.open() as one, path.open() as two:
-            assert line_file._locked(one.fileno())
-            assert not line_file._locked(two.fileno())
+            assert line_file._lock_file(one.fileno())
+            assert not line_file._lock_file(two.fileno())
 
 
 class TestDiskErrors:

@@ -153,8 +153,8 @@ def caches():
         table.commands,
         programs.rows_of,
         told.hints,
-        told._clues,
-        told._joined,
+        told._list_clues,
+        told._join_signs,
         closing._of_any_program,
         closing._owners_of_program,
     )

@@ -343,7 +343,7 @@ def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> 
     @tool
     def works() -> str:
         """Work, while a human says something."""
-        hooks._run(agent).resume("it is open now")
+        hooks._find_run(agent).resume("it is open now")
         return "fine"
 
     agent = agent_of(hooks, [[uses("works", "a")], [{"text": "done"}]], works)

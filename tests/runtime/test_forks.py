@@ -101,7 +101,7 @@ def test_a_fork_that_gave_up_waiting_leaves_the_child_a_free_lock() -> None:
     thread = threading.Thread(target=hold)
     thread.start()
     assert held.wait(60)
-    forks._release()
+    forks._release_in_parent()
     assert not FORKS_WAIT.acquire(blocking=False)
     forks._release_in_child()
     assert FORKS_WAIT.acquire(blocking=False)

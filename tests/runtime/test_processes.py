@@ -72,13 +72,13 @@ def test_where_no_start_time_can_be_read(
 
     monkeypatch.setattr(processes, "_find_start", lambda _: "")
     monkeypatch.setattr(os, "kill", kill)
-    assert has_ended(f"{processes._machine()}/4194000/") is ended
+    assert has_ended(f"{processes._name_machine()}/4194000/") is ended
 
 
 def test_windows_ends_processes_by_signal_0(monkeypatch: pytest.MonkeyPatch) -> None:
     """So there a process counts as running."""
     monkeypatch.setattr(processes, "_find_start", lambda _: "")
-    monkeypatch.setattr(processes, "_machine", lambda: "here")
+    monkeypatch.setattr(processes, "_name_machine", lambda: "here")
     monkeypatch.setattr(processes.os, "name", "nt")
     assert not has_ended("here/4194000/")
 
@@ -87,4 +87,4 @@ def test_without_namespaces_the_host_is_the_machine(monkeypatch: pytest.MonkeyPa
     """As on macOS, where containers do not share the kernel."""
     monkeypatch.setattr(processes, "Path", lambda _: tmp_path / "none")
     monkeypatch.setattr(processes.socket, "gethostname", lambda: "shop/1")
-    assert processes._machine() == "shop_1"
+    assert processes._name_machine() == "shop_1"

@@ -62,9 +62,9 @@ def named_targets(arguments: Mapping[str, object]) -> tuple[str, ...]:
     """Return the targets that arguments hold, by the arguments' names."""
     found: list[str] = []
     directed: list[tuple[str, str]] = []
-    _collect(arguments.items(), found, directed)
+    _collect_targets(arguments.items(), found, directed)
     if not found and not directed:
-        _collect(_fields_below(arguments), found, directed)
+        _collect_targets(_fields_below(arguments), found, directed)
     for name, text in directed:
         found.append(f"{name}={text}" if len(directed) > 1 else text)
     return bound_targets(found)
@@ -98,7 +98,7 @@ def _role_of(name: str) -> str:
     return "thing" if _DIRECTIONS.isdisjoint(words) else "direction"
 
 
-def _collect(fields: Iterable[tuple[str, object]], found: list[str], directed: list[tuple[str, str]]) -> None:
+def _collect_targets(fields: Iterable[tuple[str, object]], found: list[str], directed: list[tuple[str, str]]) -> None:
     for name, value in islice(fields, MAX_FIELDS):
         role = _role_of(name) if value is not None and type(name) is str and len(name) <= MAX_TARGET else ""
         if not role:

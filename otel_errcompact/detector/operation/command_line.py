@@ -89,11 +89,11 @@ def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tup
     """
     command = command_of(tool, arguments)
     if not isinstance(command, str):
-        return tuple(_unwrap([word for word in command[:_MAX_WORDS] if isinstance(word, str)]))
+        return tuple(_unwrap_command([word for word in command[:_MAX_WORDS] if isinstance(word, str)]))
     words: list[str] = []
     for found in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
         words = found.words or words
-    words = _unwrap(words)
+    words = _unwrap_command(words)
     if not words or programs.row_of(words[0]) is programs.UNKNOWN:
         return tuple(words)
     names = (" ".join(words[:number]) for number in (1, 2, 3))
@@ -197,16 +197,16 @@ def _split_commands(line: str) -> Iterator[_SimpleCommand]:
         elif is_target:
             is_target = False
         elif len(words) < _MAX_WORDS:
-            words.append(_QUOTED.sub(_unquote, token[0]))
+            words.append(_QUOTED.sub(_unquote_word, token[0]))
     yield _SimpleCommand(kept if kept is not None else [] if writes and words[:1] == ["cat"] else words, before, "")
 
 
-def _unquote(quoted: re.Match[str]) -> str:
+def _unquote_word(quoted: re.Match[str]) -> str:
     return next((text for text in quoted.groups() if text is not None), "")
 
 
 def _parse_simple_command(words: list[str], nesting: int) -> Iterator[Invocation]:
-    words = _unwrap(words)
+    words = _unwrap_command(words)
     if not words or words[0] in programs.PREPARING:
         return
     name, rest = _final_name(words[0]), words[1:]
@@ -226,7 +226,7 @@ def _parse_simple_command(words: list[str], nesting: int) -> Iterator[Invocation
         yield Invocation(name, rest)
 
 
-def _unwrap(words: list[str]) -> list[str]:
+def _unwrap_command(words: list[str]) -> list[str]:
     # Keywords, assignments and wrappers stand in front of the program that matters.
     while words:
         name = _final_name(words[0])

@@ -48,13 +48,13 @@ def operation_of(tool: str, arguments: str | Mapping[str, object] | None, *, tar
     if type(tool) is not str:
         tool = str(tool) if isinstance(tool, str) else type(tool).__name__  # pyright: ignore[reportUnnecessaryIsInstance]
     try:
-        found = _identify(tool, arguments)
+        found = _identify_operation(tool, arguments)
     except Exception:  # noqa: BLE001 - the application's own mappings may raise anything
         found = Operation(tool)
     return Operation(found.name, (clean_target(target),)) if target else found
 
 
-def _identify(tool: str, arguments: str | Mapping[str, object] | None) -> Operation:
+def _identify_operation(tool: str, arguments: str | Mapping[str, object] | None) -> Operation:
     if isinstance(arguments, str):
         if not runs_commands(tool, arguments):
             return _identify_text(tool, arguments)

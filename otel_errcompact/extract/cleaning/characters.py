@@ -67,7 +67,7 @@ def dedent(text: str) -> str:
     return "\n".join(line[common:] for line in lines)
 
 
-def _bound(text: str) -> str:
+def _cut_middle(text: str) -> str:
     if len(text) <= 2 * WINDOW and text.count("\n") <= 2 * MAX_LINES:
         return text
     half = min(WINDOW, len(text) // 2)
@@ -97,7 +97,7 @@ def _strip_control(text: str) -> str:
 
 
 CLEANING: Final = (
-    ("middle of a very long text", _bound),
+    ("middle of a very long text", _cut_middle),
     ("records of a console", strip_console),
     ("colours", _strip_colours),
     ("carriage returns", _unify_ends),

@@ -33,11 +33,11 @@ def mark_changes(text: str) -> str:
     if "\x1b[" not in text:
         return text
     if _MIXED.search(text) is not None:
-        text = "\n".join(map(_mark, text.split("\n")))
+        text = "\n".join(map(_mark_sides, text.split("\n")))
     return _PAIR.sub(_show_codes, text)
 
 
-def _mark(line: str) -> str:
+def _mark_sides(line: str) -> str:
     found = _MIXED.search(line)
     if found is None:
         return line

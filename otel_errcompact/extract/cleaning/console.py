@@ -23,14 +23,14 @@ def strip_console(text: str) -> str:
     """Return what programs wrote into such records, its lines whole."""
     if _SIGN not in text:
         return text
-    joined = "".join(_join(text.replace("\r\n", "\n").split("\n")))
+    joined = "".join(_join_wrapped_lines(text.replace("\r\n", "\n").split("\n")))
     said, records = _RECORD.subn(lambda record: record["said"] or "", joined)
     return said.replace("System.Management.Automation.RemoteException\n", "\n") if records else text
 
 
-def _join(lines: list[str]) -> list[str]:
+def _join_wrapped_lines(lines: list[str]) -> list[str]:
     # A line continues in the next one if it fills the width of the console, or leaves no room for the next word.
-    width = _width(lines)
+    width = _find_width(lines)
     joined = [lines[0]]
     for before, line in pairwise(lines):
         room, word = width - len(before), line.partition(" ")[0]
@@ -39,7 +39,7 @@ def _join(lines: list[str]) -> list[str]:
     return joined
 
 
-def _width(lines: list[str]) -> int:
+def _find_width(lines: list[str]) -> int:
     sign = next((line for line in lines if line.startswith(_SIGN)), ":")
     if ":" not in sign:
         return len(sign)

@@ -68,7 +68,7 @@ def open_envelope(text: str) -> Opened | None:
     if not _may_be_envelope(begin, end) or len(text) > MAX_ENVELOPE:
         return None
     try:
-        return _open_value(_read(text.strip(), begin[0]), 0)
+        return _open_value(_read_value(text.strip(), begin[0]), 0)
     except (NotRead, RecursionError):
         return None
 
@@ -82,7 +82,7 @@ def _may_be_envelope(begin: str, end: str) -> bool:
     return _PAIRS.match(begin) is not None or (end in ("'", '"') and _BYTES.match(begin) is not None)
 
 
-def _read(text: str, first: str) -> object:
+def _read_value(text: str, first: str) -> object:
     if first in ("{", "["):
         lowered = text.lower()
         if not any(name in lowered for name in ("text", "content", *_STREAMS)):
@@ -133,10 +133,10 @@ def _open_object(value: Mapping[str, Any], depth: int) -> Opened | None:
 
 
 def _is_about(fields: Iterable[str], besides: Iterable[str]) -> bool:
-    return all(name in besides or _normal(name) in _ABOUT for name in fields)
+    return all(name in besides or _normalise_name(name) in _ABOUT for name in fields)
 
 
-def _normal(name: str) -> str:
+def _normalise_name(name: str) -> str:
     # Unify the spellings of a field: `exit_code`, `exitCode`, `exit-code`.
     return name.lower().replace("_", "").replace("-", "").replace(" ", "")
 
@@ -151,7 +151,7 @@ def _join_blocks(blocks: list[Any], depth: int) -> Opened | None:
 
 
 def _join_streams(fields: Mapping[str, Any]) -> Opened | None:
-    named = {_normal(name): value for name, value in fields.items()}
+    named = {_normalise_name(name): value for name, value in fields.items()}
     if named.keys().isdisjoint(_STREAMS) or not _is_about(named, _STREAMS):
         return None
     streams = [named[name] for name in _STREAMS if named.get(name) is not None]
@@ -167,7 +167,7 @@ def _join_streams(fields: Mapping[str, Any]) -> Opened | None:
 def _list_exit_codes(fields: Mapping[str, Any]) -> Iterator[int]:
     of_command = not fields.keys().isdisjoint(_OF_COMMANDS)
     metadata = fields.get("metadata")
-    inner = {_normal(name): value for name, value in metadata.items()} if is_object(metadata) else {}
+    inner = {_normalise_name(name): value for name, value in metadata.items()} if is_object(metadata) else {}
     for source in (fields, inner):
         for name in _STATUSES:
             value = source.get(name)

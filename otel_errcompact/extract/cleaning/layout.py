@@ -35,27 +35,27 @@ def fold_document(text: str) -> str:
         return text  # perhaps half a character, which no output takes
     try:
         value = cast("object", json.loads(text))
-        return "\n".join(_fold(value, "", "", "", 0))
+        return "\n".join(_fold_value(value, "", "", "", 0))
     except (ValueError, RecursionError):
         return text
 
 
-def _fold(value: object, indent: str, before: str, behind: str, depth: int) -> Iterator[str]:
-    line = f"{indent}{before}{_write(value)}{behind}"
+def _fold_value(value: object, indent: str, before: str, behind: str, depth: int) -> Iterator[str]:
+    line = f"{indent}{before}{_write_json(value)}{behind}"
     if len(line) <= _MAX_LINE or depth >= _MAX_DEPTH or not (is_object(value) or is_list(value)):
         yield line
         return
-    items = _items(value)
+    items = _list_items(value)
     opening, closing = "{}" if is_object(value) else "[]"
     yield f"{indent}{before}{opening}"
     for number, (name, held) in enumerate(items, 1):
-        yield from _fold(held, f"{indent}  ", name, "," if number < len(items) else "", depth + 1)
+        yield from _fold_value(held, f"{indent}  ", name, "," if number < len(items) else "", depth + 1)
     yield f"{indent}{closing}{behind}"
 
 
-def _items(value: object) -> list[tuple[str, object]]:
+def _list_items(value: object) -> list[tuple[str, object]]:
     if is_object(value):
-        return [(f"{_write(name)}: ", held) for name, held in value.items()]
+        return [(f"{_write_json(name)}: ", held) for name, held in value.items()]
     items = cast("list[Any]", value)
     failed = any(_is_judged(item, verdict=False) for item in items)
     return [("", item) for item in items if not (failed and _is_judged(item, verdict=True))]
@@ -65,5 +65,5 @@ def _is_judged(item: object, *, verdict: bool) -> bool:
     return is_object(item) and any(item.get(name) is verdict for name in _VERDICTS)
 
 
-def _write(value: object) -> str:
+def _write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)

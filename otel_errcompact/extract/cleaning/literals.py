@@ -69,23 +69,23 @@ class _Reader:
         self._at = 0
 
     def is_at_end(self) -> bool:
-        self._take(_BLANKS)
+        self._take_match(_BLANKS)
         return self._at == len(self._text)
 
     def read_value(self, depth: int) -> object:
         """Return the value that begins here."""
-        self._take(_BLANKS)
+        self._take_match(_BLANKS)
         if depth > MAX_DEPTH:
             raise NotRead
-        string = self._take(_STRING)
+        string = self._take_match(_STRING)
         if string is not None:
             return self._read_string(string)
         if (opening := self._text[self._at : self._at + 1]) in _CLOSING:
             return self._read_container(opening, depth)
-        call = self._take(_CALL)
+        call = self._take_match(_CALL)
         if call is not None:
             return Call(call[1], *self.read_items(")", depth + 1))
-        word = self._take(_WORD)
+        word = self._take_match(_WORD)
         if word is None:
             raise NotRead
         return _value_of(word[0])
@@ -95,16 +95,16 @@ class _Reader:
         values: list[Any] = []
         fields: dict[str, Any] = {}
         while True:
-            self._take(_BLANKS)
+            self._take_match(_BLANKS)
             if self._text[self._at : self._at + 1] == closing:
                 self._at += len(closing)
                 return values, fields
-            name = self._take(_KEY)
+            name = self._take_match(_KEY)
             if name is not None:
                 fields[name[1]] = self.read_value(depth)
                 continue
             value = self.read_value(depth)
-            if isinstance(value, str) and self._take(_COLON):
+            if isinstance(value, str) and self._take_match(_COLON):
                 fields[value] = self.read_value(depth)
             else:
                 values.append(value)
@@ -117,15 +117,15 @@ class _Reader:
         return values[0] if opening == "(" and len(values) == 1 else values
 
     def _read_string(self, first: re.Match[str]) -> str:
-        parts = [_unescape(first)]
-        while self._take(_FURTHER):
-            further = self._take(_STRING)
+        parts = [_unescape_string(first)]
+        while self._take_match(_FURTHER):
+            further = self._take_match(_STRING)
             if further is None:
                 raise NotRead
-            parts.append(_unescape(further))
+            parts.append(_unescape_string(further))
         return "".join(parts)
 
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    def _take_match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         found = pattern.match(self._text, self._at)
         if found is not None:
             self._at = found.end()
@@ -138,7 +138,7 @@ def _value_of(word: str) -> object:
     return int(word) if word.lstrip("-").isdecimal() and len(word) < _MAX_DIGITS else None
 
 
-def _unescape(found: re.Match[str]) -> str:
+def _unescape_string(found: re.Match[str]) -> str:
     text = next(part for part in found.groups()[1:] if part is not None)
     kind = found["kind"].lower()
     if "\\" not in text or "r" in kind:

@@ -75,10 +75,10 @@ def _says_nothing(text: str, *, introducing: bool = False) -> bool:
     if len(text) > _MAX_AROUND:
         return False
     lines = [line.strip() for line in text.split("\n")]
-    return all(read_frame(line) is not None or (introducing and _introduces(line)) for line in lines)
+    return all(read_frame(line) is not None or (introducing and _is_introduction(line)) for line in lines)
 
 
-def _introduces(line: str) -> bool:
+def _is_introduction(line: str) -> bool:
     is_short = line.endswith(":") or line.count(" ") < _MAX_WORDS
     return is_short and not is_telling(line) and not _DENIES.match(line)
 

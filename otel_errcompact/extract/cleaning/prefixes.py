@@ -42,32 +42,32 @@ class _Form(NamedTuple):
     """Whether it names a task, so that lines of another one are the output of another program."""
 
 
-def _form(pattern: str, lines: int = 1, *, same: bool = False, is_task: bool = False) -> _Form:
+def _make_form(pattern: str, lines: int = 1, *, same: bool = False, is_task: bool = False) -> _Form:
     return _Form(lazy_pattern(pattern + _ENDS), lines, same, is_task)
 
 
 _STAMPED: Final = _Form(lazy_pattern(rf"{_JOB_AND_STEP}{_INSTANT}{_ENDS}(?:##\[(?:error|warning|debug)\])?"))
 _SERVICES: Final = (
-    _form(r"[@A-Za-z][\w./:@-]{0,60}(?:[-_.][0-9]{1,4} +|  +)[|\u2502]"),
-    _form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES, same=True),
-    _form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES + 1),
+    _make_form(r"[@A-Za-z][\w./:@-]{0,60}(?:[-_.][0-9]{1,4} +|  +)[|\u2502]"),
+    _make_form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES, same=True),
+    _make_form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES + 1),
 )
 _MARKS: Final = (
-    _form(rf"\[(?:{_TASK}|{_TASKS}(?:-[a-z0-9]{{1,20}}){{0,4}}|pod/[\w./-]{{1,200}})\]", is_task=True),
-    _form(rf"\[(?!{_LEVEL}\])[\w@./: #-]{{1,60}}\]", MIN_LINES, same=True),
+    _make_form(rf"\[(?:{_TASK}|{_TASKS}(?:-[a-z0-9]{{1,20}}){{0,4}}|pod/[\w./-]{{1,200}})\]", is_task=True),
+    _make_form(rf"\[(?!{_LEVEL}\])[\w@./: #-]{{1,60}}\]", MIN_LINES, same=True),
 )
 _LABELS: Final = (
-    _form(rf"(?:{_TASK}|{_PACKAGE} {_TASKS}):", is_task=True),
-    _form(r"@[\w-]{1,60}/[\w./-]{1,60}(?::[a-z][\w-]{0,40}){0,2}:"),
-    _form(r"[A-Za-z][\w./-]{0,80}:[a-z][\w-]{0,40}:", MIN_LINES, same=True),
-    _form(rf"{_PACKAGE} [a-z][\w:-]{{0,40}}:", MIN_LINES, same=True),
+    _make_form(rf"(?:{_TASK}|{_PACKAGE} {_TASKS}):", is_task=True),
+    _make_form(r"@[\w-]{1,60}/[\w./-]{1,60}(?::[a-z][\w-]{0,40}){0,2}:"),
+    _make_form(r"[A-Za-z][\w./-]{0,80}:[a-z][\w-]{0,40}:", MIN_LINES, same=True),
+    _make_form(rf"{_PACKAGE} [a-z][\w:-]{{0,40}}:", MIN_LINES, same=True),
     _Form(lazy_pattern(lambda: rf"(?!{patterns_of('margins')})[a-z][\w-]{{0,30}} ERR!{_ENDS}"), MIN_LINES, same=True),
     _Form(lazy_pattern(r"(?:ERROR|CRITICAL|WARNING):(?:root|__main__|\w{1,40}(?:\.\w{1,40}){1,8}):")),
     _Form(lazy_pattern(r"(?:ERROR|CRITICAL|WARNING):[\w.]{1,80}:"), MIN_LINES, same=True),
 )
-_NUMBERS: Final = (_form(r"[0-9]{3,8}:?", MIN_LINES, same=True),)
-_STEPS: Final = (_form(r"#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}"),)
-_QUOTES: Final = (_form(">", MIN_LINES, same=True),)
+_NUMBERS: Final = (_make_form(r"[0-9]{3,8}:?", MIN_LINES, same=True),)
+_STEPS: Final = (_make_form(r"#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}"),)
+_QUOTES: Final = (_make_form(">", MIN_LINES, same=True),)
 
 _WITHOUT: Final = lazy_pattern(r"$|\S{1,60} exited with code |    \.\.\. |Finished in [0-9]")
 """Lines that have no prefix among others that have one."""

@@ -33,20 +33,20 @@ def unwrap(source: str) -> Opened:
 
 def peel(source: str) -> Iterator[tuple[str, Opened]]:
     """Yield each layer that comes off, and what is left."""
-    text, layer = source, _peel(source, _STRIPS[:1])  # an envelope is opened before the source is bounded
+    text, layer = source, _strip_layer(source, _STRIPS[:1])  # an envelope is opened before the source is bounded
     for _ in range(MAX_LAYERS + 1):
         if layer is not None:
             yield layer
             text = layer[1].text
         text = strip_blanks(clean(text))
         yield CHARACTERS, Opened(text)
-        layer = _peel(text, _STRIPS[1:] if layer is None and text == source else _STRIPS)
+        layer = _strip_layer(text, _STRIPS[1:] if layer is None and text == source else _STRIPS)
         if layer is None:
             break
     yield "indentation of JSON", Opened(fold_document(text))
 
 
-def _peel(text: str, strips: Sequence[tuple[str, Callable[[str], Opened | None]]]) -> tuple[str, Opened] | None:
+def _strip_layer(text: str, strips: Sequence[tuple[str, Callable[[str], Opened | None]]]) -> tuple[str, Opened] | None:
     for name, strip in strips:
         opened = strip(text)
         if opened is not None:
@@ -58,14 +58,14 @@ def _strip_starts(text: str) -> Opened | None:
     body = text
     for _, strip in STARTS:
         body = strip(body)
-    return _open(text, body)
+    return _open_if_changed(text, body)
 
 
 def _strip_progress(text: str) -> Opened | None:
-    return _open(text, answer_of(text))
+    return _open_if_changed(text, answer_of(text))
 
 
-def _open(text: str, body: str) -> Opened | None:
+def _open_if_changed(text: str, body: str) -> Opened | None:
     return Opened(body) if body != text else None
 
 

@@ -31,7 +31,7 @@ def choose_line(body: str) -> int | None:
             return stated
     chosen, best = None, Kind.SOURCE
     for number in bound(len(lines)):
-        kind = _judge(lines[number].strip())
+        kind = _judge_line(lines[number].strip())
         if kind > best:
             chosen, best = number, kind
             if kind is Kind.TELLING:
@@ -51,6 +51,6 @@ def bound(count: int) -> Iterable[int]:
     return chain(range(MAX_LINES), range(count - MAX_LINES, count))
 
 
-def _judge(line: str) -> Kind:
+def _judge_line(line: str) -> Kind:
     kind = kind_of(line)
     return Kind.TELLING if kind is Kind.OTHER and state(line) is not None else kind

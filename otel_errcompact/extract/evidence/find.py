@@ -143,7 +143,7 @@ def find_evidence(lines: Lines, facts: Facts) -> tuple[Evidence, ...]:
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
     least = _least_of(facts)
-    looked_at = _bound(lines)
+    looked_at = _limit_lines(lines)
     text = "\n".join(looked_at)
     if has_any(text, _SIGNS_OF_FRAMES):
         looked_at = _blank_sources(looked_at)
@@ -164,7 +164,7 @@ def find_evidence(lines: Lines, facts: Facts) -> tuple[Evidence, ...]:
             continue
         if nearness is None:
             nearness = _find_nearness(looked_at, facts.cause)
-        weighed = _weigh(piece, words - said, nearness.get(piece.number, 0), least)
+        weighed = _weigh_piece(piece, words - said, nearness.get(piece.number, 0), least)
         if weighed is None or weighed.weight < least or _is_noise(piece.text, facts.cause):
             continue
         seen = alike.get(weighed.template, 0)
@@ -172,7 +172,7 @@ def find_evidence(lines: Lines, facts: Facts) -> tuple[Evidence, ...]:
         if seen < _MAX_ALIKE:
             found.append(weighed)
             said |= words
-    return (*_with_counts(_heaviest(found), alike), *_find_nothing_found(looked_at))
+    return (*_with_counts(_choose_heaviest(found), alike), *_find_nothing_found(looked_at))
 
 
 def _find_nothing_found(lines: Lines) -> Iterator[Evidence]:
@@ -189,7 +189,7 @@ def _find_fresh(lines: Lines, known: frozenset[str]) -> list[_Fresh]:
             if piece:
                 pieces.append((number, piece))
         else:
-            pieces.extend([(number, piece) for piece in _pieces(line)])
+            pieces.extend([(number, piece) for piece in _list_pieces(line)])
     # All at once, since a call for each line costs more than what it does.
     lowered = _strip_around("\n".join([piece for _, piece in pieces])).lower()
     words = _list_words(lowered)
@@ -220,7 +220,7 @@ def _is_echo(facts: Facts) -> bool:
     return facts.format == "harness" and any(line.startswith("> ") for line in facts.details)
 
 
-def _bound(lines: Lines) -> Lines:
+def _limit_lines(lines: Lines) -> Lines:
     if len(lines) <= 2 * MAX_LOOKED_AT:
         return lines
     return [*lines[:MAX_LOOKED_AT], *lines[-MAX_LOOKED_AT:]]
@@ -281,16 +281,16 @@ def _is_noise(piece: str, cause: str) -> bool:
     return bool(cause) and cause in piece and _ADVICE.match(piece.partition(cause)[2]) is not None
 
 
-def _pieces(line: str) -> Iterable[str]:
+def _list_pieces(line: str) -> Iterable[str]:
     if line.count(_CLOSING) > 1:  # of a page in a text the words count
         line = " ".join(_TAG.sub(" ", line[:_MAX_LINE]).split())
     line = line.strip()
     if len(line) <= _MAX_PIECE:
         return (line,) if line else ()
-    return _split(line[:_MAX_LINE])
+    return _split_line(line[:_MAX_LINE])
 
 
-def _split(line: str) -> Iterator[str]:
+def _split_line(line: str) -> Iterator[str]:
     piece = ""
     for part in _END_OF_PIECE.split(line):
         if piece and len(piece) + len(part) >= MAX_DETAIL:
@@ -328,7 +328,7 @@ def _is_place(piece: _Fresh, unknown: set[str]) -> bool:
     return kind_of(piece.text) is not Kind.TRAILER
 
 
-def _weigh(piece: _Fresh, unknown: set[str], near: int, least: int) -> _Line | None:
+def _weigh_piece(piece: _Fresh, unknown: set[str], near: int, least: int) -> _Line | None:
     line = piece.text
     signs = near + _weigh_signs(piece, unknown)
     if signs + _WEIGHT[Kind.TELLING] < least:
@@ -346,16 +346,16 @@ def _weigh_signs(piece: _Fresh, unknown: set[str]) -> int:
     weight += _VALUE.search(line) is not None
     weight += _PLACE.search(line) is not None
     weight += _PAIR.search(line) is not None
-    return weight + 2 * _compares(lowered, piece.words)
+    return weight + 2 * _is_comparison(lowered, piece.words)
 
 
-def _compares(lowered: str, words: set[str]) -> bool:
+def _is_comparison(lowered: str, words: set[str]) -> bool:
     if not words.isdisjoint(_COMPARED):
         return True
     return not words.isdisjoint(_FIRST_COMPARED) and _PHRASES_COMPARED.search(lowered) is not None
 
 
-def _heaviest(found: list[_Line]) -> list[_Line]:
+def _choose_heaviest(found: list[_Line]) -> list[_Line]:
     if len(found) <= MAX_EVIDENCE:
         return found
     order = sorted(range(len(found)), key=lambda number: (-found[number].weight, number))

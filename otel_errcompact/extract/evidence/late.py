@@ -37,7 +37,7 @@ class LateEvidence(Sequence[Evidence]):
         self._gather: Callable[[], tuple[Evidence, ...]] | None = gather
         self._gathered: tuple[Evidence, ...] = ()
 
-    def _look(self) -> tuple[Evidence, ...]:
+    def _read_evidence(self) -> tuple[Evidence, ...]:
         gather = self._gather
         if gather is not None:
             # Threads that meet here gather the same; what it was gathered from is let go last.
@@ -46,26 +46,26 @@ class LateEvidence(Sequence[Evidence]):
         return self._gathered
 
     def __iter__(self) -> Iterator[Evidence]:
-        return iter(self._look())
+        return iter(self._read_evidence())
 
     def __len__(self) -> int:
-        return len(self._look())
+        return len(self._read_evidence())
 
     @overload
     def __getitem__(self, at: int) -> Evidence: ...
     @overload
     def __getitem__(self, at: slice) -> Sequence[Evidence]: ...
     def __getitem__(self, at: int | slice) -> Evidence | Sequence[Evidence]:
-        return self._look()[at]
+        return self._read_evidence()[at]
 
     def __eq__(self, other: object) -> bool:
-        return self._look() == (other._look() if isinstance(other, LateEvidence) else other)
+        return self._read_evidence() == (other._read_evidence() if isinstance(other, LateEvidence) else other)
 
     def __hash__(self) -> int:
-        return hash(self._look())
+        return hash(self._read_evidence())
 
     def __repr__(self) -> str:
-        return repr(self._look())
+        return repr(self._read_evidence())
 
 
 def add_evidence(facts: Facts, body: str) -> Facts:

@@ -91,7 +91,7 @@ class _Listing:
             self._heading = heading["file"].removeprefix("./")
         return number + 1
 
-    def _add(self, said: Wording, location: Location, source: str = "") -> None:
+    def _add_finding(self, said: Wording, location: Location, source: str = "") -> None:
         if said.message:
             self.findings.append(Finding(said, location, source))
 
@@ -108,10 +108,10 @@ class _Listing:
         if not (found["column"] or said.is_sure or is_apart):
             return 0
         said = said._replace(code=said.code or coded.code, severity=said.severity or coded.severity)
-        message, end = self._continue(number + 1, found.start("said"))
+        message, end = self._read_continuation(number + 1, found.start("said"))
         if message:
             said = read_wording(f"{found['said']} {message}", is_row=True)
-        self._add(said, Location(file=self._heading, line=int(found["line"])))
+        self._add_finding(said, Location(file=self._heading, line=int(found["line"])))
         return end
 
     def _read_marked(self, number: int) -> int:
@@ -121,10 +121,10 @@ class _Listing:
             return 0
         said = read_wording(self._lines[number][found.end() :])
         if said.is_sure:
-            self._add(said, Location(file=self._heading, line=int(code["line"])))
+            self._add_finding(said, Location(file=self._heading, line=int(code["line"])))
         return number + 1 if said.is_sure else 0
 
-    def _continue(self, number: int, column: int) -> tuple[str, int]:
+    def _read_continuation(self, number: int, column: int) -> tuple[str, int]:
         added: list[str] = []
         for line in self._lines[number : number + _AHEAD]:
             margin, said = line[:column], line[column:]
@@ -158,7 +158,7 @@ class _Listing:
             return
         message = _PREPOSITION.sub("", said.message)
         near = place.behind.strip(" .,)")
-        self._add(said._replace(message=f"{message} {near}".strip()), place.location)
+        self._add_finding(said._replace(message=f"{message} {near}".strip()), place.location)
 
     def _read_behind(self, number: int, place: Place, ahead: Wording) -> int:
         said = read_wording(place.behind)
@@ -172,13 +172,15 @@ class _Listing:
             above = self._lines[number - 1]
             told = read_wording(above)
             if told.code and told.message and find_place(above) is None and not above[0].isspace():
-                self._add(told, place.location)
+                self._add_finding(told, place.location)
                 return end
         code = said.code or ahead.code or (ahead.message if " " not in ahead.message else "")
-        self._add(said._replace(severity=said.severity or ahead.severity, code=code), place.location, self._source(end))
+        self._add_finding(
+            said._replace(severity=said.severity or ahead.severity, code=code), place.location, self._find_source(end)
+        )
         return end
 
-    def _source(self, number: int) -> str:
+    def _find_source(self, number: int) -> str:
         for above, below in zip(self._lines[number : number + 3], self._lines[number + 1 : number + 4], strict=False):
             if _CARETS.fullmatch(below) and above.strip(" |"):
                 return _SOURCE.sub("", above).strip()
@@ -188,7 +190,7 @@ class _Listing:
         is_title = place.behind.rstrip().endswith(":") and place.before.strip(" |") in _TITLES
         told = self._find_above(number) if not is_title and (is_arrow or not self._has_below(number)) else None
         if told is not None:
-            self._add(told, place.location, self._source(number + 1))
+            self._add_finding(told, place.location, self._find_source(number + 1))
             return number + 1
         for at in range(number + 1, min(number + 1 + _AHEAD, len(self._lines))):
             line = self._lines[at]
@@ -197,7 +199,7 @@ class _Listing:
             if not line.strip() or (_SOURCE.match(line) and not carets):
                 continue
             if said.is_sure and said.message:
-                self._add(said, place.location)
+                self._add_finding(said, place.location)
                 if not carets:
                     return at + 1
             elif not carets and find_place(line):

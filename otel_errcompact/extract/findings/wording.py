@@ -111,7 +111,7 @@ def _read_token(text: str, *, is_row: bool, has_code: bool) -> tuple[str, str, s
             return severity_of(word), "", left
     found = _ENCLOSED.match(text)
     if found is not None:
-        severity, code = _split(found["square"] or found["round"])
+        severity, code = _split_severity(found["square"] or found["round"])
         return (severity, code, text[found.end() :]) if severity or code else None
     return None if has_code else _read_code(text)
 
@@ -136,7 +136,7 @@ def _severity_of(word: str) -> str:
     return "warning" if word in _WARNINGS else "remark" if word in _REMARKS else ""
 
 
-def _split(enclosed: str) -> tuple[str, str]:
+def _split_severity(enclosed: str) -> tuple[str, str]:
     first, _, rest = enclosed.partition("/")
     severity = severity_of(first.strip())
     if severity:
@@ -150,7 +150,7 @@ def _read_end(severity: str, code: str, text: str) -> tuple[str, str, str]:
         if found is None:
             break
         token = found["square"] or found["round"] or found["apart"]
-        said, named = _split(token)
+        said, named = _split_severity(token)
         is_code = bool(named) or (bool(severity or said) and _SIMPLE_CODE.match(token) is not None)
         if not said and not is_code:
             break

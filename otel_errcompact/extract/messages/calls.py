@@ -157,7 +157,7 @@ def _read_unknown(message: str, head: str) -> Reading | None:
     if found is None or _OF_PROGRAMS.search(head):
         return None
     name = next(group for group in found.groups() if group)
-    first, *rest = _lines(message)
+    first, *rest = _split_lines(message)
     return Reading(clip(first), f"{UNKNOWN_TOOL}: {name.rstrip('.:')}", tuple(rest), UNKNOWN_TOOL)
 
 
@@ -167,7 +167,7 @@ def _read_arguments(message: str) -> Reading | None:
         return _read_of_function(message) or _read_autogen(message)
     if about["listed"]:
         return _read_listed(message)
-    first, *rest = _lines(message)
+    first, *rest = _split_lines(message)
     field = _FIELD.search(message, about.start(), about.end() + _MAX_BARE)
     if field is not None:
         broken = Violation(field["missing"] or field["extra"], field[0], "missing" if field["missing"] else "extra")
@@ -180,14 +180,14 @@ def _read_arguments(message: str) -> Reading | None:
         key = f"{INVALID_ARGUMENTS}: {clip(first)}"
         return None if about["weak"] else Reading(clip(first), key, tuple(rest), INVALID_ARGUMENTS)
     cause = first if said is None or said[0] in first else f"{first} {_line_of(message, said)}"
-    return _reading(cause, said, tuple(rest))
+    return _build_reading(cause, said, tuple(rest))
 
 
 def _read_listed(message: str) -> Reading | None:
     found = _INVALID_JSON.search(message, 0, _MAX_TEXT) if "json_invalid" in message else None
     if found is None or not any(sign in message for sign in _OF_A_CALL):
         return None
-    return _reading(f"bad JSON arguments: {found['said'].strip()}", _PARSER.search(found["said"]), ())
+    return _build_reading(f"bad JSON arguments: {found['said'].strip()}", _PARSER.search(found["said"]), ())
 
 
 def _read_of_function(message: str) -> Reading | None:
@@ -196,17 +196,17 @@ def _read_of_function(message: str) -> Reading | None:
     if of_function is None or found is None:
         return None
     cause = f"{of_function['tool']}: bad JSON arguments: {found['said']}"
-    return _reading(cause, _PARSER.search(found["said"]), ())
+    return _build_reading(cause, _PARSER.search(found["said"]), ())
 
 
 def _read_autogen(message: str) -> Reading | None:
     if _AUTOGEN not in message[:_MAX_HEAD]:
         return None
-    first, *rest = _lines(message)
-    return _reading(first, _PARSER.search(first), tuple(rest))
+    first, *rest = _split_lines(message)
+    return _build_reading(first, _PARSER.search(first), tuple(rest))
 
 
-def _reading(cause: str, said: re.Match[str] | None, rest: tuple[str, ...]) -> Reading:
+def _build_reading(cause: str, said: re.Match[str] | None, rest: tuple[str, ...]) -> Reading:
     kind = f": {said.lastgroup}" if said is not None else ""
     return Reading(clip(cause), f"{INVALID_ARGUMENTS}: no JSON{kind}", rest, INVALID_ARGUMENTS)
 
@@ -216,7 +216,7 @@ def _line_of(message: str, said: re.Match[str]) -> str:
     return message[message.rfind("\n", 0, said.start()) + 1 : end if end >= 0 else len(message)].strip()
 
 
-def _lines(message: str) -> list[str]:
+def _split_lines(message: str) -> list[str]:
     return [line for line in map(str.strip, message[:_MAX_TEXT].split("\n", _MAX_LINES)[:_MAX_LINES]) if line]
 
 

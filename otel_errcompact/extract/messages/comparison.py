@@ -32,7 +32,7 @@ class Changes(NamedTuple):
     def told(self, claim: str, *, actual: str = "actual") -> str:
         """Return `claim` with both values, in one line; `actual` is what the tool calls the value it got."""
         values = (("expected", self.expected), (actual, self.actual))
-        said = ", ".join(f"{name} {_value(lines)}" for name, lines in values if lines)
+        said = ", ".join(f"{name} {_join_value(lines)}" for name, lines in values if lines)
         return f"{claim}: {said}" if said else claim
 
 
@@ -54,6 +54,6 @@ def read_changes(lines: Lines, *, expected: str) -> Changes:
     return Changes(tuple(found[expected]), tuple(found["-" if expected == "+" else "+"]))
 
 
-def _value(lines: Lines) -> str:
+def _join_value(lines: Lines) -> str:
     left = f", {CUT}" if len(lines) > MAX_CHANGED else ""
     return clip(", ".join(lines[:MAX_CHANGED]), MAX_VALUE) + left

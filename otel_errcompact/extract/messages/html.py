@@ -44,60 +44,62 @@ def read_page(page: str) -> tuple[str, tuple[str, ...]]:
     The title or else the first heading, and the sentences and further headings that tell of a failure; without any, the
     first sentence there is. What repeats the title is left out, also where a sentence begins with it.
     """
-    blocks = dict.fromkeys(_visible(page))
+    blocks = dict.fromkeys(_list_visible_texts(page))
     headings = [text for tag, text in blocks if tag in _HEADING]
     title = headings[0] if headings else ""
     sentences = [text for tag, text in blocks if tag not in _HEADING and len(text.split()) >= _MIN_WORDS]
     further = [text for text in (*sentences, *headings[1:]) if not _is_said(text, title)]
-    telling = [_strip_lead(text, title) for before, text in pairwise(("", *further)) if _tells(before, text)]
+    telling = [_strip_lead(text, title) for before, text in pairwise(("", *further)) if _is_reason(before, text)]
     return title, tuple(dict.fromkeys(telling or further[:1]))
 
 
-def _tells(before: str, text: str) -> bool:
+def _is_reason(before: str, text: str) -> bool:
     # Behind a sentence that states a failure may stand its reason, in a sentence too.
     return is_telling(text[:_MAX_TITLE]) or (text.endswith(".") and is_telling(before[:_MAX_TITLE]))
 
 
 def _is_said(text: str, title: str) -> bool:
     # Tell whether all words of `text` stand in the title already, or are those of a label.
-    return set(_words(text)) <= {*_words(title), "error", "code", "http", "status"}
+    return set(_list_words(text)) <= {*_list_words(title), "error", "code", "http", "status"}
 
 
 def _strip_lead(sentence: str, title: str) -> str:
     # Take off the part of a sentence before a colon that says no more than the title does.
     lead, colon, rest = sentence.partition(": ")
-    said = {word for word in _words(title) if word.isalpha()}
-    return rest if colon and said and len(said & set(_words(lead))) >= min(len(said), _WORDS_OF_REASON) else sentence
+    said = {word for word in _list_words(title) if word.isalpha()}
+    return (
+        rest if colon and said and len(said & set(_list_words(lead))) >= min(len(said), _WORDS_OF_REASON) else sentence
+    )
 
 
-def _words(text: str) -> list[str]:
+def _list_words(text: str) -> list[str]:
     return _WORD.findall(text[:_MAX_TITLE].lower())
 
 
-def _visible(page: str) -> Iterator[tuple[str, str]]:
+def _list_visible_texts(page: str) -> Iterator[tuple[str, str]]:
     tag, parts = "", [""]
     hidden = ""
     for number, chunk in enumerate(page.split("<", MAX_TAGS)):
-        name = _name(chunk) if number else ""
+        name = _read_tag_name(chunk) if number else ""
         if hidden:
             hidden = "" if chunk.startswith("/") and name == hidden else hidden
             continue
         if name in _HIDDEN and not chunk.startswith("/"):
             hidden = name
         if name not in _INLINE:
-            yield from _block(tag, parts)
+            yield from _build_block(tag, parts)
             tag, parts = ("" if chunk.startswith("/") else name), []
         if not hidden:
             parts.append(chunk.partition(">")[2] if number else "")
-    yield from _block(tag, parts)
+    yield from _build_block(tag, parts)
 
 
-def _name(chunk: str) -> str:
+def _read_tag_name(chunk: str) -> str:
     found = _TAG_NAME.match(chunk)
     return found[1].lower() if found else "!"
 
 
-def _block(tag: str, parts: list[str]) -> Iterator[tuple[str, str]]:
+def _build_block(tag: str, parts: list[str]) -> Iterator[tuple[str, str]]:
     text = " ".join(unescape(" ".join(parts)).split())
     if text:
         yield tag, text

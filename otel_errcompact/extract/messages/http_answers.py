@@ -57,7 +57,7 @@ def read(text: Text) -> Facts | None:
     body = _last_answer(strip_warnings(text.body))
     head = _HEAD.match(body)
     if head is not None:
-        content = _content(body[head.end() :])
+        content = _find_content(body[head.end() :])
         status = head["status"]
         more = (*_find_request(text.body), *_retry_of(body[head.end() :]))
         facts = (
@@ -112,7 +112,7 @@ def _retry_of(answer: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))
 
 
-def _content(answer: str) -> str:
+def _find_content(answer: str) -> str:
     headers, _, content = answer.partition("\n\n")
     return content.strip() or (headers.strip() if headers.strip()[:1] in ("{", "[", "<") else "")
 

@@ -127,7 +127,7 @@ def _read_page(message: str) -> Reading | None:
     if start < 0:
         return None
     title, sentences = read_page(message[start:])
-    said = ": ".join(filter(None, (_prefix(message[:start]), title, *sentences[:1])))
+    said = ": ".join(filter(None, (_trim_prefix(message[:start]), title, *sentences[:1])))
     return Reading(clip(said) or NO_MESSAGE, "", sentences[1:])
 
 
@@ -139,7 +139,7 @@ def _read_body(message: str) -> Reading | None:
     before, after = found.before.strip(), found.after.strip()
     if before[-1:] in _QUOTE_MARKS and after[:1] == before[-1:]:
         before, after = before[:-1], after[1:]
-    before = _prefix(before)
+    before = _trim_prefix(before)
     named = found.body.message and found.body.code and found.body.code in before
     shown = _join_lines(before, found.body.message if named else found.body.summary(), after)
     key = _join_lines(before, found.body.key, after) if found.body.key else ""
@@ -150,7 +150,7 @@ def _read_body(message: str) -> Reading | None:
     return Reading(reading.cause, key or reading.key, lines)
 
 
-def _prefix(text: str) -> str:
+def _trim_prefix(text: str) -> str:
     # Return what stands before a body, without the punctuation that leads to it.
     return text.strip().rstrip("-:").rstrip()
 

@@ -45,7 +45,7 @@ def read_beside(values: Mapping[str, tuple[str, Any]], used: Container[str]) -> 
     for name, (said, value) in values.items():
         if name in used:
             continue
-        for leaf, at, found in _leaves(name, said, value):
+        for leaf, at, found in _list_leaves(name, said, value):
             if roles.is_retry(leaf):
                 retry.append(f"{at}: {in_line(found)}")
             elif len(context) < _MAX_LEAVES and _is_telling(leaf, found):
@@ -61,20 +61,20 @@ _NAMING: Final = lazy_pattern(
 """Names of fields whose words tell one failure from another."""
 
 
-def _leaves(name: str, said: str, value: object, depth: int = 0) -> Iterator[tuple[str, str, object]]:
+def _list_leaves(name: str, said: str, value: object, depth: int = 0) -> Iterator[tuple[str, str, object]]:
     if depth > MAX_DEPTH:
         return
     if is_object(value):
         for inner, found in islice(value.items(), MAX_FIELDS):
             plain = roles.plain_name(str(inner))
             if not roles.is_echo(name) or roles.is_retry(plain) or is_object(found):
-                yield from _leaves(plain, str(inner) if depth > 1 else f"{said}.{inner}", found, depth + 1)
+                yield from _list_leaves(plain, str(inner) if depth > 1 else f"{said}.{inner}", found, depth + 1)
     elif is_list(value):
         if value and all(map(is_scalar, value)) and not roles.is_echo(name):
             yield name, said, ", ".join(map(str, value[:_MAX_ITEMS]))
         for item in value[:_MAX_ITEMS]:
             if is_object(item):
-                yield from _leaves(name, said, item, depth + 1)
+                yield from _list_leaves(name, said, item, depth + 1)
     else:
         yield name, said, value
 
@@ -98,11 +98,11 @@ _EMPTY: Final = frozenset({
 
 def _is_empty(value: str) -> bool:
     lowered = value.lower()
-    return lowered in _EMPTY or lowered in _phrases()
+    return lowered in _EMPTY or lowered in _list_status_phrases()
 
 
 @cache
-def _phrases() -> frozenset[str]:
+def _list_status_phrases() -> frozenset[str]:
     # Return what statuses of HTTP say, in small letters.
     with FORKS_WAIT:
         from http import HTTPStatus

@@ -46,12 +46,12 @@ def read_xml(text: str) -> dict[str, Any] | None:
             ends_with = "" if closing else ends_with
             continue
         tag, _, said = chunk.partition(">") if number else ("", "", chunk)
-        _apply(stack, tag)
+        _apply_tag(stack, tag)
         _add_text(stack[-1][1], unescape(said))
-    return _simplify(root) if len(root) > ("#text" in root) else None
+    return _simplify_element(root) if len(root) > ("#text" in root) else None
 
 
-def _apply(stack: list[tuple[str, dict[str, Any]]], tag: str) -> None:
+def _apply_tag(stack: list[tuple[str, dict[str, Any]]], tag: str) -> None:
     found = _TAG.match(tag)
     if found is None:
         return
@@ -79,14 +79,14 @@ def _add_text(element: dict[str, Any], text: str) -> None:
         element["#text"] = f"{before} {text.strip()}" if before else text.strip()
 
 
-def _simplify(element: dict[str, Any], depth: int = 0) -> Any:
+def _simplify_element(element: dict[str, Any], depth: int = 0) -> Any:
     if set(element) <= {"#text"}:
         return element.get("#text", "")
     for name, value in element.items():
         if is_object(value):
-            element[name] = _simplify(value, depth + 1)
+            element[name] = _simplify_element(value, depth + 1)
         elif is_list(value):
-            element[name] = [_simplify(item, depth + 1) for item in value]
+            element[name] = [_simplify_element(item, depth + 1) for item in value]
     return element
 
 
@@ -119,7 +119,7 @@ def read_outline(text: str) -> dict[str, Any] | None:
         entry = _ENTRY.match(line)
         if entry is None:
             item = _ITEM.match(line)
-            if item is None or not _add_item(stack, len(item["indent"]), _scalar(item["value"])):
+            if item is None or not _add_item(stack, len(item["indent"]), _read_scalar(item["value"])):
                 return None
             continue
         indent = len(entry["indent"])
@@ -135,7 +135,7 @@ def read_outline(text: str) -> dict[str, Any] | None:
         if not is_object(parent):
             return None
         if entry["value"]:
-            parent[entry["name"]] = _scalar(entry["value"])
+            parent[entry["name"]] = _read_scalar(entry["value"])
         else:
             child: dict[str, Any] = {}
             parent[entry["name"]] = child
@@ -159,7 +159,7 @@ def _add_item(stack: list[tuple[int, Any, Any, str]], indent: int, value: object
     return True
 
 
-def _scalar(text: str) -> object:
+def _read_scalar(text: str) -> object:
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]

@@ -28,7 +28,7 @@ _MAX_LIMITS: Final = 3
 def read_entry(entry: Mapping[str, Any]) -> Violation | None:
     """Return the violation that an entry states, or nothing without a place."""
     fields = {name: value for name, (_, value) in fields_of(entry).items()}
-    where = _place(fields)
+    where = _find_path(fields)
     if not where:
         return None
     at, path = where
@@ -67,7 +67,7 @@ def _is_about_nothing(rule: str) -> bool:
     return "missing" in rule.lower() or rule == "required"
 
 
-def _place(fields: Mapping[str, Any]) -> tuple[str, str] | None:
+def _find_path(fields: Mapping[str, Any]) -> tuple[str, str] | None:
     source = fields.get("source")
     if is_object(source):
         pointer = next((str(value) for value in islice(source.values(), 1)), "")

@@ -82,7 +82,7 @@ class Error(NamedTuple):
             code,
             head.status or next((error.status for error in rest if error.status), ""),
             tuple(dict.fromkeys(line for line in details if line and line not in told))[:_MAX_LINES],
-            _key(head, rest),
+            _build_key(head, rest),
             head.violations,
         )
 
@@ -95,7 +95,7 @@ class Error(NamedTuple):
             retry=(*self.retry, *outer.retry),
             context=(*self.context, *outer.context),
             words=(*self.words, *outer.words),
-            wrapper=self.wrapper or _wrapper(outer, self),
+            wrapper=self.wrapper or _describe_wrapper(outer, self),
         )
 
     def lines(self) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _side_by_side(values: Iterable[str]) -> list[str]:
     return lines
 
 
-def _wrapper(outer: Error, inner: Error) -> str:
+def _describe_wrapper(outer: Error, inner: Error) -> str:
     said = outer.message if outer.message and outer.message not in inner.message else ""
     code = outer.code if outer.code and outer.code != inner.code and inner.code else ""
     if said and inner.message and inner.message in said:
@@ -142,7 +142,7 @@ def _key_inside(error: Error) -> str:
     return " / ".join(filter(None, (said, *error.words, *sorted(map(_key_inside, error.inner)))))
 
 
-def _key(head: Error, rest: Sequence[Error]) -> str:
+def _build_key(head: Error, rest: Sequence[Error]) -> str:
     inside = sorted(filter(None, {_key_inside(error) for error in rest}))
     parts = [*head.words, *inside]
     if head.violations:

@@ -89,46 +89,46 @@ class _Scanner:
     def read(self) -> tuple[object, int]:
         """Return the value, or None, and the number of its characters."""
         try:
-            return self._value(self._take(), 0), self._position
+            return self._read_value(self._take_token(), 0), self._position
         except _MalformedError:
             return None, 1
 
-    def _take(self) -> re.Match[str]:
+    def _take_token(self) -> re.Match[str]:
         token = next(_TOKEN.finditer(self._source, self._position))
         self._position = token.end()
         return token
 
-    def _value(self, token: re.Match[str], depth: int) -> object:
+    def _read_value(self, token: re.Match[str], depth: int) -> object:
         if depth > MAX_DEPTH:
             raise _MalformedError
         if token["string"] is not None:
             return self._join_strings(token)
         if token["sign"] in ("{", "[", "("):
             closing = {"{": "}", "[": "]", "(": ")"}[token["sign"]]
-            return self._object(depth) if closing == "}" else self._items(closing, depth)
+            return self._read_object(depth) if closing == "}" else self._read_items(closing, depth)
         if token["word"] is not None:
-            return self._word(token["word"], depth)
+            return self._read_words(token["word"], depth)
         if token["object"] is not None:
             return token["object"]
         raise _MalformedError
 
     def _join_strings(self, token: re.Match[str]) -> str:
-        parts = [_unquote(token["string"])]
+        parts = [_unquote_string(token["string"])]
         while True:
             before = self._position
-            following = self._take()
+            following = self._take_token()
             if following["string"] is None:
                 self._position = before
                 return "".join(parts)
-            parts.append(_unquote(following["string"]))
+            parts.append(_unquote_string(following["string"]))
 
-    def _word(self, first: str, depth: int) -> object:
+    def _read_words(self, first: str, depth: int) -> object:
         words = [first]
         while True:
             before = self._position
-            following = self._take()
+            following = self._take_token()
             if following["sign"] == "(":
-                return self._call(first, depth)
+                return self._read_call(first, depth)
             if following["word"] is not None and following["word"] != "=":
                 words.append(following["word"])
             elif following["object"] is not None:
@@ -143,35 +143,35 @@ class _Scanner:
             return float(word) if any(sign in word for sign in ".eE") else int(word)
         return word.lstrip(":")
 
-    def _call(self, name: str, depth: int) -> object:
+    def _read_call(self, name: str, depth: int) -> object:
         named: dict[str, Any] = {}
         held: list[Any] = []
         while True:
-            token = self._take()
+            token = self._take_token()
             if token["sign"] == ")" or token["end"] is not None:
                 break
             if token["word"] == "=" and held and isinstance(held[-1], str):
-                named[held.pop()] = self._value(self._take(), depth + 1)
+                named[held.pop()] = self._read_value(self._take_token(), depth + 1)
             elif token["sign"] != ",":
-                held.append(self._value(token, depth + 1))
+                held.append(self._read_value(token, depth + 1))
         if named:
             return named
         return held[0] if len(held) == 1 else f"{name}({', '.join(map(str, held))})"
 
-    def _items(self, closing: str, depth: int) -> list[Any]:
+    def _read_items(self, closing: str, depth: int) -> list[Any]:
         items: list[Any] = []
         while True:
-            token = self._take()
+            token = self._take_token()
             if token["sign"] == closing or token["end"] is not None:
                 return items
             if token["sign"] != ",":
-                items.append(self._value(token, depth + 1))
+                items.append(self._read_value(token, depth + 1))
 
-    def _object(self, depth: int) -> object:
+    def _read_object(self, depth: int) -> object:
         fields: dict[str, Any] = {}
         members: list[Any] = []
         while True:
-            token = self._take()
+            token = self._take_token()
             if token["sign"] == "}" or token["end"] is not None:
                 if members and not fields and token["sign"] is None:
                     # A set without an end is mostly no set: a brace and a quote at the end of a string.
@@ -179,33 +179,33 @@ class _Scanner:
                 return members if members and not fields else fields
             if token["sign"] == ",":
                 continue
-            name = self._name(token, depth)
-            separator = self._take()
+            name = self._read_name(token, depth)
+            separator = self._take_token()
             if separator["sign"] == ":" or separator["arrow"] is not None:
-                following = self._take()
+                following = self._take_token()
                 if following["end"] is None:
-                    fields[str(name)] = self._value(following, depth + 1)
+                    fields[str(name)] = self._read_value(following, depth + 1)
             elif separator["sign"] in (",", "}") or separator["end"] is not None:
                 members.append(name)
                 self._position = separator.start() if separator["sign"] == "}" else separator.end()
             else:
                 raise _MalformedError
 
-    def _name(self, token: re.Match[str], depth: int) -> object:
+    def _read_name(self, token: re.Match[str], depth: int) -> object:
         if token["sign"] == ":":
-            token = self._take()
+            token = self._take_token()
         if token["word"] is not None:
             return token["word"]
-        return self._value(token, depth + 1)
+        return self._read_value(token, depth + 1)
 
 
-def _unquote(literal: str) -> str:
+def _unquote_string(literal: str) -> str:
     content = literal[2:] if literal[0] in "ub" else literal[1:]
     quote = literal[1] if literal[0] in "ub" else literal[0]
     content = content[:-1] if content.endswith(quote) else content.removesuffix("\\")
-    return _ESCAPE.sub(_unescape, content) if "\\" in content else content
+    return _ESCAPE.sub(_unescape_character, content) if "\\" in content else content
 
 
-def _unescape(escape: re.Match[str]) -> str:
+def _unescape_character(escape: re.Match[str]) -> str:
     code = escape[1] or escape[2] or escape[3]
     return chr(int(code, 16)) if code else _ESCAPED.get(escape[4], escape[4])

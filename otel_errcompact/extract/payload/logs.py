@@ -52,22 +52,22 @@ class Record(NamedTuple):
 def read_log(text: str) -> Record | None:
     """Return the first error of a log; others become details."""
     lines = text.split("\n", _MAX_RECORDS)[:_MAX_RECORDS]
-    records = [(fields, line) for line in lines if (fields := _fields(line))]
+    records = [(fields, line) for line in lines if (fields := _read_fields(line))]
     if not records or 2 * len(records) < sum(map(bool, lines)):
         return None
     errors = [fields for fields, _ in records if _is_error(fields)]
     if not errors:
         return None
-    first = _read(errors[0])
+    first = _read_record(errors[0])
     if first is None:
         return None
-    others = (record.body.summary() for fields in errors[1:_MAX_OTHERS] if (record := _read(fields)))
+    others = (record.body.summary() for fields in errors[1:_MAX_OTHERS] if (record := _read_record(fields)))
     said = first.body.summary()
     more = dict.fromkeys(line for line in others if line not in said and said not in line)
     return first._replace(body=first.body._replace(details=(*first.body.details, *more)))
 
 
-def _fields(line: str) -> dict[str, Any]:
+def _read_fields(line: str) -> dict[str, Any]:
     if line[:1] == "{":
         value = parse(line).value
     else:
@@ -88,22 +88,22 @@ _TOLD: Final = frozenset((*_MESSAGES, *_STACKS, *_CALLERS, *_TIMES))
 """Names of fields that are read apart."""
 
 
-def _read(fields: dict[str, Any]) -> Record | None:
+def _read_record(fields: dict[str, Any]) -> Record | None:
     said = next((str(fields[name]) for name in _MESSAGES if isinstance(fields.get(name), str) and fields[name]), "")
-    inner, used = _reason(fields)
-    stack = next(_stacks(fields), "")
+    inner, used = _find_reason(fields)
+    stack = next(_list_stacks(fields), "")
     left = {name: value for name, value in fields.items() if name not in used and name not in _TOLD}
     beside = read_body({**left, "message": said or "error"})
     details = beside.details if beside is not None else ()
     if inner is None:
-        return Record(Body(said, details=details), _location(fields), stack) if said else None
+        return Record(Body(said, details=details), _find_location(fields), stack) if said else None
     message = inner.message if not said or said in inner.message else f"{said}: {inner.message}"
     key = f"{said}: {inner.key}" if inner.key and said else inner.key
     body = inner._replace(message=message, key=key, details=(*inner.details, *details))
-    return Record(body, _location(fields), stack)
+    return Record(body, _find_location(fields), stack)
 
 
-def _reason(fields: dict[str, Any]) -> tuple[Body | None, set[str]]:
+def _find_reason(fields: dict[str, Any]) -> tuple[Body | None, set[str]]:
     for name in _REASONS:
         value = fields.get(name)
         if isinstance(value, str) and value.strip() and value.strip().lower() not in ("true", "false"):
@@ -115,7 +115,7 @@ def _reason(fields: dict[str, Any]) -> tuple[Body | None, set[str]]:
     return None, set()
 
 
-def _stacks(fields: dict[str, Any]) -> Iterator[str]:
+def _list_stacks(fields: dict[str, Any]) -> Iterator[str]:
     for name in (*_STACKS, *_REASONS):
         value = fields.get(name)
         if is_object(value):
@@ -124,7 +124,7 @@ def _stacks(fields: dict[str, Any]) -> Iterator[str]:
             yield value
 
 
-def _location(fields: dict[str, Any]) -> Location:
+def _find_location(fields: dict[str, Any]) -> Location:
     for name in _CALLERS:
         value = fields.get(name)
         if is_object(value):

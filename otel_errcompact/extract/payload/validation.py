@@ -100,18 +100,18 @@ def reading_of(message: str, violations: Sequence[Violation]) -> Reading:
 # --- pydantic --------------------------------------------------------------------------------------------------------
 
 
-def _pydantic(message: str) -> Reading | None:
+def _read_pydantic(message: str) -> Reading | None:
     header = _HEADER.search(message, 0, 1_000)
     if header is None:
         return None
     after = message[header.end() :]
     listed = find_body(after) if "{" in after and after.lstrip("`json \n")[:1] == "[" else None
     violations = listed.body.violations if listed is not None else ()
-    violations = violations or tuple(_fields(after.split("\n", _MAX_LINES))) or tuple(_field_lines(after))
+    violations = violations or tuple(_read_fields(after.split("\n", _MAX_LINES))) or tuple(_field_lines(after))
     return reading_of(header[0].rstrip(":"), violations) if violations else None
 
 
-def _fields(lines: Iterable[str]) -> Iterator[Violation]:
+def _read_fields(lines: Iterable[str]) -> Iterator[Violation]:
     field = ""
     reason: list[str] = []
     found = 0
@@ -144,7 +144,7 @@ def _field_lines(text: str) -> Iterator[Violation]:
             yield Violation(found["path"], reason.strip(), kind[1] if kind else "")
 
 
-def _lines(message: str) -> Reading | None:
+def _read_field_lines(message: str) -> Reading | None:
     violations = tuple(islice(_field_lines(message), MAX_VIOLATIONS))
     return reading_of("", violations) if violations else None
 
@@ -161,10 +161,10 @@ def _json_schema(message: str) -> Reading | None:
     if failed is None and "\n" in message.strip() and not message.startswith("Input validation error"):
         return None
     rule = failed["rule"] if failed is not None else ""
-    return reading_of("", (Violation(_dot(path), found["message"], rule),))
+    return reading_of("", (Violation(_write_path(path), found["message"], rule),))
 
 
-def _dot(path: str) -> str:
+def _write_path(path: str) -> str:
     return path.replace("['", ".").replace("']", "").replace("[", ".").replace("]", "").lstrip(".")
 
 
@@ -179,7 +179,7 @@ def _by_pattern(pattern: re.Pattern[str], sign: str = "") -> Callable[[str], Rea
             return None
         found = list(islice(pattern.finditer(message), MAX_VIOLATIONS))
         violations = tuple(
-            Violation(_dot(one["path"].strip()), one["message"].strip(), one.groupdict().get("rule") or "")
+            Violation(_write_path(one["path"].strip()), one["message"].strip(), one.groupdict().get("rule") or "")
             for one in found
         )
         return reading_of("", violations) if violations else None
@@ -187,7 +187,7 @@ def _by_pattern(pattern: re.Pattern[str], sign: str = "") -> Callable[[str], Rea
     return read
 
 
-def _parameters(message: str) -> Reading | None:
+def _read_parameters(message: str) -> Reading | None:
     violations = tuple(
         Violation(
             one["required"] or one["unexpected"] or one["path"],
@@ -203,6 +203,6 @@ def _parameters(message: str) -> Reading | None:
 
 _BEGINNINGS: Final = (_HEADER, _SCHEMA, _ZOD, _GO, _MSGSPEC, _VOLUPTUOUS, _PARAMETER, _AJV, _FIELD_LINE)
 _READERS: Final[tuple[Callable[[str], Reading | None], ...]] = (
-    _pydantic, _json_schema, _by_pattern(_ZOD), _by_pattern(_GO), _by_pattern(_MSGSPEC, " - at `"),
-    _by_pattern(_VOLUPTUOUS, " @ data["), _parameters, _by_pattern(_AJV), _lines,
+    _read_pydantic, _json_schema, _by_pattern(_ZOD), _by_pattern(_GO), _by_pattern(_MSGSPEC, " - at `"),
+    _by_pattern(_VOLUPTUOUS, " @ data["), _read_parameters, _by_pattern(_AJV), _read_field_lines,
 )  # fmt: skip

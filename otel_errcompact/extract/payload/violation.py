@@ -102,19 +102,19 @@ class Violation(NamedTuple):
     expected: str = ""
 
     def __str__(self) -> str:
-        said = self._reason()
+        said = self._write_reason()
         return clip(f"{self.path}: {said}" if self.path else said, MAX_DETAIL)
 
-    def _reason(self) -> str:
+    def _write_reason(self) -> str:
         got, expected = clip(self.got, _MAX_VALUE), clip(self.expected, _MAX_VALUE)
         message = _LONG_WINDED.sub("", " ".join(self.message.split())).rstrip(":")
         if not message:
             values = (f"got {got}" if got else "", f"expected {expected}" if expected else "")
             return ", ".join(filter(None, (self.rule if not expected else "", *values))) or "invalid"
-        plain = _plain(message)
+        plain = _simplify_text(message)
         more = (
-            f"got {got}" if got and (len(got) < _MIN_SAID or _plain(got) not in plain) else "",
-            f"expected {expected}" if expected and _plain(expected) not in plain else "",
+            f"got {got}" if got and (len(got) < _MIN_SAID or _simplify_text(got) not in plain) else "",
+            f"expected {expected}" if expected and _simplify_text(expected) not in plain else "",
         )
         code = f" [{self.rule}]" if self.rule and not _is_plain_rule(self.rule) and self.rule not in message else ""
         said = ", ".join(filter(None, more))
@@ -199,5 +199,5 @@ def _path_of_key(path: str) -> str:
     return _INDEX.sub("<num>", path.strip("."))
 
 
-def _plain(text: str) -> str:
+def _simplify_text(text: str) -> str:
     return text.strip("'\"`").lower()

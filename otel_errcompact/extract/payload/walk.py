@@ -25,7 +25,7 @@ _MAX_LABEL: Final = 32
 
 def read_body(value: object) -> Body | None:
     """Return the error that a decoded value states, or nothing."""
-    error = _read(value, 0)
+    error = _read_error(value, 0)
     body = error.body() if error is not None else None
     return body if body is not None and (body.message or body.code) else None
 
@@ -33,7 +33,7 @@ def read_body(value: object) -> Body | None:
 # --- objects ---------------------------------------------------------------------------------------------------------
 
 
-def _read(value: object, depth: int, *, sure: bool = False) -> Error | None:
+def _read_error(value: object, depth: int, *, sure: bool = False) -> Error | None:
     # Where errors stand (`sure`), a value need not state one in full.
     if depth > MAX_DEPTH:
         return None
@@ -58,11 +58,11 @@ def _read_object(fields: Mapping[str, Any], depth: int, *, sure: bool) -> Error 
         return None
     told = {name for name, _ in children}
     left = {name: pair for name, pair in values.items() if name not in told}
-    error = _join(own._replace(**read_beside(left, used)._asdict()), children)
+    error = _join_errors(own._replace(**read_beside(left, used)._asdict()), children)
     return error if any(error) else None
 
 
-def _join(own: Error, children: Sequence[tuple[str, Error]]) -> Error:
+def _join_errors(own: Error, children: Sequence[tuple[str, Error]]) -> Error:
     error = own
     for name, child in children:
         if child.violations and not child.message and not child.code:
@@ -73,7 +73,7 @@ def _join(own: Error, children: Sequence[tuple[str, Error]]) -> Error:
                 status=error.status or child.status,
             )
         elif _is_wrapped(name, child, error):
-            error = _wrap(error, child, is_root=roles.is_root(name))
+            error = _wrap_error(error, child, is_root=roles.is_root(name))
         else:
             is_one = child.message or child.code or child.violations or not child.inner
             error = error._replace(
@@ -85,7 +85,7 @@ def _join(own: Error, children: Sequence[tuple[str, Error]]) -> Error:
 
 def _is_wrapped(name: str, child: Error, error: Error) -> bool:
     is_one = not child.inner or bool(child.message)
-    is_named = roles.is_root(name) or name in _WRAPPERS or not _tells(error.message)
+    is_named = roles.is_root(name) or name in _WRAPPERS or not _has_words(error.message)
     return is_one and is_named and not error.inner and not error.violations
 
 
@@ -96,7 +96,7 @@ _WRAPPERS: Final = frozenset({
 """Names under which an error wraps the one that it is about."""
 
 
-def _tells(message: str) -> bool:
+def _has_words(message: str) -> bool:
     return bool(message) and _EMPTY.fullmatch(message) is None
 
 
@@ -107,7 +107,7 @@ _EMPTY: Final = lazy_pattern(
 )
 
 
-def _wrap(outer: Error, inner: Error, *, is_root: bool) -> Error:
+def _wrap_error(outer: Error, inner: Error, *, is_root: bool) -> Error:
     if is_root and (not inner.message or inner.message == outer.message):
         return outer._replace(inner=(*outer.inner, inner._replace(message=""))) if inner.code != outer.code else outer
     return inner.merge_into(outer)
@@ -130,7 +130,7 @@ def _read_child(name: str, value: object, depth: int) -> Error | None:
         violations = read_fields(value, sure=_LISTS_FIELDS.search(name) is not None)
         if violations:
             return Error(violations=violations)
-    error = _read(value, depth + 1, sure=holds_errors)
+    error = _read_error(value, depth + 1, sure=holds_errors)
     if error is None or holds_errors:
         return error
     if is_list(value) and not any(map(is_object, value)):
@@ -153,9 +153,9 @@ def _read_list(items: list[Any], depth: int, *, sure: bool) -> Error | None:
         if violation is not None:
             violations.append(violation)
             continue
-        error = _read_words(item, sure=sure) if isinstance(item, str) else _read(item, depth + 1, sure=sure)
+        error = _read_words(item, sure=sure) if isinstance(item, str) else _read_error(item, depth + 1, sure=sure)
         if error is not None:
-            inner.append(_label(error, item))
+            inner.append(_add_label(error, item))
     if not violations and len(inner) == 1:
         return inner[0]
     return Error(violations=tuple(violations[:MAX_VIOLATIONS]), inner=tuple(inner)) if violations or inner else None
@@ -168,7 +168,7 @@ def _read_words(item: str, *, sure: bool) -> Error | None:
     return Error(context=(said,), words=(said,)) if sure and said else None
 
 
-def _label(error: Error, item: object) -> Error:
+def _add_label(error: Error, item: object) -> Error:
     value = item.get("id") if is_object(item) else None
     is_label = isinstance(value, int) or (isinstance(value, str) and 0 < len(value) <= _MAX_LABEL)
     return error._replace(context=(f"id: {value}", *error.context)) if is_label and error.message else error

@@ -59,7 +59,7 @@ def attributes_of(exception: BaseException, message: str) -> tuple[str, ...]:
     is_builtin = module_of(type(exception)) == "builtins"
     if is_builtin and not stored and not isinstance(exception, UnicodeError):
         return ()
-    found = chain(_positions(exception, stored), _answers(exception), _stored_lines(exception, stored))
+    found = chain(_quote_positions(exception, stored), _describe_answers(exception), _stored_lines(exception, stored))
     kind = f"{module_of(type(exception))}.{type(exception).__qualname__}".lower()
     unsaid = (clip(line, MAX_DETAIL) for line in found if not _is_said(line, message) and not _is_name(line, kind))
     return tuple(islice(dict.fromkeys(unsaid), MAX_ATTRIBUTES))
@@ -82,12 +82,12 @@ def _is_name(line: str, kind: str) -> bool:
 
 
 def _stored_lines(exception: BaseException, stored: dict[str, object]) -> Iterator[str]:
-    for name, value in islice(chain(list(stored.items()), _slots(exception)), MAX_LOOKED_AT):
+    for name, value in islice(chain(list(stored.items()), _list_slots(exception)), MAX_LOOKED_AT):
         if name[:1] != "_" and name not in _TOLD_ELSEWHERE:
             yield from _lines_of(name, value)
 
 
-def _slots(exception: BaseException) -> Iterator[tuple[str, object]]:
+def _list_slots(exception: BaseException) -> Iterator[tuple[str, object]]:
     for kind in bases_of(type(exception)):
         if module_of(kind) != "builtins":
             slots = [name for name, slot in vars(kind).items() if type(slot) is MemberDescriptorType]
@@ -127,15 +127,15 @@ def _text_of_elements(value: object, depth: int) -> str:
 # --- positions of parsers --------------------------------------------------------------------------------------------
 
 
-def _positions(exception: BaseException, stored: dict[str, object]) -> Iterator[str]:
+def _quote_positions(exception: BaseException, stored: dict[str, object]) -> Iterator[str]:
     if isinstance(exception, UnicodeDecodeError | UnicodeEncodeError):
-        yield _near(exception.object, exception.start)
+        yield _quote_around(exception.object, exception.start)
     text, position = stored.get("doc"), stored.get("pos")
     if isinstance(text, str | bytes) and isinstance(position, int) and text:
-        yield _near(text, position)
+        yield _quote_around(text, position)
 
 
-def _near(text: str | bytes, position: int) -> str:
+def _quote_around(text: str | bytes, position: int) -> str:
     start = max(0, position - _AROUND)
     around = text[start : position + _AROUND]
     return f"near: {' '.join(around.split())}" if isinstance(around, str) else f"near: {around!r}"
@@ -144,7 +144,7 @@ def _near(text: str | bytes, position: int) -> str:
 # --- answers of servers ----------------------------------------------------------------------------------------------
 
 
-def _answers(exception: BaseException) -> Iterator[str]:
+def _describe_answers(exception: BaseException) -> Iterator[str]:
     response = attribute_of(exception, "response")
     if isinstance(response, Mapping):
         yield from _answer_fields(cast("Mapping[object, object]", response))

@@ -120,19 +120,19 @@ def _join_messages(raised: Sequence[_Raised]) -> Iterator[Failure]:
         else:
             kept.append(one)
     for one in kept or raised:
-        yield _failure(one)
+        yield _build_failure(one)
 
 
-def _failure(raised: _Raised) -> Failure:
-    message = "\n".join(_telling(raised.lines))
+def _build_failure(raised: _Raised) -> Failure:
+    message = "\n".join(_list_message_lines(raised.lines))
     if raised.type in _COMPILING:
-        return _compiling(raised.type, message)
+        return _build_compile_failure(raised.type, message)
     # Frames of Erlang and Elixir themselves say no more than the message does; those of a package tell whose it is.
     raising = next((line for line in raised.stack if line.frame.file and line.app not in _OF_OTP), None)
     return Failure(raised.type, message, first_own(raised.stack), raising.frame if raising is not None else None)
 
 
-def _telling(lines: Sequence[str]) -> Iterator[str]:
+def _list_message_lines(lines: Sequence[str]) -> Iterator[str]:
     # Yield the lines of a message up to a document that it quotes; arguments that were printed below a number say so.
     number = ""
     for line in lines:
@@ -146,7 +146,7 @@ def _telling(lines: Sequence[str]) -> Iterator[str]:
             number = ""
 
 
-def _compiling(kind: str, message: str) -> Failure:
+def _build_compile_failure(kind: str, message: str) -> Failure:
     found = _PLACED.match(message)
     if found is not None:
         return Failure(kind, message[found.start("message") :], Frame(found["file"], int(found["line"])))
@@ -165,7 +165,7 @@ def _stack_line(line: str) -> StackLine | None:
     if not found["file"]:
         return StackLine(Frame("", None, found["call"] or found["bare"]), found["app"] or "")
     name = found["function"]
-    function = "" if name.endswith(_NOT_FUNCTIONS) else _function(name)
+    function = "" if name.endswith(_NOT_FUNCTIONS) else _clean_function_name(name)
     return StackLine(Frame(found["file"], int(found["line"]), function), found["app"] or "")
 
 
@@ -173,7 +173,7 @@ def _is_foreign(app: str) -> bool:
     return app in _OF_OTP or app in _EXACT_PACKAGES or app.startswith(_OF_PACKAGES)
 
 
-def _function(name: str) -> str:
+def _clean_function_name(name: str) -> str:
     return _ANONYMOUS.sub(lambda found: found["of"] or "", name) if "fn/" in name or '"-' in name else name
 
 

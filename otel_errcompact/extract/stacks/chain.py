@@ -51,7 +51,7 @@ def facts_of(chain: Sequence[Failure], *, source_of: Callable[[Frame], str] = pr
     root = chain[-1]
     if root.children:
         frame, keyed = _frames_of(chain)
-        facts = facts_of_group(chain, list(_leaves(root, source_of, "")), frame, _wrappers(chain))
+        facts = facts_of_group(chain, list(_list_leaves(root, source_of, "")), frame, _list_wrapper_types(chain))
         return facts if facts.key_location else replace(facts, key_location=_other_place(frame, keyed))
     reading = _read_refused_call(chain) or read_message(root.message)
     if reading.type in CALLS:
@@ -70,7 +70,7 @@ def facts_of(chain: Sequence[Failure], *, source_of: Callable[[Frame], str] = pr
         location=location,
         key_location=_other_place(frame, keyed),
         details=details(lines),
-        wrappers=_wrappers(chain),
+        wrappers=_list_wrapper_types(chain),
         output=root.extra or (root.message if "\n" in root.message else ""),
         key_cause=_key_of_answer(chain, reading) or reading.key or (reading.cause if claim else ""),
         key_is_whole=bool(reading.type),
@@ -129,7 +129,7 @@ def _other_place(shown: Frame | None, keyed: Frame | None) -> Location:
     return NOWHERE if keyed is None or keyed is shown else keyed.place()
 
 
-def _wrappers(chain: Sequence[Failure]) -> tuple[str, ...]:
+def _list_wrapper_types(chain: Sequence[Failure]) -> tuple[str, ...]:
     return tuple(failure.type for failure in chain[:-1][:MAX_WRAPPERS]) if len(chain) > 1 else ()
 
 
@@ -166,12 +166,12 @@ def _write_recursion(recursion: Recursion, source_of: Callable[[Frame], str], pl
         yield f"> {source}" if source else ""
 
 
-def _leaves(group: Failure, source_of: Callable[[Frame], str], inside: str) -> Iterator[Child]:
+def _list_leaves(group: Failure, source_of: Callable[[Frame], str], inside: str) -> Iterator[Child]:
     for chain in group.children:
         inner = _to_root(chain)
         root = inner[-1]
         if root.children:
             name = read_message(root.message).cause
-            yield from _leaves(root, source_of, f"{inner[0].type}: {name}" if len(inner) > 1 else name)
+            yield from _list_leaves(root, source_of, f"{inner[0].type}: {name}" if len(inner) > 1 else name)
         else:
             yield Child(facts_of(chain, source_of=source_of), inside)

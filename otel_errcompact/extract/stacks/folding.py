@@ -27,7 +27,7 @@ def fold(causes: Lines) -> str:
         return ""
     distinct = list(dict.fromkeys(causes))
     first = _VALUE.findall(distinct[0])
-    others = [_difference(first, _VALUE.findall(cause)) for cause in distinct[1:]]
+    others = [_find_difference(first, _VALUE.findall(cause)) for cause in distinct[1:]]
     named = list(dict.fromkeys(filter(None, others)))
     times = f"x {len(causes)}" if len(causes) > 1 + len(named) else ""
     if not named:
@@ -55,7 +55,7 @@ def _is_no_name(token: str) -> bool:
     return bare.isdecimal() or (bare.isalpha() and bare.islower())
 
 
-def _difference(first: Lines, other: Lines) -> str:
+def _find_difference(first: Lines, other: Lines) -> str:
     if len(first) != len(other):
         return ""
     found = "/".join(value.strip(".:") for value, known in zip(other, first, strict=True) if value != known)

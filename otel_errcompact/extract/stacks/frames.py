@@ -69,7 +69,7 @@ def is_own(file: str, function: str = "") -> bool:
     """
     own = _own_files.get(file)
     if own is None:
-        own = _remember(file)
+        own = _remember_file(file)
     return own and (file != _HANDED_OVER or function == "<module>")
 
 
@@ -79,7 +79,7 @@ def is_plumbing(file: str) -> bool:
     return _PLUMBING.search(file) is not None
 
 
-def _remember(file: str) -> bool:
+def _remember_file(file: str) -> bool:
     if len(_own_files) >= MAX_REMEMBERED_FILES:
         _own_files.clear()
     own = file.startswith(_TYPED_IN) if file[:1] == "<" else _FOREIGN.search(file) is None

@@ -80,10 +80,10 @@ def chain_of(text: str, roots: tuple[str, ...] = ()) -> tuple[Failure, ...]:
         return ()
     dump = _GOROUTINE.search(text)
     stack = frames_of(text[dump.end() :]) if dump is not None else []
-    messages = _messages(text[found.start("message") : dump.start() if dump is not None else len(text)])
-    stacks = _stacks(stack, len(messages))
+    messages = _read_messages(text[found.start("message") : dump.start() if dump is not None else len(text)])
+    stacks = _split_stacks(stack, len(messages))
     failures = [
-        _failure(found["kind"], message, frames, roots) for message, frames in zip(messages, stacks, strict=True)
+        _build_failure(found["kind"], message, frames, roots) for message, frames in zip(messages, stacks, strict=True)
     ]
     first, *others = failures
     return (*(failure._replace(follows=True) for failure in reversed(others)), first)
@@ -92,7 +92,7 @@ def chain_of(text: str, roots: tuple[str, ...] = ()) -> tuple[Failure, ...]:
 def frames_of(dump: str) -> list[Frame]:
     """Return the frames of the first goroutine in `dump`, innermost first."""
     end = dump.find("\n\n")
-    return list(_frames(dump[: end if end >= 0 else len(dump)].strip("\n").split("\n", 2 * _MAX_FRAMES)))
+    return list(_read_frames(dump[: end if end >= 0 else len(dump)].strip("\n").split("\n", 2 * _MAX_FRAMES)))
 
 
 def first_own(frames: Iterable[Frame]) -> Frame | None:
@@ -102,13 +102,13 @@ def first_own(frames: Iterable[Frame]) -> Frame | None:
 
 def facts_of_race(text: str) -> Facts:
     """Return the facts of the data race that `text` begins with."""
-    accesses = [_access(found, text) for found in islice(_ACCESS.finditer(text), 2)]
+    accesses = [_read_access(found, text) for found in islice(_ACCESS.finditer(text), 2)]
     first, second = accesses[0] if accesses else _Access("access", NOWHERE), accesses[1:]
     against = second[0] if second else None
-    others = f" and {against.kind} at {_brief(against.place)}" if against else ""
+    others = f" and {against.kind} at {_write_place(against.place)}" if against else ""
     return Facts(
         type="data race",
-        cause=f"{first.kind} at {_brief(first.place)}{others} without synchronisation",
+        cause=f"{first.kind} at {_write_place(first.place)}{others} without synchronisation",
         location=first.place,
         details=details((str(against.place),) if against and against.place != first.place else ()),
     )
@@ -121,13 +121,13 @@ class _Access(NamedTuple):
     place: Location
 
 
-def _access(found: re.Match[str], text: str) -> _Access:
+def _read_access(found: re.Match[str], text: str) -> _Access:
     frames = frames_of(text[found.end() :])
     frame = first_own(frames) or (frames[0] if frames else None)
     return _Access(found["access"].lower(), frame.place() if frame is not None else NOWHERE)
 
 
-def _brief(place: Location) -> str:
+def _write_place(place: Location) -> str:
     return place.function or str(place) or "an unknown place"
 
 
@@ -136,10 +136,10 @@ def _facts_of_panic(text: str, roots: tuple[str, ...]) -> Facts:
     facts = facts_of(chain_of(text, roots))
     if "all goroutines are asleep" not in facts.cause:
         return facts
-    return replace(facts, details=details((*facts.details, *_waiting(text))))
+    return replace(facts, details=details((*facts.details, *_describe_goroutines(text))))
 
 
-def _waiting(text: str) -> Iterator[str]:
+def _describe_goroutines(text: str) -> Iterator[str]:
     counts: dict[str, int] = {}
     for found in islice(_GOROUTINE.finditer(text), 50):
         frame = first_own(frames_of(text[found.end() :]))
@@ -155,10 +155,10 @@ def _facts_of_dump(text: str) -> Facts | None:
     stack = frames_of(text[found.end() :]) if found is not None else []
     if not any(frame.function in {"panic", "runtime.throw", "runtime.fatal"} for frame in stack):
         return None
-    return facts_of((_failure("panic", CUT_OFF, _stacks(stack, 1)[0], ()),))
+    return facts_of((_build_failure("panic", CUT_OFF, _split_stacks(stack, 1)[0], ()),))
 
 
-def _messages(head: str) -> list[str]:
+def _read_messages(head: str) -> list[str]:
     # Return the messages of a panic and of those that deferred functions raised after it; some have several lines.
     messages: list[str] = []
     for line in head.split("\n", _MAX_HEAD)[:_MAX_HEAD]:
@@ -175,7 +175,7 @@ def _messages(head: str) -> list[str]:
     return messages
 
 
-def _failure(kind: str, message: str, stack: Sequence[Frame], roots: tuple[str, ...]) -> Failure:
+def _build_failure(kind: str, message: str, stack: Sequence[Frame], roots: tuple[str, ...]) -> Failure:
     innermost = next((frame for frame in stack if not _is_machinery(frame)), None)
     if message != _OVERFLOW:
         return Failure(kind, message, choose_own(stack, _is_own, roots), innermost)
@@ -184,7 +184,7 @@ def _failure(kind: str, message: str, stack: Sequence[Frame], roots: tuple[str, 
     return Failure(kind, message, recursion.place if recursion else None, innermost, recursion=recursion)
 
 
-def _stacks(stack: Sequence[Frame], count: int) -> list[Sequence[Frame]]:
+def _split_stacks(stack: Sequence[Frame], count: int) -> list[Sequence[Frame]]:
     # Return the stack of each of `count` panics, the first panic's first: what stands below the last call of `panic`.
     starts = [number + 1 for number, frame in enumerate(stack) if frame.function == "panic"]
     lowest = [stack[start:] for start in reversed(starts)]
@@ -192,7 +192,7 @@ def _stacks(stack: Sequence[Frame], count: int) -> list[Sequence[Frame]]:
     return [*stacks, *[stack] * (count - len(stacks))]
 
 
-def _frames(lines: Sequence[str]) -> Iterator[Frame]:
+def _read_frames(lines: Sequence[str]) -> Iterator[Frame]:
     # Yield the frames in `lines`, each of which takes two.
     function = ""
     for line in lines:
@@ -201,10 +201,10 @@ def _frames(lines: Sequence[str]) -> Iterator[Frame]:
             yield Frame(found["file"], int(found["line"]), function)
             function = ""
         else:
-            function = _function(line.strip())
+            function = _clean_function_name(line.strip())
 
 
-def _function(call: str) -> str:
+def _clean_function_name(call: str) -> str:
     # Return the function of a printed call, without the folders of its package and without arguments.
     if call.startswith(_CREATED):
         call = call.removeprefix(_CREATED).partition(_IN_GOROUTINE)[0]
@@ -245,9 +245,9 @@ def members_of(lines: Lines) -> list[Member]:
     """Return a member for each line that says what could not be loaded; lines of other forms do not count."""
     members: list[Member] = []
     for number, line in enumerate(lines):
-        member = _cycle(lines, number) if line.endswith(_CYCLE) else None
+        member = _read_import_cycle(lines, number) if line.endswith(_CYCLE) else None
         if member is None and line[:1] not in ("\t", " "):
-            member = _member(line, lines[number + 1 : number + 4])
+            member = _read_member(line, lines[number + 1 : number + 4])
         if member is not None:
             members.append(member)
         if len(members) >= MAX_MEMBERS:
@@ -255,7 +255,7 @@ def members_of(lines: Lines) -> list[Member]:
     return members
 
 
-def _member(line: str, after: Lines) -> Member | None:
+def _read_member(line: str, after: Lines) -> Member | None:
     place = _PLACE_OF_IMPORT.match(line)
     said = line[place.end() :] if place else line
     go = None if place else _GO.match(line)
@@ -273,7 +273,7 @@ def _member(line: str, after: Lines) -> Member | None:
     return Member("go", message, place_of(place), details=tuple(indented))
 
 
-def _cycle(lines: Lines, end: int) -> Member | None:
+def _read_import_cycle(lines: Lines, end: int) -> Member | None:
     imports: list[Found] = []
     for line in reversed(lines[max(0, end - 50) : end + 1]):
         found = _IMPORTS.match(line)

@@ -58,7 +58,7 @@ def facts_of_group(
         return _facts_of_only_class(chain, children, wrappers)
     message = without_count(read_message(group.message).cause)
     location = frame.place() if frame is not None else NOWHERE
-    kinds = _merge(list(classes.values()))
+    kinds = _merge_classes(list(classes.values()))
     main = max(kinds, key=len)
     cause = _write_cause(message, main, kinds)
     lines = [
@@ -85,7 +85,7 @@ def _classes_of(children: Sequence[Child]) -> dict[str, list[Child]]:
     return classes
 
 
-def _merge(classes: Sequence[list[Child]]) -> list[list[Child]]:
+def _merge_classes(classes: Sequence[list[Child]]) -> list[list[Child]]:
     kinds: list[list[Child]] = []
     for members in classes:
         facts = members[0].facts
@@ -131,7 +131,7 @@ def _write_kinds(kinds: Sequence[Sequence[Child]], message: str, cause: str, pla
         at = f" at {_name_place(facts.location, places)}" if facts.location else ""
         same = fold([child.facts.cause for child in members])
         inside = without_count(members[0].inside)
-        within = f' (in "{inside}")' if _tells(inside, message) else ""
+        within = f' (in "{inside}")' if _is_telling_name(inside, message) else ""
         said = "" if len(facts.cause) >= _MIN_REPEATED and facts.cause in cause else f": {facts.cause}"
         line = f"{facts.type}{at}{said}{f'; {same}' if same else ''}{within}"
         yield line if line != facts.type else ""
@@ -142,7 +142,7 @@ def _name_place(location: Location, places: Places) -> str:
     return places.name(Frame(location.file, location.line, location.function))
 
 
-def _tells(inside: str, message: str) -> bool:
+def _is_telling_name(inside: str, message: str) -> bool:
     return inside not in ("", message, NO_MESSAGE) and not inside.startswith(_GENERIC)
 
 

@@ -79,14 +79,14 @@ _QUOTED_FRAME: Final = "\\n    at "
 
 def read(text: Text) -> Facts | None:
     """Return the facts of the last error with a stack; others of the same text become details."""
-    lines = _unquoted(text).split("\n") if _QUOTED_FRAME in text.body else text.lines
+    lines = _unquote_stack(text).split("\n") if _QUOTED_FRAME in text.body else text.lines
     chains = chains_of(lines, text.roots)
     if chains:
         return facts_of_stacks(chains)
     return _read_thrown(lines) or _read_without_stack(text, lines) or _cut_off(text, lines)
 
 
-def _unquoted(text: Text) -> str:
+def _unquote_stack(text: Text) -> str:
     # Resolve the escapes of a stack that stands in a string of a log record; the body of a response is left alone.
     if text.body[:1] not in ("{", "["):
         return text.body.replace("\\n", "\n")
@@ -115,7 +115,7 @@ def chains_of(lines: Sequence[str], roots: tuple[str, ...] = ()) -> list[tuple[F
             number += 1
             start = number if _is_frame(lines[number - 1]) else start
             continue
-        read = _error(lines, header, 0, roots)
+        read = _read_error(lines, header, 0, roots)
         if chains and (of_bun or lines[header].lstrip().startswith("Caused by: ")):
             chains[-1] = (*chains[-1], *read.chain)
         else:
@@ -138,7 +138,7 @@ def _header_above(lines: Sequence[str], number: int, start: int) -> int | None:
     for at in above[:_UNNAMED_WITHIN]:
         if not lines[at].strip():
             return None
-        if _unnamed(lines[at]) is not None:
+        if _read_unnamed(lines[at]) is not None:
             return at
     return None
 
@@ -170,15 +170,15 @@ def _is_name(name: str) -> bool:
     return is_exception_name(name) or name == _REJECTION
 
 
-def _unnamed(line: str) -> _Stated | None:
+def _read_unnamed(line: str) -> _Stated | None:
     # Return what a line right above a stack states of an error whose name does not look like one.
     found = _UNNAMED.match(line.strip())
     return _Stated(found["type"], "", found["message"]) if found else None
 
 
-def _error(lines: Sequence[str], header: int, depth: int, roots: tuple[str, ...]) -> _Read:
+def _read_error(lines: Sequence[str], header: int, depth: int, roots: tuple[str, ...]) -> _Read:
     # Read the error that line `header` states, its stack, its properties, and its causes.
-    stated = _read_header(lines[header]) or _unnamed(lines[header])
+    stated = _read_header(lines[header]) or _read_unnamed(lines[header])
     if stated is None:  # a cause that is no error: a text, a number
         return _Read((Failure("Error", lines[header].partition("]: ")[2].strip(" '\",")),), header + 1)
     said = stated.message
@@ -188,14 +188,14 @@ def _error(lines: Sequence[str], header: int, depth: int, roots: tuple[str, ...]
     first = number if with_properties else _first_frame(lines, number, margin, nested=depth > 0)
     is_bracketed = lines[header].strip().removeprefix("[cause]: ")[:1] == "["
     message = [said.removesuffix(" {").rstrip(",").removesuffix("]") if is_bracketed else said, *lines[number:first]]
-    number, frames = _frames(lines, first)
+    number, frames = _read_frames(lines, first)
     with_properties = with_properties or (number > first and lines[number - 1].endswith("{"))
     properties = _Properties({}, (), (), number)
     if with_properties:
-        properties = _properties(lines, number, margin, depth, roots)
+        properties = _read_properties(lines, number, margin, depth, roots)
     excerpt = _excerpt_of(message, frames) or _excerpt_before(lines, header, frames) or _excerpt_above(lines, header)
-    own = _placed(frames, excerpt, stated.type, roots)
-    failure = _failure(stated.type, stated.code, message, frames, properties, own)
+    own = _choose_frame(frames, excerpt, stated.type, roots)
+    failure = _build_failure(stated.type, stated.code, message, frames, properties, own)
     return _Read((failure, *properties.cause), properties.end)
 
 
@@ -209,7 +209,7 @@ def _first_frame(lines: Sequence[str], start: int, margin: int, *, nested: bool)
     return start
 
 
-def _frames(lines: Sequence[str], start: int) -> tuple[int, list[Frame]]:
+def _read_frames(lines: Sequence[str], start: int) -> tuple[int, list[Frame]]:
     frames: list[Frame] = []
     for number in range(start, len(lines)):
         line = lines[number]
@@ -232,7 +232,7 @@ class _Properties(NamedTuple):
     end: int
 
 
-def _properties(lines: Sequence[str], start: int, margin: int, depth: int, roots: tuple[str, ...]) -> _Properties:
+def _read_properties(lines: Sequence[str], start: int, margin: int, depth: int, roots: tuple[str, ...]) -> _Properties:
     fields: dict[str, str] = {}
     cause: tuple[Failure, ...] = ()
     children: tuple[tuple[Failure, ...], ...] = ()
@@ -243,9 +243,9 @@ def _properties(lines: Sequence[str], start: int, margin: int, depth: int, roots
         if stripped[:1] == "}" and indentation(line) <= margin:
             return _Properties(fields, cause, children, number + 1)
         if stripped.startswith("[cause]: ") and depth < MAX_DEPTH:
-            cause, number = _error(lines, number, depth + 1, roots)
+            cause, number = _read_error(lines, number, depth + 1, roots)
         elif stripped.startswith("[errors]: [") and depth < MAX_DEPTH:
-            children, number = _children(lines, number + 1, indentation(line), depth, roots)
+            children, number = _read_children(lines, number + 1, indentation(line), depth, roots)
         else:
             found = _PROPERTY.match(line) if indentation(line) <= margin + 4 else None
             if found is not None and (indentation(line) <= margin + 2 or found["name"] in _INNER):
@@ -254,13 +254,13 @@ def _properties(lines: Sequence[str], start: int, margin: int, depth: int, roots
     return _Properties(fields, cause, children, number)
 
 
-def _children(
+def _read_children(
     lines: Sequence[str], start: int, margin: int, depth: int, roots: tuple[str, ...]
 ) -> tuple[tuple[tuple[Failure, ...], ...], int]:
     children: list[tuple[Failure, ...]] = []
     number = start
     while number < len(lines) and indentation(lines[number]) > margin:
-        read = _error(lines, number, depth + 1, roots)
+        read = _read_error(lines, number, depth + 1, roots)
         if len(children) < MAX_CHILDREN:
             children.append(read.chain)
         number = read.end
@@ -308,11 +308,11 @@ def _is_mark(line: str) -> bool:
     return bool(stripped) and not stripped.strip("^~")
 
 
-def _failure(
+def _build_failure(
     kind: str, code: str, message: list[str], frames: Sequence[Frame], properties: _Properties, own: Frame | None
 ) -> Failure:
     fields = dict(properties.fields)
-    text = _message(message, fields)
+    text = _separate_fields(message, fields)
     compiled = compiled_in(text) if kind == "TSError" else None
     if compiled is not None:
         kind, text, place = compiled
@@ -329,7 +329,7 @@ def _failure(
     text, importer = split_importer(text)
     return Failure(
         kind,
-        _assertion(kind, text).removeprefix(f"{kind}: "),
+        _shorten_message(kind, text).removeprefix(f"{kind}: "),
         own or importer,
         innermost(frames, own or importer),
         _list_properties(fields, kind, text),
@@ -338,7 +338,7 @@ def _failure(
     )
 
 
-def _message(lines: list[str], fields: dict[str, str]) -> str:
+def _separate_fields(lines: list[str], fields: dict[str, str]) -> str:
     # Return a message; what Bun prints below it as the error's fields goes to `fields`.
     kept = lines[:1]
     for line in lines[1:]:
@@ -385,7 +385,7 @@ def split_importer(message: str) -> tuple[str, Frame | None]:
     return "\n".join(filter(None, (first[: place.start()], rest))), Frame(plain_file(place["file"]))
 
 
-def _assertion(kind: str, message: str) -> str:
+def _shorten_message(kind: str, message: str) -> str:
     # Return the message of a failed comparison in one line, with both values; that of a rejection without its preamble.
     if kind == ASSERTION:
         return asserted(message)
@@ -423,7 +423,7 @@ def _list_properties(fields: dict[str, str], kind: str, message: str) -> str:
     return ", ".join((*shown, *told[:_MAX_PROPERTIES]))
 
 
-def _placed(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str, roots: tuple[str, ...]) -> Frame | None:
+def _choose_frame(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str, roots: tuple[str, ...]) -> Frame | None:
     own = choose_own(frames, is_own_frame, roots)
     if excerpt is None:
         return own
@@ -458,8 +458,8 @@ def _read_without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
         return Facts(type="OutOfMemory", cause=exhausted["message"])
     if not _BUN.search(text.body):
         return None
-    header = next((number for number, line in enumerate(lines) if _read_header(line) or _unnamed(line)), None)
-    return None if header is None else facts_of_stacks([_error(lines, header, 0, ()).chain])
+    header = next((number for number, line in enumerate(lines) if _read_header(line) or _read_unnamed(line)), None)
+    return None if header is None else facts_of_stacks([_read_error(lines, header, 0, ()).chain])
 
 
 def _said_above(lines: Sequence[str], first: int) -> list[str]:
@@ -476,10 +476,10 @@ def _cut_off(text: Text, lines: Sequence[str]) -> Facts | None:
     start = next((number for number, line in enumerate(lines) if _is_frame(line)), None)
     if start is None:
         return None
-    number, frames = _frames(lines, start)
-    fields = _properties(lines, number, 0, MAX_DEPTH, ()).fields if lines[number - 1].endswith("{") else {}
+    number, frames = _read_frames(lines, start)
+    fields = _read_properties(lines, number, 0, MAX_DEPTH, ()).fields if lines[number - 1].endswith("{") else {}
     own = choose_own(frames, is_own_frame, text.roots)
-    failure = _failure(
+    failure = _build_failure(
         "Error", "", _said_above(lines, start) or [CUT_OFF], frames, _Properties(fields, (), (), number), own
     )
     return facts_of_stacks([(failure,)])

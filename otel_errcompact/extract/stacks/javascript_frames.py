@@ -38,9 +38,9 @@ def frame_of(line: str) -> Frame | None:
         return _frame_of_v8(line[3:].rstrip(' {[,"'))
     if line.startswith("\u276f "):
         called, _, place = line[2:].rpartition(" ")
-        return _frame(called, place)
+        return _build_frame(called, place)
     called, at, place = line.partition("@")
-    return _frame(called, place) if at and " " not in place and "://" in place else None
+    return _build_frame(called, place) if at and " " not in place and "://" in place else None
 
 
 @lru_cache(maxsize=1_024)
@@ -54,17 +54,17 @@ def _frame_of_v8(text: str) -> Frame | None:
     text = text.removeprefix("async ")
     called, bracket, place = text.partition(" (")
     if bracket and place.endswith(")"):
-        return _frame(called, place[:-1])
-    return _frame("", text)
+        return _build_frame(called, place[:-1])
+    return _build_frame("", text)
 
 
-def _frame(called: str, place: str) -> Frame | None:
+def _build_frame(called: str, place: str) -> Frame | None:
     rest, _, column = place.rpartition(":")
     file, _, line = rest.rpartition(":")
     if column.isdecimal() and line.isdecimal() and file and not file.isdecimal():
-        return Frame(plain_file(file), int(line[:9]), _function(called))
+        return Frame(plain_file(file), int(line[:9]), _clean_function_name(called))
     if place in ("<anonymous>", "native") or place.startswith("index "):
-        return Frame(place, None, _function(called))
+        return Frame(place, None, _clean_function_name(called))
     return None
 
 
@@ -79,7 +79,7 @@ def plain_file(file: str) -> str:
     return file.partition("?")[0]
 
 
-def _function(called: str) -> str:
+def _clean_function_name(called: str) -> str:
     # Return the name of a function without what V8 says of its receiver where that is no name of the user's.
     name = called.partition(" [as ")[0]
     owner = _OWNER.match(name)

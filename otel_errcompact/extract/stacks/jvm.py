@@ -78,14 +78,14 @@ _ANONYMOUS: Final = form(r"(?:\$\$anon(?:fun)?|\${number}|\$package)(?![A-Za-z])
 def chains_of(lines: Iterable[str]) -> list[tuple[Failure, ...]]:
     """Return all chains of exceptions that `lines` print, each outermost first."""
     chains: list[list[_Block]] = []
-    for block in _blocks(lines):
+    for block in _read_blocks(lines):
         if block.kind in {"Caused by: ", "Suppressed: ", "Wrapped by: "} and chains:
             chains[-1].append(block)
         else:
             chains.append([block])
     said = [chain for chain in chains if any(map(_is_certain, chain))]
     cut_off = [chain for chain in chains[:1] if chain[0].innermost is not None]
-    return [_failures(chain) for chain in said or cut_off]
+    return [_build_failures(chain) for chain in said or cut_off]
 
 
 def _is_certain(block: _Block) -> bool:
@@ -121,7 +121,7 @@ class _Block:
         if self.own is not None and not overflow:
             return
         name = found["class"].rpartition("/")[2]
-        frame = _frame(name, found)
+        frame = _build_frame(name, found)
         self.innermost = self.innermost or frame
         if name.startswith(_RUNTIME):
             return
@@ -132,7 +132,7 @@ class _Block:
                 self.stack.append(frame)
 
 
-def _blocks(lines: Iterable[str]) -> list[_Block]:
+def _read_blocks(lines: Iterable[str]) -> list[_Block]:
     blocks: list[_Block] = []
     loose: list[str] = []
     for line in lines:
@@ -140,11 +140,11 @@ def _blocks(lines: Iterable[str]) -> list[_Block]:
         if stripped.startswith("at "):
             found = _FRAME.match(stripped)
             if found is not None:
-                _add(blocks, loose, found)
+                _add_frame(blocks, loose, found)
                 loose = []
                 continue
         if stripped.startswith(_EXPLICIT):
-            header = _explicit(stripped, len(line) - len(stripped))
+            header = _read_marked_header(stripped, len(line) - len(stripped))
             if header is not None:
                 blocks.append(header)
                 loose = []
@@ -156,10 +156,10 @@ def _blocks(lines: Iterable[str]) -> list[_Block]:
     return blocks
 
 
-def _add(blocks: list[_Block], loose: Lines, found: Found) -> None:
+def _add_frame(blocks: list[_Block], loose: Lines, found: Found) -> None:
     opened = bool(blocks) and blocks[-1].innermost is None
     if loose and not opened:
-        header = _implicit(loose[-_MAX_LOOSE:])
+        header = _find_loose_header(loose[-_MAX_LOOSE:])
         if header is not None:
             blocks.append(header)
     if not blocks:
@@ -169,7 +169,7 @@ def _add(blocks: list[_Block], loose: Lines, found: Found) -> None:
     blocks[-1].add(found)
 
 
-def _explicit(line: str, indent: int) -> _Block | None:
+def _read_marked_header(line: str, indent: int) -> _Block | None:
     found = _HEADER.match(line)
     if found is not None and found["kind"]:
         return _Block(kind=found["kind"], indent=indent, type=found["type"], message=found["message"] or "")
@@ -177,7 +177,7 @@ def _explicit(line: str, indent: int) -> _Block | None:
     return _Block(type="Error", message=launcher["message"]) if launcher is not None else None
 
 
-def _implicit(lines: Lines) -> _Block | None:
+def _find_loose_header(lines: Lines) -> _Block | None:
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
         found = _HEADER.match(line.lstrip())
@@ -200,7 +200,7 @@ def _is_own(name: str, jar: str | None) -> bool:
     return not any(part in name for part in _GENERATED)
 
 
-def _frame(name: str, found: Found) -> Frame:
+def _build_frame(name: str, found: Found) -> Frame:
     file = found["file"] or ""
     line = found["line"]
     return Frame(file, int(line) if line and file else None, function_of(name, found["method"], file))
@@ -225,7 +225,7 @@ def function_of(name: str, method: str, file: str = "") -> str:
 # --- chains ----------------------------------------------------------------------------------------------------------
 
 
-def _failures(blocks: Sequence[_Block]) -> tuple[Failure, ...]:
+def _build_failures(blocks: Sequence[_Block]) -> tuple[Failure, ...]:
     # Turn the exceptions of one chain into failures; suppressed ones belong to the exception before them.
     blocks = [block for block in blocks if block.type] or blocks
     chain: list[Failure] = []
@@ -235,7 +235,7 @@ def _failures(blocks: Sequence[_Block]) -> tuple[Failure, ...]:
         if not is_of_suppressed:
             suppressed_at = block.indent if block.kind == "Suppressed: " else -1
         if suppressed_at < 0 or not chain:
-            chain.append(_failure(block))
+            chain.append(_build_failure(block))
         elif not block.type.startswith(_SILENT) and len(chain[-1].attributes) < _MAX_SUPPRESSED:
             chain[-1] = chain[-1]._replace(attributes=(*chain[-1].attributes, _write_suppressed(block)))
     if any(block.kind == "Wrapped by: " for block in blocks):
@@ -247,21 +247,21 @@ def _write_suppressed(block: _Block) -> str:
     place = block.own or block.outside_runtime
     at = f" at {place.place()}" if place is not None else ""
     said = f": {block.message}" if block.message else ""
-    return f"{block.kind.rstrip(': ').lower()} {_short(block.type)}{at}{said}"
+    return f"{block.kind.rstrip(': ').lower()} {_shorten_class(block.type)}{at}{said}"
 
 
-def _failure(block: _Block) -> Failure:
+def _build_failure(block: _Block) -> Failure:
     message = "\n".join((block.message, *block.more)) if block.innermost is not None else block.message
     # The JVM prints the innermost 1024 frames.
     recursion = recursion_of(((frame, 1) for frame in reversed(block.stack)), lambda _: True, is_cut=True)
     own = recursion.place if recursion is not None else block.own
     is_innermost = bool(block.stack) or (own is not None and block.outside_runtime is own)
     innermost = own if is_innermost else block.outside_runtime or block.innermost
-    kind = _short(block.type) or "Exception"
+    kind = _shorten_class(block.type) or "Exception"
     return Failure(kind, message if block.type else CUT_OFF, own, innermost, recursion=recursion)
 
 
-def _short(name: str) -> str:
+def _shorten_class(name: str) -> str:
     # Return a class without its package where that says nothing.
     found = _UNQUALIFIED.match(name)
     return name[found.end() :] if found is not None else name

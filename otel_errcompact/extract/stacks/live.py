@@ -55,11 +55,11 @@ def read_chain(
         seen.messages = messages
     try:
         if exception.__cause__ is None and exception.__context__ is None:
-            return (_read(exception, seen, 0),)
+            return (_read_shown_failure(exception, seen, 0),)
         return _read_chain(exception, seen, 0)
     except Exception:  # noqa: BLE001 - an exception is the application's own code: its properties may raise anything
-        own, innermost = _frames(traceback_of(exception), roots.configured)
-        return (Failure(_name(type(exception)), clean(_read_message(exception, seen)), own, innermost),)
+        own, innermost = _find_frames(traceback_of(exception), roots.configured)
+        return (Failure(_write_type_name(type(exception)), clean(_read_message(exception, seen)), own, innermost),)
 
 
 def loaded_line(frame: Frame) -> str:
@@ -84,11 +84,11 @@ def context_of(exception: BaseException, frames: set[int]) -> BaseException | No
     context = None if exception.__suppress_context__ else exception.__context__
     if context is None or context.__traceback__ is None or exception.__traceback__ is None:
         return context
-    frames.update(id(step.tb_frame) for step in _steps(exception.__traceback__))
+    frames.update(id(step.tb_frame) for step in _list_steps(exception.__traceback__))
     return context if id(context.__traceback__.tb_frame) in frames else None
 
 
-def _steps(traceback: TracebackType | None) -> Iterator[TracebackType]:
+def _list_steps(traceback: TracebackType | None) -> Iterator[TracebackType]:
     while traceback is not None:
         yield traceback
         traceback = traceback.tb_next
@@ -97,11 +97,11 @@ def _steps(traceback: TracebackType | None) -> Iterator[TracebackType]:
 def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Failure, ...]:
     # Follow causes and contexts as Python prints them: each exception once, wherever it was `seen` first.
     frames: set[int] = set()
-    following = _following(exception, seen, frames)
-    failure = _read(exception, seen, depth)
+    following = _find_next_exception(exception, seen, frames)
+    failure = _read_shown_failure(exception, seen, depth)
     if following is None:
         return (failure,)
-    failures = [_link(failure, exception, following)]
+    failures = [_mark_handler(failure, exception, following)]
     while following is not None and len(failures) < MAX_CHAIN:
         exception = following
         if type(exception).__name__ in _REMOTE:
@@ -109,47 +109,47 @@ def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Fail
                 from otel_errcompact.extract.stacks.python import chain_of
 
             return (*failures, *chain_of(string_of(exception)))
-        following = _following(exception, seen, frames)
-        failures.append(_link(_read(exception, seen, depth), exception, following))
+        following = _find_next_exception(exception, seen, frames)
+        failures.append(_mark_handler(_read_shown_failure(exception, seen, depth), exception, following))
     return tuple(failures)
 
 
-def _link(failure: Failure, exception: BaseException, following: BaseException | None) -> Failure:
+def _mark_handler(failure: Failure, exception: BaseException, following: BaseException | None) -> Failure:
     is_handler = following is not None and exception.__cause__ is not following
     return failure._replace(follows=True) if is_handler else failure
 
 
-def _following(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseException | None:
+def _find_next_exception(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseException | None:
     # Return the cause of `exception`, or the exception during whose handling it was raised.
     following = exception.__cause__
     if following is None or id(following) in seen:
         following = context_of(exception, frames)
     else:
-        frames.update(id(step.tb_frame) for step in _steps(exception.__traceback__))
+        frames.update(id(step.tb_frame) for step in _list_steps(exception.__traceback__))
     if following is None or id(following) in seen or len(seen) > MAX_FAILURES:
         return None
     seen.add(id(following))
     return following
 
 
-def _read(exception: BaseException, seen: _Seen, depth: int) -> Failure:
+def _read_shown_failure(exception: BaseException, seen: _Seen, depth: int) -> Failure:
     return _show_in(_read_failure(exception, seen, depth), exception, seen.roots.directory)
 
 
 def _read_failure(exception: BaseException, seen: _Seen, depth: int) -> Failure:
     kind = _kind_of(type(exception))  # type: ignore[arg-type] # mypy does not see that a class has a hash
-    message = _message(exception, seen)
-    own, innermost = _frames(exception.__traceback__, seen.roots.configured)
+    message = _build_message(exception, seen)
+    own, innermost = _find_frames(exception.__traceback__, seen.roots.configured)
     if isinstance(exception, SyntaxError) and exception.lineno is not None:
         return _find_syntax_error(exception, Failure(kind.name, message, own, innermost))
     if isinstance(exception, RecursionError):
-        recursion = recursion_of(_walk(exception.__traceback__), is_own_frame)
+        recursion = recursion_of(_walk_frames(exception.__traceback__), is_own_frame)
         return Failure(kind.name, message, recursion.place if recursion else own, innermost, recursion=recursion)
     children = attribute_of(exception, "exceptions") if kind.is_group else None
     if children is not None:
-        members = _children(children, seen, depth)
+        members = _read_children(children, seen, depth)
         return Failure(kind.name, message, own, innermost, "", members, attributes=attributes_of(exception, message))
-    extra = "" if kind.is_builtin else _extra(exception, message)
+    extra = "" if kind.is_builtin else _find_extra_text(exception, message)
     attributes = attributes_of(exception, message)
     if own is None or own is not innermost or not only_checks(own):
         return Failure(kind.name, message, own, innermost, extra, attributes=attributes)
@@ -169,22 +169,22 @@ class _Kind(NamedTuple):
 @lru_cache(maxsize=256)
 def _kind_of(kind: type[BaseException]) -> _Kind:
     is_group = any(base.__name__ == "BaseExceptionGroup" for base in kind.__mro__)
-    return _Kind(_name(kind), module_of(kind) == "builtins", is_group)
+    return _Kind(_write_type_name(kind), module_of(kind) == "builtins", is_group)
 
 
-def _name(kind: type[BaseException]) -> str:
+def _write_type_name(kind: type[BaseException]) -> str:
     module = module_of(kind)
     return qualname_of(kind) if module in {"builtins", "__main__"} else f"{module}.{qualname_of(kind)}"
 
 
-def _frames(traceback: TracebackType | None, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | None]:
+def _find_frames(traceback: TracebackType | None, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | None]:
     # Return the innermost own frame and the innermost frame, the same object where they are one.
     if traceback is None:
         return None, None
     last = traceback
     while last.tb_next is not None:
         last = last.tb_next
-    innermost = _frame(last)
+    innermost = _build_frame(last)
     if is_own(innermost.file, innermost.function) and (not roots or is_within(innermost.file, roots)):
         return innermost, innermost
     own = choose_own(_inside_out(traceback), is_own_frame, roots)
@@ -196,7 +196,7 @@ def _frames(traceback: TracebackType | None, roots: tuple[str, ...]) -> tuple[Fr
 
 
 def _inside_out(traceback: TracebackType | None) -> Iterator[Frame]:
-    yield from map(_frame, reversed(list(_steps(traceback))))
+    yield from map(_build_frame, reversed(list(_list_steps(traceback))))
 
 
 def _show_in(failure: Failure, exception: BaseException, directory: str) -> Failure:
@@ -209,17 +209,17 @@ def _show_in(failure: Failure, exception: BaseException, directory: str) -> Fail
 
 
 def _find_working(traceback: TracebackType | None) -> Frame | None:
-    frames = [_frame(step) for step in _steps(traceback)]
+    frames = [_build_frame(step) for step in _list_steps(traceback)]
     return next((frame for frame in reversed(frames) if not is_plumbing(frame.file)), None)
 
 
-def _walk(traceback: TracebackType | None) -> Iterator[tuple[Frame, int]]:
+def _walk_frames(traceback: TracebackType | None) -> Iterator[tuple[Frame, int]]:
     while traceback is not None:
-        yield _frame(traceback), 1
+        yield _build_frame(traceback), 1
         traceback = traceback.tb_next
 
 
-def _frame(traceback: TracebackType) -> Frame:
+def _build_frame(traceback: TracebackType) -> Frame:
     code = traceback.tb_frame.f_code
     return Frame(code.co_filename, traceback.tb_lineno, code.co_name)
 
@@ -229,7 +229,7 @@ def _read_message(exception: BaseException, seen: _Seen) -> str:
     return string_of(exception) if said is None else said
 
 
-def _message(exception: BaseException, seen: _Seen) -> str:
+def _build_message(exception: BaseException, seen: _Seen) -> str:
     message = _read_message(exception, seen)
     notes = attribute_of(exception, "__notes__")
     if isinstance(notes, list | tuple):
@@ -248,7 +248,7 @@ def _find_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
     return failure._replace(message=message, own=place, innermost=place)
 
 
-def _children(children: object, seen: _Seen, depth: int) -> tuple[tuple[Failure, ...], ...]:
+def _read_children(children: object, seen: _Seen, depth: int) -> tuple[tuple[Failure, ...], ...]:
     if depth >= MAX_DEPTH or not isinstance(children, list | tuple):
         return ()
     members = [
@@ -259,21 +259,21 @@ def _children(children: object, seen: _Seen, depth: int) -> tuple[tuple[Failure,
     return tuple(reversed(chains))
 
 
-def _extra(exception: BaseException, message: str) -> str:
+def _find_extra_text(exception: BaseException, message: str) -> str:
     # Return what the exception carries beyond its message: a response's body, or a command's standard error.
     response = attribute_of(exception, "response")
     if response is not None:
         return "" if "{" in message else _body_of(response)
-    texts = (_decoded(attribute_of(exception, name)) for name in ("body", "stderr", "output"))
+    texts = (_decode_text(attribute_of(exception, name)) for name in ("body", "stderr", "output"))
     return "\n".join(filter(None, texts))
 
 
 def _body_of(response: object) -> str:
     received = attribute_of(response, "_content")
-    return _decoded(attribute_of(response, "text") if received is None else received)
+    return _decode_text(attribute_of(response, "text") if received is None else received)
 
 
-def _decoded(value: object) -> str:
+def _decode_text(value: object) -> str:
     half = MAX_EXTRA // 2
     if isinstance(value, bytes):
         value = value if len(value) <= MAX_EXTRA else b"\n".join((value[:half], value[-half:]))

@@ -26,19 +26,21 @@ def facts_of_stacks(chains: Sequence[Sequence[Failure]]) -> Facts:
     facts = facts_of(chains[-1])
     if len(chains) == 1:
         return facts
-    told = set(_statements(chains[-1]))
-    others = dict.fromkeys(_others([chain for chain in chains[:-1] if not told.issuperset(_statements(chain))], facts))
+    told = set(_list_statements(chains[-1]))
+    others = dict.fromkeys(
+        _describe_others([chain for chain in chains[:-1] if not told.issuperset(_list_statements(chain))], facts)
+    )
     return replace(facts, details=details((*facts.details, *others))) if others else facts
 
 
-def _statements(chain: Iterable[Failure]) -> Iterator[tuple[str, str]]:
+def _list_statements(chain: Iterable[Failure]) -> Iterator[tuple[str, str]]:
     for failure in chain:
         yield failure.type, failure.message
         for child in failure.children:
-            yield from _statements(child)
+            yield from _list_statements(child)
 
 
-def _others(chains: Sequence[Sequence[Failure]], facts: Facts) -> Iterator[str]:
+def _describe_others(chains: Sequence[Sequence[Failure]], facts: Facts) -> Iterator[str]:
     for chain in chains[-_MAX_OTHERS:]:
         other = facts_of(chain)
         if (other.type, other.cause) != (facts.type, facts.cause):

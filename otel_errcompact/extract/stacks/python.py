@@ -76,7 +76,7 @@ def chains_of(body: str, cut_type: str, cut_message: str, roots: tuple[str, ...]
     source = _Source(roots, cut_type, cut_message)
     if GROUP + HEADER not in body:
         return _flat_chains(body, (), source)
-    return _block_chains(_blocks(body.split("\n")), source)
+    return _block_chains(_read_blocks(body.split("\n")), source)
 
 
 class _Source(NamedTuple):
@@ -91,11 +91,11 @@ def _flat_chains(
     body: str, children: Sequence[tuple[tuple[Failure, ...], ...]], source: _Source
 ) -> list[tuple[Failure, ...]]:
     chains: list[list[Failure]] = []
-    segments = _segments(body)
+    segments = _split_segments(body)
     for number, (link, segment) in enumerate(segments):
-        failure = _failure(segment, children, source.roots)
+        failure = _read_failure(segment, children, source.roots)
         if number == len(segments) - 1:
-            failure = _completed(failure, segment, source)
+            failure = _complete_failure(failure, segment, source)
         if failure is not None and link and chains:
             chains[-1].append(failure._replace(follows=True) if link[0] == "D" else failure)
         elif failure is not None:
@@ -103,7 +103,7 @@ def _flat_chains(
     return [tuple(reversed(chain[-MAX_CHAIN:])) for chain in chains]
 
 
-def _segments(body: str) -> list[tuple[str, str]]:
+def _split_segments(body: str) -> list[tuple[str, str]]:
     # Each part begins with a line feed.
     body = f"\n{body}"
     if "above exception" not in body:
@@ -125,7 +125,7 @@ def _split_at_headers(piece: str) -> list[str]:
     return [piece[start:end] for start, end in pairwise((*starts, len(piece)))]
 
 
-def _failure(
+def _read_failure(
     segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]], roots: tuple[str, ...]
 ) -> Failure | None:
     # Read one exception: its frames, the line with type and message, and the lines that belong to the message.
@@ -140,10 +140,10 @@ def _failure(
     if "\n" in message and says_all(message):
         message, _, below = message.partition("\n")
     stack = segment[: final.start()]
-    own, innermost, extra = _frames(stack, roots)
+    own, innermost, extra = _find_frames(stack, roots)
     recursion = None
     if final["type"].endswith("RecursionError"):
-        recursion = recursion_of(_repeated(stack), is_own_frame, is_cut=LEFT_OUT in stack)
+        recursion = recursion_of(_list_repeated_frames(stack), is_own_frame, is_cut=LEFT_OUT in stack)
         own = recursion.place if recursion is not None else own
     return Failure(
         final["type"].removeprefix("__main__."),
@@ -162,7 +162,7 @@ def _find_caller(stack: str, own: Frame, roots: tuple[str, ...]) -> Frame | None
     return choose_own(outer, is_own_frame, roots)
 
 
-def _completed(failure: Failure | None, segment: str, source: _Source) -> Failure | None:
+def _complete_failure(failure: Failure | None, segment: str, source: _Source) -> Failure | None:
     # Return the last failure of a text, completed by what its source says of it where the text is cut off.
     roots, cut_type, cut_message = source
     bare_type = cut_type.rpartition(".")[2]
@@ -172,11 +172,11 @@ def _completed(failure: Failure | None, segment: str, source: _Source) -> Failur
         return failure._replace(type=cut_type, message=cut_message) if is_cut and cut_type and not in_code else failure
     if HEADER not in segment and not cut_type:
         return None
-    own, innermost, _ = _frames(segment, roots)
+    own, innermost, _ = _find_frames(segment, roots)
     return Failure(cut_type or "Exception", cut_message or CUT_OFF, own, innermost) if innermost or cut_type else None
 
 
-def _frames(stack: str, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | None, str]:
+def _find_frames(stack: str, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | None, str]:
     # Return the innermost own frame, the innermost frame, and the line that could not be compiled if that is neither.
     frames = _iterate_frames(stack)
     innermost = next(frames, None)
@@ -204,20 +204,20 @@ def _iterate_frames(stack: str) -> Iterator[Frame]:
         end = stack.rfind("\n", 0, max(0, stack.rfind('File "', 0, end)))
         found = _FRAME.match(stack, end) if end >= 0 else None
         if found is not None:
-            yield _frame(found.groups(""))
+            yield _build_frame(found.groups(""))
 
 
-def _frame(found: Sequence[str]) -> Frame:
+def _build_frame(found: Sequence[str]) -> Frame:
     file, line, function, source = found
     return Frame(file, int(line), function, "" if source.startswith("[Previous line") else source)
 
 
-def _repeated(stack: str) -> Iterator[tuple[Frame, int]]:
+def _list_repeated_frames(stack: str) -> Iterator[tuple[Frame, int]]:
     # Yield all frames of a stack; those that Python has printed as a count, with it.
     frame: Frame | None = None
     for found in _FRAME_OR_COUNT.finditer(stack):
         if found["count"] is None:
-            frame = _frame(found.groups("")[:4])
+            frame = _build_frame(found.groups("")[:4])
             yield frame, 1
         elif frame is not None:
             yield frame, int(found["count"])
@@ -235,7 +235,7 @@ class _Block:
     groups: list[list[_Block]] = field(default_factory=list["list[_Block]"])
 
 
-def _blocks(lines: Iterable[str]) -> _Block:
+def _read_blocks(lines: Iterable[str]) -> _Block:
     root = _Block(level=-1)
     stack = [root]
     for line in lines:
@@ -247,13 +247,13 @@ def _blocks(lines: Iterable[str]) -> _Block:
         while len(stack) > 1 and (stack[-1].level > level or (not margin and stack[-1].level == level)):
             stack.pop()
         if divider:
-            stack.append(_child(stack[-1], level))
+            stack.append(_add_child(stack[-1], level))
         elif not closing:
             stack[-1].lines.append(line[margin.end() :] if margin else line)
     return root
 
 
-def _child(parent: _Block, level: int) -> _Block:
+def _add_child(parent: _Block, level: int) -> _Block:
     mark = f"\x00{len(parent.groups) - 1}"
     if not parent.groups or parent.lines[-1:] != [mark]:
         parent.lines.append(f"\x00{len(parent.groups)}")
@@ -277,5 +277,5 @@ def _block_chains(block: _Block, source: _Source, depth: int = 0) -> list[tuple[
     if chains or depth == 0:
         return chains
     # An exception that was put into a group without being raised has no stack.
-    unraised = _failure(f"\n{body}", children, source.roots)
+    unraised = _read_failure(f"\n{body}", children, source.roots)
     return [(unraised,)] if unraised is not None else []

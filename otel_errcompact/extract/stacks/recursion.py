@@ -42,26 +42,26 @@ def recursion_of(
     Frames come outermost first, each with how often in a row it stands there. Where frames may be missing (`is_cut`),
     no count would be true.
     """
-    found = _choose(list(stack), is_own)
+    found = _choose_recursion(list(stack), is_own)
     return found._replace(turns=0) if is_cut and found is not None else found
 
 
-def _choose(frames: Sequence[tuple[Frame, int]], is_own: Callable[[Frame], bool]) -> Recursion | None:
-    own = _find([(frame, times) for frame, times in frames if is_own(frame)])
+def _choose_recursion(frames: Sequence[tuple[Frame, int]], is_own: Callable[[Frame], bool]) -> Recursion | None:
+    own = _find_recursion([(frame, times) for frame, times in frames if is_own(frame)])
     if own is not None and own.cycle:
         return own
-    any_code = _find(frames)
+    any_code = _find_recursion(frames)
     if own is None or any_code is None:
         return any_code
     return own._replace(cycle=any_code.cycle, turns=any_code.turns)
 
 
-def _find(stack: Sequence[tuple[Frame, int]]) -> Recursion | None:
+def _find_recursion(stack: Sequence[tuple[Frame, int]]) -> Recursion | None:
     counts: Counter[_Name] = Counter()
     innermost: dict[_Name, Frame] = {}
     for frame, times in stack:
-        counts[_name(frame)] += times
-        innermost[_name(frame)] = frame
+        counts[_name_frame(frame)] += times
+        innermost[_name_frame(frame)] = frame
     if not counts:
         return None
     often = max(counts.values()) // 2
@@ -70,19 +70,19 @@ def _find(stack: Sequence[tuple[Frame, int]]) -> Recursion | None:
     first = min(members, key=lambda name: (name[1].startswith("<"), name))
     if counts[first] < _MIN_TURNS:
         return Recursion(innermost[first])
-    start = next(number for number, (frame, _) in enumerate(stack) if _name(frame) in members)
+    start = next(number for number, (frame, _) in enumerate(stack) if _name_frame(frame) in members)
     # A stack that begins inside the cycle lacks its outer part: then neither count nor entry is known.
-    head = _name(stack[start][0]) if start else first
+    head = _name_frame(stack[start][0]) if start else first
     entry = stack[start - 1][0] if start else None
     return Recursion(innermost[first], _cycle_of(stack, head), counts[head] if start else 0, entry)
 
 
 def _cycle_of(stack: Sequence[tuple[Frame, int]], head: _Name) -> tuple[Frame, ...]:
     # The outermost turn: of later ones frames may have been left out.
-    calls = [number for number, (frame, _) in enumerate(stack) if _name(frame) == head]
+    calls = [number for number, (frame, _) in enumerate(stack) if _name_frame(frame) == head]
     start, end = (*calls, calls[0] + 1)[:2]
-    return tuple(frame for frame, _ in stack[start:end] if frame.function[:1] != "<" or _name(frame) == head)
+    return tuple(frame for frame, _ in stack[start:end] if frame.function[:1] != "<" or _name_frame(frame) == head)
 
 
-def _name(frame: Frame) -> _Name:
+def _name_frame(frame: Frame) -> _Name:
     return frame.file, frame.function

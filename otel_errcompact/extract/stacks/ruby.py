@@ -29,10 +29,10 @@ def frame_of(line: str) -> Frame | None:
 
 def matched_frame(found: re.Match[str]) -> Frame:
     """Return the frame of a line that a pattern with `PLACE` matches."""
-    return Frame(found["file"].removeprefix("./"), int(found["line"]), _function(found["function"] or ""))
+    return Frame(found["file"].removeprefix("./"), int(found["line"]), _clean_function_name(found["function"] or ""))
 
 
-def _function(name: str) -> str:
+def _clean_function_name(name: str) -> str:
     if name.startswith("<"):
         return ""
     name = name.rpartition(" in ")[2]

@@ -58,7 +58,7 @@ def panics_of(text: str) -> list[Panic]:
         starts.append(max(0, text.rfind("\n", 0, at)))
         at = text.find(PANICKED, at + 1)
     bounds = pairwise((*starts, len(text)))
-    return [panic for start, end in bounds if (panic := _panic(text[start:end])) is not None]
+    return [panic for start, end in bounds if (panic := _read_panic(text[start:end])) is not None]
 
 
 def failure_of_main(text: str) -> Failure | None:
@@ -74,30 +74,30 @@ def failure_of_main(text: str) -> Failure | None:
         return Failure("Error", found["message"][1:-1].replace('\\"', '"'))
     if caused < 0 or "\n\n" in text[found.end() : caused]:
         return None
-    causes = _causes(text[caused + len(_CAUSED_BY) :])
-    frame = _find_own_frame(text[caused:]) or _place(text[caused:])
+    causes = _list_causes(text[caused + len(_CAUSED_BY) :])
+    frame = _find_own_frame(text[caused:]) or _find_own_place(text[caused:])
     return Failure("Error", ": ".join((found["message"], *causes)), frame)
 
 
-def _causes(text: str) -> Iterator[str]:
+def _list_causes(text: str) -> Iterator[str]:
     end = text.find("\n\n")
     for line in text[: end if end >= 0 else len(text)].split("\n", _MAX_LINES)[:_MAX_LINES]:
         number = _NUMBERED.match(line)
         yield line[number.end() :] if number else line.strip()
 
 
-def _place(text: str) -> Frame | None:
+def _find_own_place(text: str) -> Frame | None:
     found = _PLACE.search(text)
     return (
         Frame(found["file"], int(found["line"])) if found is not None and not _FOREIGN.search(found["file"]) else None
     )
 
 
-def _panic(text: str) -> Panic | None:
+def _read_panic(text: str) -> Panic | None:
     # Read the panic that `text` begins with, in the form of any version of Rust.
     found = _PANIC.match(text)
     if found is not None:
-        message = found["message"] if found["message"] is not None else _message(text[found.end() :])
+        message = found["message"] if found["message"] is not None else _read_message(text[found.end() :])
         return _panic_at(found["thread"], message, found["file"], int(found["line"]), text)
     start = _MULTILINE.match(text)
     end = _OLD_END.search(text, start.end()) if start is not None else None
@@ -118,16 +118,16 @@ def _panic_at(thread: str, message: str, file: str, line: int, text: str) -> Pan
     )
 
 
-def _message(text: str) -> str:
+def _read_message(text: str) -> str:
     lines: list[str] = []
     for line in text.split("\n", _MAX_LINES)[1:_MAX_LINES]:
         if line.startswith(_ENDS) or (not line.strip() and lines):
             break
         lines.append(line.strip())
-    return _compared(lines)
+    return _join_comparison(lines)
 
 
-def _compared(lines: Sequence[str]) -> str:
+def _join_comparison(lines: Sequence[str]) -> str:
     # Return the lines of a failed `assert_eq!` as one: `assertion `left == right` failed (left: 3, right: 4)`.
     sides = [line for line in lines if line.startswith(("left: ", "right: "))]
     if len(sides) < len(("left", "right")) or sum(map(len, sides)) > _MAX_SIDES:

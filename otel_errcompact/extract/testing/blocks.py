@@ -89,7 +89,7 @@ def read_block(
     values = "" if listed else "; ".join(value for value in parts.values if value not in cause)
     changes = " | ".join(parts.changes[:8])
     others = [line for line in words if line not in cause and cause not in line]
-    told = _join(cause, values if len(values) <= _MAX_VALUES else "", changes if not values else "")
+    told = _join_cause(cause, values if len(values) <= _MAX_VALUES else "", changes if not values else "")
     is_assertion = not kind or "Assert" in kind or "Expectation" in kind
     asserted = ASSERTION if parts.values or parts.changes or _EXPECTING.search(told) else FAILED
     kind = asserted if is_assertion else kind
@@ -120,7 +120,7 @@ def _read_listed(cause: str, lines: Lines) -> str:
     return clip("; ".join(" ".join(line.split()) for line in below), _MAX_VALUES)
 
 
-def _join(cause: str, values: str, changes: str) -> str:
+def _join_cause(cause: str, values: str, changes: str) -> str:
     more = values or changes
     if not cause or not more:
         return cause or more
@@ -142,9 +142,9 @@ class _Reading:
             line = strip_timestamp(lines[number].replace("`", ""))
             if _STOP.match(line):
                 break
-            number = self._read(line, number + 1)
+            number = self._read_line(line, number + 1)
 
-    def _read(self, line: str, following: int) -> int:
+    def _read_line(self, line: str, following: int) -> int:
         if not line.strip() or any(form.match(line) for form in _EMPTY):
             return following
         place = find_place(line)
@@ -153,23 +153,23 @@ class _Reading:
         if place is not None and not place.before.strip() and place.behind[:1] == ":":
             line = _VERDICT_BEFORE.sub("", place.behind[1:].strip())
         if place is not None and not _STEP.match(line):
-            self._put(place.location, line)
+            self._set_place(place.location, line)
         return self._read_words(line, following)
 
-    def _put(self, place: Location, line: str) -> None:
+    def _set_place(self, place: Location, line: str) -> None:
         if not self.place and not any(part in line for part in _OF_LIBRARIES):
             self.place = place
 
     def _read_frame(self, line: str, place: Place | None) -> bool:
         of_dart = _OF_DART.match(line)
         if of_dart is not None:
-            self._put(place_of(of_dart), line)
+            self._set_place(place_of(of_dart), line)
             return True
         if place is None:
             return _BARE_FRAME.match(line) is not None
         is_alone = not place.before.strip(" (") and _VERDICT.match(place.behind.strip(" )")) is not None
         if is_alone or _FRAME.match(line):
-            self._put(place.location, line)
+            self._set_place(place.location, line)
             return True
         return _BARE_FRAME.match(line) is not None
 

@@ -36,64 +36,64 @@ class _Form(NamedTuple):
     """Whether it names no test, and the line two above the file."""
 
 
-def _make(needle: str, pattern: str, **signs: bool) -> _Form:
+def _make_form(needle: str, pattern: str, **signs: bool) -> _Form:
     return _Form(needle, form(pattern.replace("{time}", _TIME)), **signs)
 
 
 _FORMS: Final = (
-    _make("(fail) ", r"\(fail\) (?P<name>\S.{0,400}?){time}$", is_below=True),
-    _make("# Unhandled error between tests", r"# Unhandled error between tests$", is_in_file=True),
-    _make("[  FAILED  ] ", r"\[  FAILED  \] (?P<name>[^\s,0-9][^\s,]{0,400}).{0,200}?{time}$", is_below=True),
-    _make("| FAIL |", r"(?P<name>\S.{0,300}?) {0,200}\| FAIL \|$"),
-    _make(" => ", r"(?P<name>\S.{0,400}) => {file}:{line}:{number}$"),
-    _make(" in (", r"(?:FAIL|ERROR) in \((?P<name>[^()]{1,300})\) \((?P<file>[^():]{1,300}):{line}\)$"),
-    _make(" at ", r"(?P<name>.{0,300}?)(?:: )?(?:Test Failed|Error During Test) at {file}:{line}$"),
-    _make(
+    _make_form("(fail) ", r"\(fail\) (?P<name>\S.{0,400}?){time}$", is_below=True),
+    _make_form("# Unhandled error between tests", r"# Unhandled error between tests$", is_in_file=True),
+    _make_form("[  FAILED  ] ", r"\[  FAILED  \] (?P<name>[^\s,0-9][^\s,]{0,400}).{0,200}?{time}$", is_below=True),
+    _make_form("| FAIL |", r"(?P<name>\S.{0,300}?) {0,200}\| FAIL \|$"),
+    _make_form(" => ", r"(?P<name>\S.{0,400}) => {file}:{line}:{number}$"),
+    _make_form(" in (", r"(?:FAIL|ERROR) in \((?P<name>[^()]{1,300})\) \((?P<file>[^():]{1,300}):{line}\)$"),
+    _make_form(" at ", r"(?P<name>.{0,300}?)(?:: )?(?:Test Failed|Error During Test) at {file}:{line}$"),
+    _make_form(
         "): ",
         r" {0,4}(?:\u2500\u2500 )?(?:{number}\. )?(?:Failure|Error) \('?(?P<file>[^():']{1,300}):{line}"
         r"(?::{number})?'?\): (?P<name>.{1,300}?) ?\u2500*$",
     ),
-    _make(" [E]", r"[0-9:]{4,9} \+{number}(?: ~{number})? -{number}: (?P<name>.{1,400}?) \[E\]$"),
-    _make("[FAIL", r"\[FAIL(?:[.:] (?:Reason: )?(?P<said>.{1,400}?))?\] (?P<name>\w{1,200}\(.{0,200}?\)).{0,80}$"),
-    _make(
+    _make_form(" [E]", r"[0-9:]{4,9} \+{number}(?: ~{number})? -{number}: (?P<name>.{1,400}?) \[E\]$"),
+    _make_form("[FAIL", r"\[FAIL(?:[.:] (?:Reason: )?(?P<said>.{1,400}?))?\] (?P<name>\w{1,200}\(.{0,200}?\)).{0,80}$"),
+    _make_form(
         ": error: ",
         r"(?:<unknown>|{file}):{line}: error: (?:-\[(?P<objc>[^\]]{1,300})\]|(?P<name>\w{1,100}\.test\w{0,200}))"
         r" : (?P<said>\S.*)$",
         is_exact=True,
     ),
-    _make("[-] ", r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$"),
-    _make('FAIL  "', r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$"),
-    _make(": FAILED:", r"{file}:{line}: FAILED:$", is_exact=True),
-    _make("TEST CASE: ", r"TEST CASE: {1,4}(?P<name>\S.{0,300})$", is_sure=False),
-    _make(
+    _make_form("[-] ", r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$"),
+    _make_form('FAIL  "', r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$"),
+    _make_form(": FAILED:", r"{file}:{line}: FAILED:$", is_exact=True),
+    _make_form("TEST CASE: ", r"TEST CASE: {1,4}(?P<name>\S.{0,300})$", is_sure=False),
+    _make_form(
         "[fail]: ", r"\s{0,8}\S{1,2} \[fail\]: (?P<name>\S.{0,400}?)(?: Error thrown in test)?{time}$", is_whole=False
     ),
-    _make("[FAILED] ", r"\s{0,8}\[FAILED\] (?P<name>\S.{0,400}?){time}$", is_sure=False),
-    _make(" @ ", r"(?:Failure|Error) (?:\u2192|->) {file} @ {line}$"),
-    _make(
+    _make_form("[FAILED] ", r"\s{0,8}\[FAILED\] (?P<name>\S.{0,400}?){time}$", is_sure=False),
+    _make_form(" @ ", r"(?:Failure|Error) (?:\u2192|->) {file} @ {line}$"),
+    _make_form(
         "Scenario",
         r"\s{0,8}(?:{number}\) )?Scenario(?: Outline)?: (?P<name>\S.{0,300}?)(?: +# {file}:{line})?$",
         is_sure=False,
     ),
-    _make(
+    _make_form(
         "FAIL",
         r"(?P<name>[\w\"'/.:<>#-][^|\n]{0,300}?)(?: ?\.{2,80} ?| \.\.\. | +)\*{0,3}(?:FAIL|FAILED|Failed)(?![\w:])"
         r"{time}$",
         is_sure=False,
         is_whole=False,
     ),
-    _make(
+    _make_form(
         "FAIL",
         r"\s{0,4}(?:FAIL|FAILED)(?::| -)? {1,4}(?P<name>[^\s(\[|=:*].{0,400}?){time}(?: +[0-9]{1,3}%)?$",
         is_sure=False,
     ),
-    _make(
+    _make_form(
         "",
         r"\s{0,12}[\u2717\u2718\u2716\u2715\u00d7\u274c]\ufe0f? {1,3}"
         r"(?P<name>(?!(?:Given|When|Then|And|But) )[^\s\[|].{0,400}?){time}$",
         is_sure=False,
     ),
-    _make(") ", r"\s{0,6}{number}\) (?P<name>\S.{0,400})$", is_sure=False),
+    _make_form(") ", r"\s{0,6}{number}\) (?P<name>\S.{0,400})$", is_sure=False),
 )
 _SURE_NEEDLES: Final = tuple(row.needle for row in _FORMS if row.is_sure)
 _MARKS: Final = frozenset("\u2717\u2718\u2716\u2715\u00d7\u274c")

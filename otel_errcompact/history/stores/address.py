@@ -59,7 +59,7 @@ def read_address(address: str) -> Address:
     """
     if address == MEMORY:
         return Address(MEMORY)
-    parts = _split(address)
+    parts = _split_address(address)
     if parts is None or parts.scheme not in {_FILE, *_SERVERS}:
         raise ConfigurationError("no such store is known; write memory, sqlite:///path or redis://host:port/0")
     asked = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -114,7 +114,7 @@ def open_backend(address: str) -> Backend | None:
     )
 
 
-def _split(address: str) -> SplitResult | None:
+def _split_address(address: str) -> SplitResult | None:
     try:
         parts = urlsplit(address)
         _ = parts.port  # which raises where it is no number

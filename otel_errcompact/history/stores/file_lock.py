@@ -49,7 +49,7 @@ class FileLock:
         self.release()
         place = zlib.crc32(name.encode("utf-8", "replace"))
         until, sleep = time.monotonic() + wait_s, FIRST_SLEEP_S
-        while not self._try(place):
+        while not self._try_lock(place):
             if time.monotonic() >= until:
                 return False
             time.sleep(sleep * random.uniform(0.5, 1.5))  # noqa: S311 - so that those who wait do not meet again
@@ -68,7 +68,7 @@ class FileLock:
         """Close the file, and give the lock up with it."""
         os.close(self._file)
 
-    def _try(self, place: int) -> bool:
+    def _try_lock(self, place: int) -> bool:
         import fcntl
 
         self._held = place  # before: an interrupt may land behind the lock

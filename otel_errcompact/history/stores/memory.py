@@ -124,8 +124,8 @@ class MemoryStore(Generic[S]):
         self._ticks: Final = itertools.count(1)
         self._limits = limits or MemoryLimits()
         self._on_evict = on_evict
-        self._reset()
-        reset_in_child(self._reset)
+        self._reset_entries()
+        reset_in_child(self._reset_entries)
 
     def edit(self, run_id: str, create: Callable[[str], S]) -> AbstractContextManager[S]:
         """Return a run's state, new if unknown, under the run's lock."""
@@ -257,7 +257,7 @@ class MemoryStore(Generic[S]):
         finally:
             entry.lock.release()
 
-    def _reset(self) -> None:
+    def _reset_entries(self) -> None:
         self._lock = ReentrantLock()
         self._entries: dict[str, _Entry[S]] = {}
         self._open: _Pool[S] = _Pool()

@@ -121,13 +121,13 @@ class RedisBackend:
 
     def begin(self, run_id: str, known: int) -> Parts:
         """Open a change, which locks the run until it ends."""
-        self._connect()
+        self._connect_to_server()
         until, sleep = time.monotonic() + self._wait_s, FIRST_SLEEP_S
         self._token = uuid.uuid4().hex
         while True:
-            answer = self._take(run_id, known)
+            answer = self._take_run_lock(run_id, known)
             if answer is not None:
-                parts = _parts(answer)
+                parts = _read_parts(answer)
                 self._base = parts.version
                 return parts
             if time.monotonic() >= until:
@@ -135,14 +135,14 @@ class RedisBackend:
             time.sleep(sleep * random.uniform(0.5, 1.5))  # noqa: S311 - so that those who wait do not meet again
             sleep = min(1.5 * sleep, LAST_SLEEP_S)
 
-    def _take(self, run_id: str, known: int) -> list[Any] | None:
+    def _take_run_lock(self, run_id: str, known: int) -> list[Any] | None:
         try:
-            answer: list[Any] | None = self._run(BEGIN, run_id, known, self._token, LEASE_MS)
+            answer: list[Any] | None = self._run_script(BEGIN, run_id, known, self._token, LEASE_MS)
         except StoreAwayError:
             raise
         except BaseException:  # an interrupt: whether the server has given the lock is not known
             with suppress(StoreAwayError):
-                self._run(CANCEL, run_id, self._token)
+                self._run_script(CANCEL, run_id, self._token)
             raise
         return answer
 
@@ -152,7 +152,7 @@ class RedisBackend:
         flat = [text for name, body in parts.items() for text in (name, body or "")]
         proposed = int(self._clock() * 1_000_000)
         given = (self._token, self._base, proposed, self._expire_ms, process, number, *flat)
-        version = int(self._run(COMMIT, run_id, *given, may_repeat=False))
+        version = int(self._run_script(COMMIT, run_id, *given, may_repeat=False))
         if not version:
             self.cancel(run_id)
             raise LostChangeError(f"run {run_id} was taken over after {LEASE_MS} ms, or has expired")
@@ -161,24 +161,24 @@ class RedisBackend:
     def has_committed(self, run_id: str, stamp: str) -> bool:
         """Return whether a commit was written although its answer was lost."""
         process, _, number = stamp.partition(" ")
-        found = self._ask(lambda client: client.hget(self._keys(run_id)[0], f"by:{process}"))
+        found = self._ask_server(lambda client: client.hget(self._build_keys(run_id)[0], f"by:{process}"))
         return found is not None and int(found) >= int(number)
 
     def cancel(self, run_id: str) -> None:
         """End the change without writing; raises nothing."""
         if self._token and self._client is not None:
             with suppress(StoreAwayError):
-                self._run(CANCEL, run_id, self._token)
+                self._run_script(CANCEL, run_id, self._token)
         self._token = ""
 
     def remove(self, run_id: str) -> None:
         """Forget the run within its change, and end the change."""
-        if not self._run(REMOVE, run_id, self._token, may_repeat=False):
+        if not self._run_script(REMOVE, run_id, self._token, may_repeat=False):
             raise LostChangeError(f"run {run_id} was taken over after {LEASE_MS} ms")
 
     def read(self, run_id: str, known: int) -> Parts:
         """Return the parts newer than `known`, inside a change or not."""
-        return _parts(self._run(READ, run_id, known))
+        return _read_parts(self._run_script(READ, run_id, known))
 
     def may_have_changed(self, run_id: str, known: int) -> bool:  # noqa: ARG002 - to ask costs as much as to read
         """Return true: the server is asked once, by the reading itself."""
@@ -186,9 +186,9 @@ class RedisBackend:
 
     def run_ids(self) -> tuple[str, ...]:
         """Return the ids of all runs that have not expired."""
-        begin, end = (text.encode() for text in self._keys("\0")[0].split("\0"))
-        pattern = _escape(begin) + b"*" + _escape(end)
-        keys = self._ask(lambda client: list(cast("Any", client).scan_iter(match=pattern, count=1_000)))
+        begin, end = (text.encode() for text in self._build_keys("\0")[0].split("\0"))
+        pattern = _escape_pattern(begin) + b"*" + _escape_pattern(end)
+        keys = self._ask_server(lambda client: list(cast("Any", client).scan_iter(match=pattern, count=1_000)))
         return tuple(sorted(key[len(begin) : -len(end)].decode("utf-8", "replace") for key in keys))
 
     def leave_to_parent(self) -> None:
@@ -203,20 +203,20 @@ class RedisBackend:
         if client is not None:
             client.close()
 
-    def _keys(self, run_id: str) -> tuple[str, str, str]:
+    def _build_keys(self, run_id: str) -> tuple[str, str, str]:
         # What stands in braces decides on the node of a cluster.
         tagged = f"{self._prefix}{{{run_id}}}"
         return f"{tagged}:run", f"{tagged}:lock", f"{tagged}:versions"
 
-    def _run(self, script: str, run_id: str, *arguments: object, may_repeat: bool = True) -> Any:
-        keys = self._keys(run_id)
+    def _run_script(self, script: str, run_id: str, *arguments: object, may_repeat: bool = True) -> Any:
+        keys = self._build_keys(run_id)
         question = (len(keys), *keys, *arguments)
-        return self._ask(lambda client: _evaluate(client, script, question), may_repeat=may_repeat)
+        return self._ask_server(lambda client: _evaluate_script(client, script, question), may_repeat=may_repeat)
 
-    def _ask(self, question: Callable[[Redis], object], *, may_repeat: bool = True) -> Any:
+    def _ask_server(self, question: Callable[[Redis], object], *, may_repeat: bool = True) -> Any:
         # Once more over a new connection, where the old one was closed while nothing was asked.
         was_open = self._client is not None
-        client = self._connect()
+        client = self._connect_to_server()
         from redis.exceptions import ConnectionError as Disconnected
         from redis.exceptions import RedisError
 
@@ -225,18 +225,18 @@ class RedisBackend:
         except (RedisError, OSError) as error:
             self.close()  # a late answer must not be taken for that of the next question
             if was_open and may_repeat and isinstance(error, Disconnected):
-                return self._ask(question, may_repeat=False)
-            raise _describe(error) from error
+                return self._ask_server(question, may_repeat=False)
+            raise _describe_error(error) from error
         except BaseException:  # an interrupt in the middle of an answer
             self.close()
             raise
 
-    def _connect(self) -> Redis:
+    def _connect_to_server(self) -> Redis:
         if self._client is None:
-            self._client = self._open()
+            self._client = self._open_client()
         return self._client
 
-    def _open(self) -> Redis:
+    def _open_client(self) -> Redis:
         try:
             with FORKS_WAIT:
                 from redis import Redis
@@ -255,17 +255,17 @@ class RedisBackend:
                 retry=Retry(NoBackoff(), 0),  # a commit whose answer was lost must not be made twice
             )
         except (RedisError, OSError, ValueError) as error:
-            raise _describe(error) from error
+            raise _describe_error(error) from error
         return client
 
 
-def _evaluate(client: Redis, script: str, question: tuple[object, ...]) -> Any:
+def _evaluate_script(client: Redis, script: str, question: tuple[object, ...]) -> Any:
     # By the connection itself: what redis-py does around a command takes longer than the command.
     from redis.exceptions import NoScriptError
 
     connection: Any = client.connection
     try:
-        connection.send_command("EVALSHA", _hash(script), *question)
+        connection.send_command("EVALSHA", _hash_script(script), *question)
         return connection.read_response()
     except NoScriptError:  # the server does not know it yet, or was started again
         connection.send_command("EVAL", script, *question)
@@ -273,19 +273,19 @@ def _evaluate(client: Redis, script: str, question: tuple[object, ...]) -> Any:
 
 
 @cache
-def _hash(script: str) -> str:
+def _hash_script(script: str) -> str:
     return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
-def _describe(error: Exception) -> StoreAwayError:
+def _describe_error(error: Exception) -> StoreAwayError:
     return StoreAwayError(f"{type(error).__name__}: {error}")
 
 
-def _parts(answer: list[Any]) -> Parts:
+def _read_parts(answer: list[Any]) -> Parts:
     version, *rest = answer
     texts = [text.decode() for text in rest]
     return Parts(int(version), dict(zip(texts[::2], texts[1::2], strict=True)))
 
 
-def _escape(text: bytes) -> bytes:
+def _escape_pattern(text: bytes) -> bytes:
     return b"".join(b"\\" + bytes((each,)) if each in b"*?[]\\" else bytes((each,)) for each in text)

@@ -107,7 +107,7 @@ class SharedStore(Generic[S]):
         self._ticks = HybridClock()
         atexit.register(_catch_up_at_exit, weakref.ref(self))
         self._make_absence: Callable[[], Absence[S]] = lambda: Absence(backend.name, count_alone, clock=clock)
-        self._reset()
+        self._reset_state()
         reset_in_child(self._start_in_child)
 
     @property
@@ -127,7 +127,7 @@ class SharedStore(Generic[S]):
 
     def find(self, run_id: str) -> AbstractContextManager[S | None]:
         """Return a run's state under its lock; None if unknown."""
-        return self._change(run_id, None)
+        return self._change_run(run_id, None)
 
     def repeat_later(self, run_id: str, change: Callable[[S], object], *, characters: int = 0) -> None:
         """
@@ -152,23 +152,23 @@ class SharedStore(Generic[S]):
         """
         if self._absence.missed:
             self._absence.ask_again()  # the last chance to bring it what it has missed
-        with self._change(run_id, None) as state:
+        with self._change_run(run_id, None) as state:
             if state is None:
                 return None
             stays = unless(state)
             change = self._changes[run_id]
             change.again, change.removes = unless, not stays
-        self._forget(run_id)  # also where it stays: nothing of it is this process's business any more
+        self._forget_run(run_id)  # also where it stays: nothing of it is this process's business any more
         return state
 
     @contextmanager
     def _change_known(self, run_id: str, create: Callable[[str], S]) -> Generator[S]:
-        with self._change(run_id, create) as state:
+        with self._change_run(run_id, create) as state:
             if state is not None:  # pragma: no branch - it is created
                 yield state
 
     @contextmanager
-    def _change(self, run_id: str, create: Callable[[str], S] | None) -> Generator[S | None]:
+    def _change_run(self, run_id: str, create: Callable[[str], S] | None) -> Generator[S | None]:
         with self._lock:
             if run_id in self._changes:  # a signal handler joins the change that it has interrupted
                 yield self._local.peek(run_id)
@@ -177,7 +177,7 @@ class SharedStore(Generic[S]):
             change = self._changes[run_id] = _Change[S]()
             try:
                 # A signal handler in the middle of a change of another run works alone: a backend has one at a time.
-                place = "alone" if is_inside else self._open(run_id, create)
+                place = "alone" if is_inside else self._open_run(run_id, create)
                 if place == "nowhere":
                     yield None
                     return
@@ -185,14 +185,14 @@ class SharedStore(Generic[S]):
                     try:
                         yield state
                         if state is not None:
-                            self._conclude(state, change, place)
+                            self._conclude_change(state, change, place)
                     except BaseException:
-                        self._abandon(run_id, place)
+                        self._abandon_change(run_id, place)
                         raise
             finally:
                 del self._changes[run_id]
 
-    def _open(self, run_id: str, create: Callable[[str], S] | None) -> _Place:
+    def _open_run(self, run_id: str, create: Callable[[str], S] | None) -> _Place:
         if self._absence.lasts:
             return "alone"
         try:
@@ -201,12 +201,12 @@ class SharedStore(Generic[S]):
             parts = self._backend.begin(run_id, 0 if copy is None else copy.version)
             self._absence.end(0)
             if parts.version == 0 and not self._is_open_here(run_id):
-                self._forget(run_id)
+                self._forget_run(run_id)
                 if create is None:
                     self._backend.cancel(run_id)
                     return "nowhere"
             with self._local.edit(run_id, create or self._create) as state:
-                self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
+                self._take_parts(state, self._copies.setdefault(run_id, _Copy()), parts)
         except (UnreadableRunError, UnicodeEncodeError) as error:
             self._backend.cancel(run_id)
             self._say_unreadable(run_id, error)
@@ -220,7 +220,7 @@ class SharedStore(Generic[S]):
             raise
         return "shared"
 
-    def _conclude(self, state: S, change: _Change[S], place: _Place) -> None:
+    def _conclude_change(self, state: S, change: _Change[S], place: _Place) -> None:
         run_id, stamp = state.run_id, ""
         if place == "shared":
             copy = self._copies[run_id]
@@ -229,7 +229,7 @@ class SharedStore(Generic[S]):
                     self._backend.remove(run_id)
                 else:
                     stamp = self._next_stamp()
-                    self._write(state, copy, stamp)
+                    self._write_state(state, copy, stamp)
             except StoreAwayError as error:
                 copy.version = 0
                 if not isinstance(error, LostChangeError):
@@ -239,7 +239,7 @@ class SharedStore(Generic[S]):
         again = None if place == "unreadable" else change.again
         self._absence.add(None if again is None else Missed(run_id, again, change.removes, stamp, change.characters))
 
-    def _abandon(self, run_id: str, place: _Place) -> None:
+    def _abandon_change(self, run_id: str, place: _Place) -> None:
         # What an exception has left half made is read anew.
         if place == "shared":
             self._backend.cancel(run_id)
@@ -250,7 +250,7 @@ class SharedStore(Generic[S]):
         self._commits += 1
         return f"{self._process} {self._commits}"
 
-    def _write(self, state: S, copy: _Copy, stamp: str) -> None:
+    def _write_state(self, state: S, copy: _Copy, stamp: str) -> None:
         written = self._codec.dump(state, copy.marks)
         if not written:
             self._backend.cancel(state.run_id)
@@ -260,23 +260,23 @@ class SharedStore(Generic[S]):
         copy.version = self._backend.commit(state.run_id, written, stamp)
         copy.is_new = False
 
-    def _take(self, state: S, copy: _Copy, parts: Parts) -> None:
+    def _take_parts(self, state: S, copy: _Copy, parts: Parts) -> None:
         if parts.version == 0 or self._has_lost(state.run_id, copy, parts):  # all of it is to be written
             copy.version, copy.born, copy.is_new = 0, uuid.uuid4().hex, True
             copy.marks.clear()
         elif parts.version != copy.version:
             is_another = parts.bodies.get(BORN, copy.born) != copy.born
             whole = not 0 < copy.version < parts.version
-            if (is_another and not whole) or not self._load(state, copy, parts, whole=whole):
+            if (is_another and not whole) or not self._load_parts(state, copy, parts, whole=whole):
                 parts = self._backend.read(state.run_id, 0)
-                self._load(state, copy, parts, whole=True)
+                self._load_parts(state, copy, parts, whole=True)
             copy.version = parts.version
 
     def _has_lost(self, run_id: str, copy: _Copy, parts: Parts) -> bool:
         # A backend that has returned to an older state of a run that is open here.
         return parts.version < copy.version and self._is_open_here(run_id)
 
-    def _load(self, state: S, copy: _Copy, parts: Parts, *, whole: bool) -> bool:
+    def _load_parts(self, state: S, copy: _Copy, parts: Parts, *, whole: bool) -> bool:
         if whole:
             copy.marks.clear()
             copy.born, copy.is_new = parts.bodies.get(BORN, ""), False
@@ -294,7 +294,7 @@ class SharedStore(Generic[S]):
     def view(self, run_id: str) -> Generator[S | None]:
         """Return a run's state to read it, or None if unknown."""
         with self._lock:
-            self._look(run_id)
+            self._refresh_run(run_id)
             with self._local.find(run_id) as state:
                 yield state
 
@@ -302,10 +302,10 @@ class SharedStore(Generic[S]):
         """Return a run's state without its lock, or None if unknown."""
         if not self._absence.lasts:
             with self._lock:
-                self._look(run_id)
+                self._refresh_run(run_id)
         return self._local.peek(run_id)
 
-    def _look(self, run_id: str) -> None:
+    def _refresh_run(self, run_id: str) -> None:
         if self._changes or self._absence.lasts:
             return
         copy = self._copies.get(run_id)
@@ -319,10 +319,10 @@ class SharedStore(Generic[S]):
             if parts.version < max(known, 1) and self._is_open_here(run_id):
                 return  # what the backend has lost is written with the next change
             if not parts.version:
-                self._forget(run_id)
+                self._forget_run(run_id)
                 return
             with self._local.edit(run_id, self._create) as state:
-                self._take(state, self._copies.setdefault(run_id, _Copy()), parts)
+                self._take_parts(state, self._copies.setdefault(run_id, _Copy()), parts)
             self._local.account(state)
         except (UnreadableRunError, UnicodeEncodeError) as error:
             self._say_unreadable(run_id, error)
@@ -417,7 +417,7 @@ class SharedStore(Generic[S]):
         removes, stamp = False, self._next_stamp()
         tried = [each for each in mine if not (each.stamp and self._backend.has_committed(run_id, each.stamp))]
         with self._local.edit(run_id, self._create) as state:
-            self._take(state, copy, parts)
+            self._take_parts(state, copy, parts)
             for each in tried:
                 stays = has_all or each.again(state)
                 removes = each.removes and not stays
@@ -425,13 +425,13 @@ class SharedStore(Generic[S]):
                 self._backend.remove(run_id)
             else:
                 try:
-                    self._write(state, copy, stamp)
+                    self._write_state(state, copy, stamp)
                 except StoreAwayError:
                     self._absence.stamp(tried, stamp)  # whether it is written is not known
                     raise
                 copy.version = 0  # classes are in order once they are read again
         if removes:
-            self._forget(run_id)
+            self._forget_run(run_id)
         return mine
 
     # Copies.
@@ -441,7 +441,7 @@ class SharedStore(Generic[S]):
         state = self._local.peek(run_id)
         return state is not None and run_id in self._copies and state.is_open_here
 
-    def _forget(self, run_id: str) -> None:
+    def _forget_run(self, run_id: str) -> None:
         self._copies.pop(run_id, None)
         self._local.discard(run_id)
 
@@ -450,9 +450,9 @@ class SharedStore(Generic[S]):
 
     def _start_in_child(self) -> None:
         self._backend.leave_to_parent()
-        self._reset()
+        self._reset_state()
 
-    def _reset(self) -> None:
+    def _reset_state(self) -> None:
         self._lock = ReentrantLock()
         self._copies: dict[str, _Copy] = {}
         self._changes: dict[str, _Change[S]] = {}

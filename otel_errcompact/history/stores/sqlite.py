@@ -77,27 +77,27 @@ class SqliteBackend:
 
     def begin(self, run_id: str, known: int) -> Parts:
         """Open a change, which locks the run until it ends."""
-        if self._connection is not None and self._files != self._identify():
+        if self._connection is not None and self._files != self._identify_file():
             self.close()  # the database was replaced or removed: open the one that is there now
-        connection = self._connect()
+        connection = self._open_connection()
         try:
             if connection.in_transaction:  # an interrupt has left it open
                 connection.rollback()
             if self._locks is None:
-                self._lock(connection)
-                parts = _read(connection, run_id, known)
+                self._lock_database(connection)
+                parts = _read_parts(connection, run_id, known)
             elif self._locks.acquire(run_id, self._wait_s):
                 parts = self.read(run_id, known)
             else:
                 raise StoreAwayError(f"run {run_id} has been locked for {self._wait_s:g} seconds")
         except sqlite3.Error as error:
-            raise self._leave(error) from error
+            raise self._leave_after_error(error) from error
         self._base = parts.version
         return parts
 
     def commit(self, run_id: str, parts: Mapping[str, str | None], stamp: str) -> int:  # noqa: ARG002 - a commit is seen to fail
         """Write parts, end the change and return the run's new version."""
-        connection = self._connect()
+        connection = self._open_connection()
         now = self._clock()
         try:
             self._lock_file(connection)
@@ -108,7 +108,7 @@ class SqliteBackend:
                 if self._base
                 else connection.execute(ADD_RUN, known)
             )
-            self._check(run_id, added.rowcount == 1)
+            self._check_unchanged(run_id, added.rowcount == 1)
             written = [(run_id, name, version, body) for name, body in parts.items() if body is not None]
             connection.executemany(WRITE_PART, written)
             gone = [(run_id, name) for name, body in parts.items() if body is None]
@@ -116,11 +116,11 @@ class SqliteBackend:
                 connection.executemany("DELETE FROM parts WHERE run_id = ? AND name = ?", gone)
             if now - self._swept_at > SWEEP_S:
                 self._swept_at = now
-                self._sweep(connection, now)
+                self._sweep_old_runs(connection, now)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
-            raise self._leave(error) from error
-        self._unlock()
+            raise self._leave_after_error(error) from error
+        self._unlock_run()
         return version
 
     def has_committed(self, run_id: str, stamp: str) -> bool:  # noqa: ARG002 - as above
@@ -133,40 +133,40 @@ class SqliteBackend:
         if connection is not None:
             with suppress(sqlite3.Error):
                 connection.rollback()
-        self._unlock()
+        self._unlock_run()
 
     def remove(self, run_id: str) -> None:
         """Forget the run within its change, and end the change."""
-        connection = self._connect()
+        connection = self._open_connection()
         try:
             self._lock_file(connection)
-            self._check(run_id, _version_of(connection, run_id) == self._base)
-            _remove(connection, run_id)
+            self._check_unchanged(run_id, _version_of(connection, run_id) == self._base)
+            _remove_run(connection, run_id)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
-            raise self._leave(error) from error
-        self._unlock()
+            raise self._leave_after_error(error) from error
+        self._unlock_run()
         self._checked.pop(run_id, None)
 
     def read(self, run_id: str, known: int) -> Parts:
         """Return the parts newer than `known`, inside a change or not."""
-        connection = self._connect()
+        connection = self._open_connection()
         try:
             if connection.in_transaction:
-                return _read(connection, run_id, known)
+                return _read_parts(connection, run_id, known)
             if known and _version_of(connection, run_id) == known:
                 return Parts(known, {})
             connection.execute("BEGIN")  # both statements see one state of the file
             try:
-                return _read(connection, run_id, known)
+                return _read_parts(connection, run_id, known)
             finally:
                 connection.rollback()
         except sqlite3.Error as error:
-            raise self._leave(error) from error
+            raise self._leave_after_error(error) from error
 
     def may_have_changed(self, run_id: str, known: int) -> bool:
         """Return whether a run may be newer than `known`, at little cost."""
-        connection = self._connect()
+        connection = self._open_connection()
         try:
             # It changes with every commit of another connection.
             state: int = connection.execute("PRAGMA data_version").fetchone()[0]
@@ -174,7 +174,7 @@ class SqliteBackend:
                 return False
             row = connection.execute("SELECT version FROM runs WHERE run_id = ?", (run_id,)).fetchone()
         except sqlite3.Error as error:
-            raise self._leave(error) from error
+            raise self._leave_after_error(error) from error
         if row is None or row[0] != known:
             return True
         if len(self._checked) >= MAX_CHECKED:
@@ -184,13 +184,13 @@ class SqliteBackend:
 
     def run_ids(self) -> tuple[str, ...]:
         """Return the ids of all runs that have not expired."""
-        connection = self._connect()
+        connection = self._open_connection()
         try:
             oldest = self._clock() - self._expire_s
             rows = connection.execute("SELECT run_id FROM runs WHERE used_s > ? ORDER BY used_s", (oldest,))
             return tuple(run_id for (run_id,) in rows)
         except sqlite3.Error as error:
-            raise self._leave(error) from error
+            raise self._leave_after_error(error) from error
 
     def leave_to_parent(self) -> None:
         """Let go of what a forked child must not even close."""
@@ -212,15 +212,15 @@ class SqliteBackend:
 
     def _lock_file(self, connection: sqlite3.Connection) -> None:
         if not connection.in_transaction:
-            self._lock(connection)
+            self._lock_database(connection)
 
-    def _check(self, run_id: str, is_as_read: bool) -> None:
+    def _check_unchanged(self, run_id: str, is_as_read: bool) -> None:
         # Where the lock of the run has not held, as its file was removed, what was read may be old.
         if not is_as_read:
             self.cancel(run_id)
             raise LostChangeError(f"run {run_id} was changed in the middle of a change")
 
-    def _connect(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         if self._connection is not None:
             return self._connection
         connection: sqlite3.Connection | None = None
@@ -230,25 +230,25 @@ class SqliteBackend:
             connection = sqlite3.connect(
                 self._path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=64
             )
-            self._prepare(connection)
+            self._prepare_database(connection)
             # Without locks of runs the file's own holds for a whole change, and changes of other runs wait for it.
             self._locks = FileLock(self._path.with_name(f"{self._path.name}-lock")) if CAN_LOCK else None
         except (OSError, sqlite3.Error) as error:
             if connection is not None:
                 connection.close()
             raise StoreAwayError(str(error)) from error
-        self._connection, self._files = connection, self._identify()
+        self._connection, self._files = connection, self._identify_file()
         return connection
 
-    def _identify(self) -> tuple[object, ...]:
+    def _identify_file(self) -> tuple[object, ...]:
         # With its log, which stays while a connection is open.
-        return _identify(str(self._path)), _identify(f"{self._path}-wal")
+        return _identify_file(str(self._path)), _identify_file(f"{self._path}-wal")
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        self._retry(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+    def _prepare_database(self, connection: sqlite3.Connection) -> None:
+        self._retry_step(lambda: connection.execute("PRAGMA journal_mode = WAL"))
         connection.execute("PRAGMA synchronous = NORMAL")
         if _form_of(connection) < len(MIGRATIONS):
-            self._lock(connection)
+            self._lock_database(connection)
             try:
                 for number in range(_form_of(connection), len(MIGRATIONS)):
                     for statement in filter(str.strip, MIGRATIONS[number].split(";")):
@@ -263,11 +263,11 @@ class SqliteBackend:
                 f"the file has form {_form_of(connection)} of a newer otel-errcompact; this one reads {len(MIGRATIONS)}"
             )
 
-    def _lock(self, connection: sqlite3.Connection) -> None:
+    def _lock_database(self, connection: sqlite3.Connection) -> None:
         # The lock for writing comes first: one for reading that is raised later may fail for ever.
-        self._retry(lambda: connection.execute("BEGIN IMMEDIATE"))
+        self._retry_step(lambda: connection.execute("BEGIN IMMEDIATE"))
 
-    def _retry(self, step: Callable[[], object]) -> None:
+    def _retry_step(self, step: Callable[[], object]) -> None:
         until, sleep = time.monotonic() + self._wait_s, FIRST_SLEEP_S
         while True:
             try:
@@ -280,16 +280,16 @@ class SqliteBackend:
             time.sleep(sleep * random.uniform(0.5, 1.5))  # noqa: S311 - so that those who wait do not meet again
             sleep = min(1.5 * sleep, LAST_SLEEP_S)
 
-    def _unlock(self) -> None:
+    def _unlock_run(self) -> None:
         if self._locks is not None:
             self._locks.release()
 
-    def _sweep(self, connection: sqlite3.Connection, now: float) -> None:
+    def _sweep_old_runs(self, connection: sqlite3.Connection, now: float) -> None:
         oldest = now - self._expire_s
         for (run_id,) in connection.execute("SELECT run_id FROM runs WHERE used_s <= ?", (oldest,)).fetchall():
-            _remove(connection, run_id)
+            _remove_run(connection, run_id)
 
-    def _leave(self, error: sqlite3.Error) -> StoreAwayError:
+    def _leave_after_error(self, error: sqlite3.Error) -> StoreAwayError:
         # What is wrong with a file may be over with a new connection: it was replaced, or its disk was full.
         if _is_busy(error):
             self.cancel("")
@@ -298,7 +298,7 @@ class SqliteBackend:
         return StoreAwayError(str(error))
 
 
-def _read(connection: sqlite3.Connection, run_id: str, known: int) -> Parts:
+def _read_parts(connection: sqlite3.Connection, run_id: str, known: int) -> Parts:
     version = _version_of(connection, run_id)
     if version in {0, known}:
         return Parts(version, {})
@@ -312,7 +312,7 @@ def _version_of(connection: sqlite3.Connection, run_id: str) -> int:
     return row[0] if row is not None else 0
 
 
-def _identify(path: str) -> tuple[int, int] | None:
+def _identify_file(path: str) -> tuple[int, int] | None:
     try:
         found = os.stat(path)  # noqa: PTH116 - for each change
     except OSError:
@@ -320,7 +320,7 @@ def _identify(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _remove(connection: sqlite3.Connection, run_id: str) -> None:
+def _remove_run(connection: sqlite3.Connection, run_id: str) -> None:
     connection.execute("DELETE FROM parts WHERE run_id = ?", (run_id,))
     connection.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
 

@@ -68,7 +68,7 @@ class NetServer:
         self._statuses: dict[str, str] = {}
         self._is_connected = asyncio.Event()
         self._is_over = asyncio.Event()
-        self._task = asyncio.create_task(self._hold())
+        self._task = asyncio.create_task(self._hold_connection())
 
     async def wait_until_connected(self) -> None:
         """
@@ -140,15 +140,15 @@ class NetServer:
         """Return what it is and how it ended."""
         return f"{self._name} was lost ({self._problem or 'it closed the connection'})"
 
-    async def _hold(self) -> None:
+    async def _hold_connection(self) -> None:
         # A connection is entered and left in one task.
         try:
-            async with self._make_client() as client, self._open(client) as streams:
+            async with self._make_client() as client, self._open_streams(client) as streams:
                 self._read, self._write = streams[0], streams[1]
                 self._is_connected.set()
                 await self._is_over.wait()
         except Exception as error:  # noqa: BLE001 - whatever the network brings
-            self._problem = _describe(error)
+            self._problem = _describe_error(error)
         finally:
             self._is_connected.set()
 
@@ -160,7 +160,7 @@ class NetServer:
             event_hooks={"response": [self._note_status]},
         )
 
-    def _open(self, client: httpx2.AsyncClient) -> AbstractAsyncContextManager[Any]:
+    def _open_streams(self, client: httpx2.AsyncClient) -> AbstractAsyncContextManager[Any]:
         if self._is_sse:
             return sse_client(self._url, headers=self._headers, sse_read_timeout=float("inf"))
         return streamable_http_client(self._url, http_client=client)
@@ -242,7 +242,7 @@ def _origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-def _describe(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

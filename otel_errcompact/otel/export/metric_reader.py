@@ -29,9 +29,9 @@ class MetricReader(PeriodicExportingMetricReader):
 
     def __init__(self, exporter: MetricExporter) -> None:
         super().__init__(_EndsAtOnce(exporter), otlp.read_metric_interval_ms())
-        reset_in_child(self._free)
+        reset_in_child(self._free_export_lock)
 
-    def _free(self) -> None:
+    def _free_export_lock(self) -> None:
         free_export_lock(self)
 
     def shutdown(self, timeout_millis: float = STALLED_S * 1_000, **kwargs: Any) -> None:

@@ -94,13 +94,13 @@ class ExportQueue(Generic[T]):
         # Each with its size: plain tuples, and a bare lock in `put`, since every span that ends pays for it.
         self._fresh: deque[tuple[T, int]] = deque()
         self._final: deque[tuple[T, int]] = deque()
-        self._begin()
-        reset_in_child(self._begin)
+        self._start_empty()
+        reset_in_child(self._start_empty)
 
     def __len__(self) -> int:
         return len(self._fresh) + len(self._final) + self._under_way
 
-    def _begin(self) -> None:
+    def _start_empty(self) -> None:
         """
         Start empty, also in a child process.
 
@@ -122,11 +122,11 @@ class ExportQueue(Generic[T]):
         self._in_a_row: int = 0
         """Failed attempts since one has succeeded."""
         self._largest = self._batch
-        self._empty()
-        self._sender = Thread(target=self._run, name="errcompact-export", daemon=True)
+        self._empty_queue()
+        self._sender = Thread(target=self._run_sender, name="errcompact-export", daemon=True)
         self._sender.start()
 
-    def _empty(self) -> None:
+    def _empty_queue(self) -> None:
         self._fresh.clear()
         self._final.clear()
         self._under_way = self.bytes = 0
@@ -184,7 +184,7 @@ class ExportQueue(Generic[T]):
                 self._changed.wait_for(partial(self._has_moved, gone), min(STALLED_S, left_s))
             lost = len(self)
             self._abandoned = True
-            self._empty()
+            self._empty_queue()
         self._report_lost(lost)
 
     def _has_moved(self, gone: int) -> bool:
@@ -208,13 +208,13 @@ class ExportQueue(Generic[T]):
             with suppress(Exception):
                 self._on_lost(number)
 
-    def _run(self) -> None:
+    def _run_sender(self) -> None:
         suppress_instrumentation()
         continues = True
         while continues:
-            continues = self._wait()
+            continues = self._wait_for_attempt()
             self._finalise_fresh()
-            while (batch := self._take(self._largest)) and self._deliver(batch):
+            while (batch := self._take_batch(self._largest)) and self._deliver_batch(batch):
                 pass
         with suppress(Exception):
             self._close()
@@ -222,7 +222,7 @@ class ExportQueue(Generic[T]):
             self._done = True
             self._changed.notify_all()
 
-    def _wait(self) -> bool:
+    def _wait_for_attempt(self) -> bool:
         """Wait for the next attempt, and return whether another may follow."""
         with self._changed:
             failed = self._in_a_row
@@ -249,7 +249,7 @@ class ExportQueue(Generic[T]):
         except Exception:  # noqa: BLE001 - an item as it is is better than a lost one
             return item
 
-    def _take(self, number: int) -> list[tuple[T, int]]:
+    def _take_batch(self, number: int) -> list[tuple[T, int]]:
         with self._changed:
             batch: list[tuple[T, int]] = []
             size = 0
@@ -261,10 +261,10 @@ class ExportQueue(Generic[T]):
             self._under_way += len(batch)
             return batch
 
-    def _deliver(self, batch: list[tuple[T, int]]) -> bool:
+    def _deliver_batch(self, batch: list[tuple[T, int]]) -> bool:
         """Send a batch, and return whether to continue with the next one."""
-        if self._arrives(batch):
-            self._leave(batch)
+        if self._send_items(batch):
+            self._settle_batch(batch)
             return True
         with self._changed:
             self._failures += 1
@@ -284,28 +284,28 @@ class ExportQueue(Generic[T]):
         """
         behind = self._take_singly((self._in_a_row - REFUSALS - 1) % self._batch + 1)
         suspects, probe = [*head, *behind[:-1]], behind[-1:]
-        if not probe or not self._arrives(probe):
+        if not probe or not self._send_items(probe):
             with self._changed:
                 self._put_back([*head, *behind])
             return False
-        self._leave(probe)
+        self._settle_batch(probe)
         for item in suspects:
-            arrived = self._arrives([item])
-            self._leave([item], arrived=arrived)
+            arrived = self._send_items([item])
+            self._settle_batch([item], arrived=arrived)
             self._report_lost(0 if arrived or self._abandoned else 1)
         return True
 
     def _take_singly(self, number: int) -> list[tuple[T, int]]:
         """Take items whatever their sizes: they are sent one by one."""
-        return [item for _ in range(number) for item in self._take(1)]
+        return [item for _ in range(number) for item in self._take_batch(1)]
 
-    def _arrives(self, batch: list[tuple[T, int]]) -> bool:
+    def _send_items(self, batch: list[tuple[T, int]]) -> bool:
         try:
             return self._send([item for item, _ in batch])
         except Exception:  # noqa: BLE001 - exporters raise whatever their transport does
             return False
 
-    def _leave(self, batch: list[tuple[T, int]], *, arrived: bool = True) -> None:
+    def _settle_batch(self, batch: list[tuple[T, int]], *, arrived: bool = True) -> None:
         size = sum(size for _, size in batch)
         with self._changed:
             if self._abandoned:

@@ -189,16 +189,16 @@ def span_bytes(span: ReadableSpan) -> int:
     """Estimate the bytes of a span in memory."""
     attributes = peek_attributes(span)
     if attributes is not None:
-        return SPAN_BYTES + _texts(attributes)
-    size = SPAN_BYTES + _texts(copy_attributes(span.attributes)) + _text(span.status.description)
+        return SPAN_BYTES + _measure_attributes(attributes)
+    size = SPAN_BYTES + _measure_attributes(copy_attributes(span.attributes)) + _measure_value(span.status.description)
     parts = [event.attributes for event in span.events] + [link.attributes for link in span.links]
-    return size + sum(EVENT_BYTES + _texts(copy_attributes(attributes)) for attributes in parts)
+    return size + sum(EVENT_BYTES + _measure_attributes(copy_attributes(attributes)) for attributes in parts)
 
 
 def record_bytes(data: Any) -> int:
     """Estimate the bytes of a log record in memory."""
     record = data.log_record
-    return RECORD_BYTES + _text(record.body) + _texts(copy_attributes(record.attributes))
+    return RECORD_BYTES + _measure_value(record.body) + _measure_attributes(copy_attributes(record.attributes))
 
 
 def _without_context(data: Any) -> Any:
@@ -215,18 +215,18 @@ def _without_context(data: Any) -> Any:
     return lean
 
 
-def _texts(attributes: Mapping[str, object] | None) -> int:
+def _measure_attributes(attributes: Mapping[str, object] | None) -> int:
     size = 0
     for value in attributes.values() if attributes else ():
         # Nearly all values; the size of an object costs several times what its length does.
         if type(value) is str and value.isascii():
             size += _EMPTY_STR + len(value)
         else:
-            size += _text(value)
+            size += _measure_value(value)
     return size
 
 
-def _text(value: object) -> int:
+def _measure_value(value: object) -> int:
     size = sys.getsizeof(value)
     if type(value) is tuple:
         size += sum(map(sys.getsizeof, cast("tuple[object, ...]", value)))

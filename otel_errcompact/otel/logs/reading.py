@@ -70,7 +70,7 @@ def read_record(data: Any) -> LoggedFailure | None:
     severity = record.severity_number
     return LoggedFailure(
         place,
-        _complete(recorded) if live is None else _read_live(live, recorded),
+        _complete_record(recorded) if live is None else _read_live(live, recorded),
         live,
         named,
         severity is not None and severity.value >= SEVERE,
@@ -127,7 +127,7 @@ def _read_live(live: BaseException, recorded: Recorded) -> Recorded:
         return recorded
 
 
-def _complete(recorded: Recorded) -> Recorded:
+def _complete_record(recorded: Recorded) -> Recorded:
     """
     Return type and message from the end of the stack text.
 

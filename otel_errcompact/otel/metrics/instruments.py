@@ -125,13 +125,13 @@ class Telemetry(Listener):
         self._instruments: tuple[_Instruments, ...] = ()
         self._inherited: dict[str, int] = {}
         """What the library has counted of itself in the process that forked this one."""
-        self._bind()
-        reset_in_child(self._forget)
+        self._bind_instruments()
+        reset_in_child(self._forget_counts)
 
     def close(self) -> None:
         """Stop reporting."""
         self.flush()
-        self._leave()
+        self._leave_instruments()
 
     def receivers(self) -> Receivers:
         """Return what counts each kind of event."""
@@ -148,14 +148,14 @@ class Telemetry(Listener):
     def count_observation(self, observation: Observation) -> None:
         """Count one occurrence, with an exemplar that leads to its span."""
         raw = observation.raw
-        cell = self._cell(raw, observation.found, observation.agent, observation.outcome)
+        cell = self._find_cell(raw, observation.found, observation.agent, observation.outcome)
         with self._lock:
             tokens = self._tokens
             tokens[semconv.FORM_RAW] += observation.raw_tokens
             tokens[semconv.FORM_SENT] += observation.sent_tokens
             tokens[semconv.FORM_DIGEST] += observation.digest_tokens
         self._durations.append((observation.duration_ns, raw.span))
-        self._count(cell, raw.span)
+        self._count_in_cell(cell, raw.span)
         if observation.taken_back:
             self._count_resolution(raw.tool, observation.found.key, semconv.TAKEN_BACK)
         for name in observation.found.facts.names:
@@ -164,10 +164,12 @@ class Telemetry(Listener):
                 semconv.MEMBER: self._members.label(shown),
                 semconv.GEN_AI_TOOL_NAME: self._tools.label(raw.tool),
             }
-            self._count(self._failed_members.admit(attributes), raw.span)
+            self._count_in_cell(self._failed_members.admit(attributes), raw.span)
 
     def _count_handled(self, handled: Handled) -> None:
-        self._count(self._cell(handled.raw, handled.found, handled.agent, semconv.HANDLED), handled.raw.span)
+        self._count_in_cell(
+            self._find_cell(handled.raw, handled.found, handled.agent, semconv.HANDLED), handled.raw.span
+        )
 
     def _count_resolved(self, resolved: Resolved) -> None:
         for error_class in resolved.classes:
@@ -179,14 +181,14 @@ class Telemetry(Listener):
             semconv.GEN_AI_TOOL_NAME: self._tools.label(refusal.tool),
             semconv.GEN_AI_AGENT_NAME: self._agents.label(refusal.agent),
         }
-        self._count(self._refusals.admit(attributes))
+        self._count_in_cell(self._refusals.admit(attributes))
 
     def _count_repeated(self, repeated: Repeated) -> None:
         attributes = {
             semconv.GEN_AI_TOOL_NAME: self._tools.label(repeated.tool),
             semconv.GEN_AI_AGENT_NAME: self._agents.label(repeated.agent),
         }
-        self._count(self._repeats.admit(attributes))
+        self._count_in_cell(self._repeats.admit(attributes))
 
     def _count_answered(self, answered: AnsweredEscalation) -> None:
         attributes: Attributes = {
@@ -195,15 +197,15 @@ class Telemetry(Listener):
             semconv.GEN_AI_AGENT_NAME: self._agents.label(answered.escalation.agent),
             semconv.CLASS: self._classes.find(answered.escalation.key),
         }
-        self._count(self._escalations.admit(attributes))
-        self._log(answered)
+        self._count_in_cell(self._escalations.admit(attributes))
+        self._log_escalation(answered)
 
     def _count_ended(self, ended: Ended) -> None:
         report = ended.report
         attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
-        self._count(self._runs.admit(attributes))
+        self._count_in_cell(self._runs.admit(attributes))
 
-    def _log(self, answered: AnsweredEscalation) -> None:
+    def _log_escalation(self, answered: AnsweredEscalation) -> None:
         # OpenTelemetry gets a record of its own only if no handler passes on the standard logger's.
         escalation = answered.escalation
         attributes = {
@@ -217,7 +219,7 @@ class Telemetry(Listener):
             semconv.ERROR_TYPE: escalation.type,
             semconv.LOCATION: escalation.location,
         }
-        attributes = _filled(attributes)
+        attributes = _drop_empty_values(attributes)
         severity = SeverityNumber.ERROR if answered.by_default else SeverityNumber.WARN
         text = f"{answered.action}: {escalation}"
         with records.grouped_by(escalation.key):
@@ -240,11 +242,11 @@ class Telemetry(Listener):
             semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
             semconv.RESOLUTION: resolution,
         }
-        self._count(self._resolutions.admit(attributes))
+        self._count_in_cell(self._resolutions.admit(attributes))
 
     def flush(self) -> None:
         """Hand all counts over to the SDK, one call for each series."""
-        instruments = self._bind()
+        instruments = self._bind_instruments()
         if not instruments:
             return
         # As many as there are now: threads that count meanwhile would keep it here.
@@ -293,7 +295,7 @@ class Telemetry(Listener):
         counts[LABEL_OVERFLOW] = sum(one.overflowed for one in labels) + folded
         return counts
 
-    def _count(self, cell: Cell, span: SpanRef | None = None) -> None:
+    def _count_in_cell(self, cell: Cell, span: SpanRef | None = None) -> None:
         """
         Count one in a cell until the SDK collects.
 
@@ -308,7 +310,7 @@ class Telemetry(Listener):
             if not cell.waits:
                 cell.waits = True
                 self._waiting.append(cell)
-        instruments = self._instruments or self._bind()
+        instruments = self._instruments or self._bind_instruments()
         if len(self._waiting) > MAX_WAITING and instruments:
             self._hand_over_oldest(instruments)
 
@@ -367,16 +369,16 @@ class Telemetry(Listener):
             if self in joined.sources:
                 return False
             if leave:
-                self._leave()
+                self._leave_instruments()
             joined.sources = (*joined.sources, self)
             self._instruments = (*(() if leave else self._instruments), joined)
             return True
 
-    def _leave(self) -> None:
+    def _leave_instruments(self) -> None:
         for each in self._instruments:
             each.sources = tuple(other for other in each.sources if other is not self)
 
-    def _bind(self) -> tuple[_Instruments, ...]:
+    def _bind_instruments(self) -> tuple[_Instruments, ...]:
         """Return the instruments, if there is a meter provider by now."""
         with self._lock:
             provider = self._meter_provider
@@ -387,7 +389,7 @@ class Telemetry(Listener):
                 self._instruments[0].sources = (*self._instruments[0].sources, self)
             return self._instruments
 
-    def _cell(self, raw: RawError, found: Classified, agent: str, outcome: str) -> Cell:
+    def _find_cell(self, raw: RawError, found: Classified, agent: str, outcome: str) -> Cell:
         place = (found.key, raw.tool[:MAX_INFO], agent[:MAX_INFO], outcome, raw.certainty)
         return self._series.get(place) or self._new_series(place, found)
 
@@ -403,7 +405,7 @@ class Telemetry(Listener):
         }
         if attributes[semconv.CLASS] != semconv.OTHER:
             self._info.setdefault(key, (attributes, found.facts.location, found.template))
-        return self._remember(self._series, place, self._errors.admit(attributes))
+        return self._remember_cell(self._series, place, self._errors.admit(attributes))
 
     def _new_streak(self, place: tuple[str, str, str]) -> Cell:
         agent, tool, key = place
@@ -412,15 +414,15 @@ class Telemetry(Listener):
             semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
             semconv.CLASS: self._classes.find(key),
         }
-        return self._remember(self._streak_series, place, self._streaks.admit(attributes))
+        return self._remember_cell(self._streak_series, place, self._streaks.admit(attributes))
 
-    def _remember(self, table: dict[tuple[str, ...], Cell], place: tuple[str, ...], cell: Cell) -> Cell:
+    def _remember_cell(self, table: dict[tuple[str, ...], Cell], place: tuple[str, ...], cell: Cell) -> Cell:
         # Many names have one label: the table is bounded, and a name that it lacks is labelled again.
         if cell.attributes[semconv.CLASS] != semconv.OTHER and len(table) < MAX_SERIES:
             table[place] = cell
         return cell
 
-    def _forget(self) -> None:
+    def _forget_counts(self) -> None:
         """Start empty in a child process, which would repeat its parent's counts."""
         self._lock = ReentrantLock()
         self._tokens = dict.fromkeys(self._tokens, 0)
@@ -452,32 +454,35 @@ class _Instruments:
             explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
         )
         meter.create_observable_gauge(
-            semconv.CLASS_INFO, [self._report(Telemetry.class_info, max)], "{class}", "What an error class key means."
+            semconv.CLASS_INFO,
+            [self._build_callback(Telemetry.class_info, max)],
+            "{class}",
+            "What an error class key means.",
         )
         meter.create_observable_gauge(
             semconv.STREAK,
-            [self._report(Telemetry.streaks, max)],
+            [self._build_callback(Telemetry.streaks, max)],
             "{error}",
             "Occurrences of an error class since its operation last succeeded: the longest over all live runs.",
         )
         meter.create_observable_counter(
             semconv.CONTEXT_TOKENS,
-            [self._report(Telemetry.context_tokens, operator.add)],
+            [self._build_callback(Telemetry.context_tokens, operator.add)],
             "{token}",
             "Tokens of raw errors, of what frameworks send of them (`str(e)`), and of the digests in their place.",
         )
         meter.create_observable_counter(
             semconv.INTERNAL_FAILURES,
-            [self._report(Telemetry.internal_failures, operator.add)],
+            [self._build_callback(Telemetry.internal_failures, operator.add)],
             "{failure}",
             "Failures of this library itself, and what it had to forget to bound memory.",
         )
-        reset_in_child(self._forget)
+        reset_in_child(self._forget_counts)
 
-    def _forget(self) -> None:
+    def _forget_counts(self) -> None:
         forget_counts(self.duration, (semconv.SCOPE, semconv.CONTEXT_SCOPE))
 
-    def _report(
+    def _build_callback(
         self, read: Callable[[Telemetry], Iterable[tuple[Attributes, int]]], merge: Callable[[int, int], int]
     ) -> Callable[[CallbackOptions], list[metrics.Observation]]:
         def callback(_: CallbackOptions) -> list[metrics.Observation]:
@@ -514,9 +519,9 @@ def _class_info(attributes: Attributes, location: Location, template: str) -> At
         semconv.LOCATION: one_line(shorten_place(location), MAX_INFO),
         semconv.TEMPLATE: one_line(template, MAX_INFO),
     }
-    return _filled(info)
+    return _drop_empty_values(info)
 
 
-def _filled(attributes: Attributes) -> Attributes:
+def _drop_empty_values(attributes: Attributes) -> Attributes:
     """Return the attributes that have a value."""
     return {name: value for name, value in attributes.items() if value}

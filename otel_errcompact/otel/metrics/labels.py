@@ -55,23 +55,23 @@ class Labels:
         self._size = size
         self._other = other
         self._known: dict[str, str] = {"": ""}
-        self._unlock()
-        reset_in_child(self._unlock)
+        self._replace_lock()
+        reset_in_child(self._replace_lock)
 
     def label(self, value: str) -> str:
         """Return the label for a value; the empty value stays empty."""
         value = value[:MAX_LABEL]
-        return self._known.get(value) or self._learn(value)
+        return self._known.get(value) or self._learn_value(value)
 
     def find(self, value: str) -> str:
         """Return the label of a value without learning a new one."""
         return self._known.get(value[:MAX_LABEL], self._other)
 
-    def _unlock(self) -> None:
+    def _replace_lock(self) -> None:
         """Replace the lock in a child process, where no thread releases it."""
         self._lock = ReentrantLock()
 
-    def _learn(self, value: str) -> str:
+    def _learn_value(self, value: str) -> str:
         with self._lock:
             # The empty value takes no place.
             if value in self._known or len(self._known) <= self._size:
@@ -124,8 +124,8 @@ class Series:
         self._known: dict[tuple[tuple[str, str], ...], Cell] = {}
         self._rest: dict[tuple[tuple[str, str], ...], Cell] = {}
         """The cells of later attribute sets: one for each value of the shared attributes."""
-        self._start()
-        reset_in_child(self._start)
+        self._reset_cells()
+        reset_in_child(self._reset_cells)
 
     def __iter__(self) -> Iterator[Cell]:
         """The attribute sets that are told apart."""
@@ -145,7 +145,7 @@ class Series:
             shared = {semconv.CLASS: semconv.OTHER} | {name: kept[name] for name in self._shared if name in kept}
             return self._rest.setdefault(tuple(shared.items()), Cell(self._instrument, shared))
 
-    def _start(self) -> None:
+    def _reset_cells(self) -> None:
         self._lock = ReentrantLock()
         for cell in (*self._known.values(), *self._rest.values()):
             cell.waits, cell.count, cell.span = False, 0, None

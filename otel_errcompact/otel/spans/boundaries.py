@@ -235,7 +235,7 @@ class OpenBoundaries:
             self._runs.begin(context.trace_id)
         boundary = Boundary(context.span_id, run_id, around, operation, self._tick())
         # What a finaliser calls may come in the middle of anything: it only puts the dropped span down.
-        self._keep(boundary.span_id, _Place(boundary, False, watch_span(span, scope, context, self.left.append)))
+        self._keep_place(boundary.span_id, _Place(boundary, False, watch_span(span, scope, context, self.left.append)))
 
     def start_plain(self, span: Span) -> None:
         """Record a span of no interest that may start inside a boundary."""
@@ -274,7 +274,7 @@ class OpenBoundaries:
         while self.left:
             with suppress(IndexError):  # another thread was faster
                 left = self.left.popleft()
-                found = left if isinstance(left, LeftBoundary) else self._drop(left)
+                found = left if isinstance(left, LeftBoundary) else self._drop_span(left)
                 if found is not None:
                     return found
         return None
@@ -284,7 +284,7 @@ class OpenBoundaries:
         self._places.clear()
         self.left.clear()
 
-    def _drop(self, watched: WatchedSpan) -> LeftBoundary | None:
+    def _drop_span(self, watched: WatchedSpan) -> LeftBoundary | None:
         span_id = watched.context.span_id
         place = self.spans.get(span_id)
         if place is None or place.watched is not watched:
@@ -306,14 +306,14 @@ class OpenBoundaries:
         elif around is not None and around.operation == UNDECIDED:
             around = around.decider
         if around is not None:
-            self._keep(context.span_id, _Place(around, operation in AGENTS, None))
+            self._keep_place(context.span_id, _Place(around, operation in AGENTS, None))
 
-    def _keep(self, span_id: int, place: _Place) -> None:
+    def _keep_place(self, span_id: int, place: _Place) -> None:
         while len(self.spans) >= MAX_OPEN_SPANS:
-            self._evict()
+            self._evict_oldest()
         self._places.put(span_id, place)
 
-    def _evict(self) -> None:
+    def _evict_oldest(self) -> None:
         with suppress(StopIteration, RuntimeError):  # another thread was faster
             span_id = next(iter(self.spans))
             place = self._places.pop(span_id)

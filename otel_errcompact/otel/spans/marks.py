@@ -76,14 +76,14 @@ def _find_linked(exception: BaseException) -> list[BaseException]:
     waiting, frames = [exception], set[int]()
     while waiting and len(seen) < MAX_LINKED:
         link = waiting.pop()
-        for found in (link.__cause__, context_of(link, frames), *_members(link)):
+        for found in (link.__cause__, context_of(link, frames), *_list_members(link)):
             if found is not None and id(found) not in seen:
                 seen[id(found)] = found
                 waiting.append(found)
     return list(seen.values())
 
 
-def _members(exception: BaseException) -> list[BaseException]:
+def _list_members(exception: BaseException) -> list[BaseException]:
     if not isinstance(exception, BaseExceptionGroup):
         return []
     return list(cast("BaseExceptionGroup[BaseException]", exception).exceptions[:MAX_LINKED])

@@ -48,7 +48,7 @@ def read_failures(span: EndedSpan) -> tuple[list[Recorded], int]:
         return records, 0
     distinct = records[:1]
     for recorded in records[1:]:
-        distinct = [*(earlier for earlier in distinct if not _contains(recorded, earlier)), recorded]
+        distinct = [*(earlier for earlier in distinct if not _contains_failure(recorded, earlier)), recorded]
     return distinct, len(records) - len(distinct)
 
 
@@ -180,7 +180,7 @@ def read_recorded(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded
     is_answer = not kind and not message and _TRACEBACK not in text[:_HEAD]
     if text and (is_answer or (kind and _is_whole(text, kind, message))):
         return Recorded(kind, message, text, traced=True)
-    return _repair(span, kind, message, text) if kind or message or text else None
+    return _repair_failure(span, kind, message, text) if kind or message or text else None
 
 
 def _read_bytes(attributes: Mapping[str, object]) -> str:
@@ -210,7 +210,7 @@ def _is_whole(text: str, kind: str, message: str) -> bool:
     return mentions(text, kind, message) or bare_name(kind) in text[-_TAIL:]
 
 
-def _repair(span: EndedSpan, kind: str, message: str, text: str) -> Recorded:
+def _repair_failure(span: EndedSpan, kind: str, message: str, text: str) -> Recorded:
     """
     Complete a failure that span limits cut, from the status description.
 
@@ -267,6 +267,6 @@ def _exit_code(attributes: Mapping[str, object]) -> int | None:
     return status if isinstance(status, int) else None
 
 
-def _contains(later: Recorded, earlier: Recorded) -> bool:
+def _contains_failure(later: Recorded, earlier: Recorded) -> bool:
     same = (later.type, later.message) == (earlier.type, earlier.message)
     return same or (later.traced and mentions(later.text, earlier.type, earlier.message))

@@ -135,7 +135,7 @@ class FailureTracker:
         self._claims = claims_of(ledger)
         self._control_flow = ledger.options.control_flow
         self._users = 0
-        reset_in_child(self._forget)
+        reset_in_child(self._forget_state)
 
     def open(self) -> None:
         """Register one more processor of spans."""
@@ -225,12 +225,12 @@ class FailureTracker:
                 origin = self._occurrences.remember_logged(place, raw, named=logged.named)
                 lean = replace(raw, exception=None)
                 pending = PendingFailure(lean, origin, place.name, [origin], incidental=logged.incidental)
-                self._defer(place, boundary, pending)
+                self._defer_failure(place, boundary, pending)
                 # The record is exported before the outcome is known; its own class is that of either.
                 return classify(raw, self.ledger.roots).key
             case Outcome.COUNT:
                 origin = self._occurrences.remember_logged(place, raw, named=logged.named)
-                return self._count(place, None, raw, (origin,))
+                return self._count_failure(place, None, raw, (origin,))
             case _:
                 return None
 
@@ -244,7 +244,7 @@ class FailureTracker:
                 around.recover(span.name)
             if not span.events:
                 return
-        found = self._read(span, None)
+        found = self._read_failure(span, None)
         origins = self._occurrences.find_origins(span, found.failure, whole=found.whole)
         settled = span.is_settled_by_maker
         for raw in found.mentions:
@@ -257,7 +257,7 @@ class FailureTracker:
             inside=around is not None,
         )
         ended = _Ended(span, found.failure, found.whole, origins, [span.span_id], None, around)
-        self._settle(decide(situation), ended)
+        self._apply_outcome(decide(situation), ended)
 
     def _end_boundary(self, boundary: Boundary, span: EndedSpan) -> None:
         pending = boundary.close()
@@ -267,13 +267,13 @@ class FailureTracker:
             return
         call = span.read_call()
         if call is None:
-            self._release(boundary, span, pending)
+            self._release_boundary(boundary, span, pending)
             return
         run_id = self.runs.find_run(span, boundary.run_id)
         if not (boundary.run_id or span.is_serving):
             self.runs.take_part(run_id, span)
         settled = span.is_settled_by_maker or self._is_claimed(call, span)
-        ended = self._correlate(boundary, span, call, pending, settled=settled)
+        ended = self._correlate_failure(boundary, span, call, pending, settled=settled)
         failed = ended.failure is not None
         situation = Situation(
             "boundary",
@@ -288,9 +288,9 @@ class FailureTracker:
         )
         outcome = decide(situation)
         if failed:
-            self._settle(outcome, ended)
+            self._apply_outcome(outcome, ended)
         elif outcome is Outcome.SUCCEED:
-            self._succeed(run_id, span, call, boundary.began)
+            self._record_success(run_id, span, call, boundary.began)
         if settled and boundary.outer is not None:
             boundary.outer.record_call(call.tool, failed=span.is_refused or failed)
 
@@ -323,11 +323,11 @@ class FailureTracker:
             boundary.outer.record_call(call.tool, failed=True)
         return True
 
-    def _correlate(
+    def _correlate_failure(
         self, boundary: Boundary, span: EndedSpan, call: BoundaryCall, pending: list[PendingFailure], *, settled: bool
     ) -> _Ended:
         """Read the failure that ended a boundary, and settle the others inside."""
-        found = self._read(span, call)
+        found = self._read_failure(span, call)
         failure, whole = found.failure, found.whole
         origins = self._occurrences.find_origins(span, failure, whole=whole)
         # The raw error of a boundary of ours may be a log record, which leaves no more than a status on the span.
@@ -345,7 +345,7 @@ class FailureTracker:
         span_ids += [span_id for each in part for span_id in each.span_ids]
         return _Ended(span, failure, whole, origins, span_ids, boundary, boundary.decider, bool(part))
 
-    def _settle(self, outcome: Outcome, ended: _Ended) -> None:
+    def _apply_outcome(self, outcome: Outcome, ended: _Ended) -> None:
         """Carry out what was decided about the failure that ended a span."""
         span, failure, span_ids = ended.span, ended.failure, ended.span_ids
         if failure is None:
@@ -364,18 +364,18 @@ class FailureTracker:
                 self._occurrences.set_class(key, span_ids)
             case Outcome.DEFER if ended.around is not None:
                 pending = PendingFailure(replace(failure, exception=None), origin, span.name, [span.span_id])
-                self._defer(span, ended.around, pending)
+                self._defer_failure(span, ended.around, pending)
                 ended.around.link_spans(frozenset({origin}), span_ids)
             case _:
-                self._count(span, ended.boundary, failure, span_ids)
+                self._count_failure(span, ended.boundary, failure, span_ids)
 
     def _settle_mention(self, span: EndedSpan, around: Boundary | None, raw: RawError, *, settled: bool) -> None:
         outcome = decide(Situation("mention", settled=settled, inside=around is not None))
         pending = PendingFailure(replace(raw, exception=None), STAYED, span.name, [span.span_id])
         if outcome is Outcome.DEFER and around is not None:
-            self._defer(span, around, pending)
+            self._defer_failure(span, around, pending)
         elif outcome is Outcome.HANDLE:
-            self._handle(span, None, [pending])
+            self._mark_handled(span, None, [pending])
 
     def _settle_pending(
         self,
@@ -389,9 +389,9 @@ class FailureTracker:
         outcomes = [(decide(Situation("pending", part=each in part)), each) for each in pending]
         self.duplicates += sum(outcome is Outcome.LINK for outcome, _ in outcomes)
         handled = [each.inside(call.tool) for outcome, each in outcomes if outcome is Outcome.HANDLE]
-        self._handle(span, boundary, handled)
+        self._mark_handled(span, boundary, handled)
 
-    def _release(self, boundary: Boundary, span: EndedSpan, pending: list[PendingFailure]) -> None:
+    def _release_boundary(self, boundary: Boundary, span: EndedSpan, pending: list[PendingFailure]) -> None:
         """Treat a span as plain if it turns out no boundary."""
         outer = boundary.decider
         self._settle_void(boundary, outer, span, pending)
@@ -404,11 +404,11 @@ class FailureTracker:
             situation = Situation("pending", void=True, inside=outer is not None, incidental=each.incidental)
             outcome = decide(situation)
             if outcome is Outcome.DEFER and outer is not None:
-                self._defer(span, outer, each)
+                self._defer_failure(span, outer, each)
             elif outcome is Outcome.COUNT:
-                self._count(span, boundary, each.raw, each.span_ids)
+                self._count_failure(span, boundary, each.raw, each.span_ids)
             else:
-                self._handle(span, boundary, [each])
+                self._mark_handled(span, boundary, [each])
 
     def _settle_left(self) -> None:
         """
@@ -434,11 +434,11 @@ class FailureTracker:
             return
         span = translate(left.watched.read()) if left.watched is not None else _UNKNOWN
         if left.evicted:
-            self._handle(span, boundary, pending)
+            self._mark_handled(span, boundary, pending)
         else:
             self._settle_void(boundary, boundary.decider, span, pending)
 
-    def _count(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> str:
+    def _count_failure(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> str:
         """Count a failure, and return its class."""
         run_id = self._find_run(span, boundary)
         self.runs.observe(run_id, span)
@@ -448,19 +448,19 @@ class FailureTracker:
         self._occurrences.set_class(found.key, span_ids)
         return found.key
 
-    def _defer(self, span: EndedSpan, boundary: Boundary, pending: PendingFailure) -> None:
-        self._handle(span, boundary, boundary.defer(pending))
+    def _defer_failure(self, span: EndedSpan, boundary: Boundary, pending: PendingFailure) -> None:
+        self._mark_handled(span, boundary, boundary.defer(pending))
 
-    def _handle(self, span: EndedSpan, boundary: Boundary | None, handled: list[PendingFailure]) -> None:
+    def _mark_handled(self, span: EndedSpan, boundary: Boundary | None, handled: list[PendingFailure]) -> None:
         run_id = self._find_run(span, boundary) if handled else ""
         for each in handled:
             self._occurrences.set_class(HANDLED, each.span_ids)
             self.ledger.handled(run_id, each.raw)
 
-    def _succeed(self, run_id: str, span: EndedSpan, call: BoundaryCall, began: int) -> None:
+    def _record_success(self, run_id: str, span: EndedSpan, call: BoundaryCall, began: int) -> None:
         self.ledger.succeed(run_id, call.tool, arguments=call.arguments, agent=span.agent, began=began)
 
-    def _read(self, span: EndedSpan, call: BoundaryCall | None) -> _Found:
+    def _read_failure(self, span: EndedSpan, call: BoundaryCall | None) -> _Found:
         records, repeated = read_failures(span)
         if not records:
             return _NOTHING
@@ -519,7 +519,7 @@ class FailureTracker:
     def _count_evicted_span(self) -> None:
         self.guard.failures[OPEN_SPAN_EVICTED] += 1
 
-    def _forget(self) -> None:
+    def _forget_state(self) -> None:
         self.boundaries.clear()
         self._occurrences.clear()
         self.runs.clear()

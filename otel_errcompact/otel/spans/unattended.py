@@ -94,7 +94,7 @@ class UnattendedRuns(Listener):
         """Listen to the ledger, and end open runs at process end."""
         self._ledger.listeners.add(self)
         # The SDK shuts down meter providers before tracer providers: what ends with the latter, no metric would say.
-        self._at_exit = _ending(weakref.ref(self))
+        self._at_exit = _make_exit_callback(weakref.ref(self))
         atexit.register(self._at_exit)
 
     def close(self) -> None:
@@ -168,22 +168,22 @@ class UnattendedRuns(Listener):
         """
         run_id = _name_by_trace(span) if self._is_booked(span.trace_id) else self.find_run(span)
         self.take_part(run_id, span)
-        self._conclude(run_id, span, failed=span.failed)
+        self._conclude_run(run_id, span, failed=span.failed)
 
     def end_root(self, root: EndedSpan) -> None:
         """End the run of a trace whose local root span has ended."""
         # A failed tool or model call is no end of the conversation.
         if root.failed and (run_id := root.conversation) and root.read_call() is None:
-            self._conclude(run_id, root, failed=True)
+            self._conclude_run(run_id, root, failed=True)
         known = self._traces.pop(root.trace_id)
         if known is not None:
             known.failed = known.failed or root.failed
-            self._end(format_trace_id(root.trace_id), known)
+            self._end_run(format_trace_id(root.trace_id), known)
 
     def end_all(self) -> None:
         """End all runs that are open."""
         for trace_id in tuple(self.traces):
-            self._shut(trace_id)
+            self._close_trace(trace_id)
         for run_id in tuple(self._conversations.entries):
             self._end_conversation(run_id)
 
@@ -223,7 +223,7 @@ class UnattendedRuns(Listener):
         known = self.traces.get(trace_id)
         return known is not None and (known.is_run or known.observed)
 
-    def _conclude(self, run_id: str, span: EndedSpan, *, failed: bool) -> None:
+    def _conclude_run(self, run_id: str, span: EndedSpan, *, failed: bool) -> None:
         """Record how a run's last agent or local root span ended."""
         known = self.traces.get(span.trace_id) if _is_traced(run_id, span) else self._conversations.get(run_id)
         if known is not None:
@@ -248,24 +248,24 @@ class UnattendedRuns(Listener):
     def _add_trace(self, trace_id: int) -> _Known:
         if len(self.traces) >= MAX_TRACES:
             with suppress(StopIteration):  # as above
-                self._shut(next(iter(self.traces)))
+                self._close_trace(next(iter(self.traces)))
         known = _Known(is_late=format_trace_id(trace_id) in self._ended.entries)
         self._traces.put(trace_id, known)
         return known
 
-    def _shut(self, trace_id: int) -> None:
+    def _close_trace(self, trace_id: int) -> None:
         """End the run of a trace whose local root span is open."""
         known = self._traces.pop(trace_id)
         if known is not None:
             known.is_run = (known.is_run or (known.has_begun and known.observed)) and not known.is_late
-            self._end(format_trace_id(trace_id), known)
+            self._end_run(format_trace_id(trace_id), known)
 
     def _end_conversation(self, run_id: str) -> None:
         known = self._conversations.pop(run_id)
         if known is not None:
-            self._end(run_id, known)
+            self._end_run(run_id, known)
 
-    def _end(self, run_id: str, known: _Known) -> None:
+    def _end_run(self, run_id: str, known: _Known) -> None:
         with self._ledger.store.find(run_id) as state:
             # A run in which failures counted and of which nothing is known has been evicted, or ended by its owner.
             over = state.attended if state is not None else known.observed
@@ -296,7 +296,7 @@ def _trace_id(run_id: str) -> int:
         return 0
 
 
-def _ending(runs: weakref.ref[UnattendedRuns]) -> Callable[[], None]:
+def _make_exit_callback(runs: weakref.ref[UnattendedRuns]) -> Callable[[], None]:
     """
     Return a function that ends all runs at process end.
 

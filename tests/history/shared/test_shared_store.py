@@ -300,14 +300,14 @@ def test_an_interrupt_in_the_middle_of_an_answer(
     """The run is free at once, and the answer is taken for nothing else."""
     ledger, other = join(address_of_server), join(address_of_server)
     ledger.observe("r", raw(REFUSED))
-    evaluate = redis._evaluate
+    evaluate = redis._evaluate_script
 
     def interrupt(*arguments: Any) -> Any:
-        monkeypatch.setattr(redis, "_evaluate", evaluate)
+        monkeypatch.setattr(redis, "_evaluate_script", evaluate)
         evaluate(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(redis, "_evaluate", interrupt)
+    monkeypatch.setattr(redis, "_evaluate_script", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ledger.observe("r", raw(REFUSED))
     assert (other.observe("r", raw(REFUSED)).count, ledger.observe("r", raw(REFUSED)).count) == (2, 3)

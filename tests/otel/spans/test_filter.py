@@ -365,9 +365,9 @@ class TestEvicted:
         """What another thread has evicted or taken meanwhile is no fault."""
         held = rig.processor.tracker.boundaries
         leak(tracer)
-        held._evict()
+        held._evict_oldest()
         assert (held.take_left().evicted, held.take_left()) == (True, None)
-        held._evict()
+        held._evict_oldest()
         assert held.take_left() is None
         held.left.append(LeftBoundary(boundaries.Boundary(1, "r", None), None, evicted=True))
         assert held.take_left() is not None
