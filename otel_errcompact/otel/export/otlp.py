@@ -46,7 +46,7 @@ def metric_exporter(environ: Mapping[str, str] = os.environ) -> MetricExporter |
 
 
 def log_exporter(environ: Mapping[str, str] = os.environ) -> Any:
-    """Return an OTLP exporter for log records, whose class has had two names, or None."""
+    """Return an OTLP exporter for log records, or None."""
     return _make_exporter("logs", environ)
 
 

@@ -69,7 +69,7 @@ class _Resending(Generic[T]):
 
 class ResendingSpanProcessor(_Resending["ReadableSpan"], SpanProcessor):
     """
-    Queues spans that end and sends them in order, through an outage too.
+    Queues ended spans, and sends them in order through an outage.
 
     At most `max_bytes` are in memory; beyond that the oldest spans are dropped, and so are those that a shutdown cannot
     send within seconds: all are counted. The batch under way takes its encoded form in addition.

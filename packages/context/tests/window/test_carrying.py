@@ -18,7 +18,7 @@ from otel_errcompact_context.window.layers.carrying.actions import Action, find_
 from otel_errcompact_context.window.layers.carrying.index import read_index, render_index
 from otel_errcompact_context.window.layers.carrying.names import MAX_TEXT, NameUse, find_words, names_in
 from otel_errcompact_context.window.layers.carrying.replacement import Gone, is_carried, replace_messages
-from otel_errcompact_context.window.layers.carrying.survey import survey
+from otel_errcompact_context.window.layers.carrying.survey import survey_messages
 from otel_errcompact_context.window.layers.carrying.words import find_answers, keep_words
 from otel_errcompact_context.window.layers.micro import micro
 from otel_errcompact_context.window.layers.reactive import reactive
@@ -320,7 +320,7 @@ def test_names_that_stand_elsewhere_are_not_repeated():
     steps = Steps().call("get", '{"id": "res_8812", "other": "res_9913", "third": "res_7714"}')
     steps.say("user", "Cancel res_9913.")
     conversation = read(steps.messages)
-    found = survey(conversation, 1, 3, workspace(), "The reservation res_7714 is open.")
+    found = survey_messages(conversation, 1, 3, workspace(), "The reservation res_7714 is open.")
     assert found.sections["names"] == ["res_8812"]
 
 
@@ -517,7 +517,7 @@ def test_only_the_newest_of_very_many_messages_are_read():
     steps = Steps().call("get", "oldest_name_1")
     for number in range(1_100):
         steps.call("get", f"name_{number}")
-    names = survey(read(steps.messages), 1, len(steps.messages), workspace()).sections["names"]
+    names = survey_messages(read(steps.messages), 1, len(steps.messages), workspace()).sections["names"]
     assert "name_1099" in names
     assert "oldest_name_1" not in names
 
