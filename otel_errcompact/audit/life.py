@@ -145,14 +145,15 @@ class _Line:
         self._paths = paths.split()
         self._get = attrgetter(*self._paths)
         names = [path.rpartition(".")[2] for path in self._paths]
-        self._written = [(_FIELDS[name][0], _WRITERS.get(name)) for name in names]
+        self._attributes = [_FIELDS[name][0] for name in names]
+        self._writers = [(_FIELDS[name][0], _WRITERS[name]) for name in names if name in _WRITERS]
         self._read = [(path, *_FIELDS[name], _READERS.get(name)) for path, name in zip(self._paths, names, strict=True)]
 
     def write(self, event: object) -> Attributes:
-        return {
-            attribute: value if write is None else write(value)
-            for (attribute, write), value in zip(self._written, self._get(event), strict=True)
-        }
+        written: Attributes = dict(zip(self._attributes, self._get(event)))  # noqa: B905 - attrgetter's are as many
+        for attribute, write in self._writers:
+            written[attribute] = write(written[attribute])
+        return written
 
     def read(self, attributes: Mapping[str, object]) -> dict[str, Any]:
         found: dict[str, Any] = {}

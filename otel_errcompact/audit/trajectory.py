@@ -156,7 +156,6 @@ class TrajectoryFile(Listener):
         self._write_line(name, {**attributes, semconv.RECORD: self._records.pop(id(event.raw)) or 0})
 
     def _write_end(self, ended: Ended) -> None:
-        # A run without a failure has no line.
         if ended.report.occurrences or ended.report.handled:
             self._write_event(ended)
         self._lives.pop(ended.report.run_id)

@@ -114,14 +114,14 @@ def _restore_run(state: RunState, event: Began, tick: int) -> Effects:  # noqa: 
     return ()
 
 
-def _count_handled(state: RunState, event: Handled, tick: int) -> Effects:
+def _count_handled(state: RunState, event: Handled, tick: int) -> Effects:  # noqa: ARG001 - as above
     state.handled += 1
-    return (replace(event, agent=event.agent or state.agent, tick=tick),)
+    return (event if event.agent else replace(event, agent=state.agent),)
 
 
-def _count_repeated(state: RunState, event: Repeated, tick: int) -> Effects:
+def _count_repeated(state: RunState, event: Repeated, tick: int) -> Effects:  # noqa: ARG001 - as above
     state.repeats += 1
-    return (replace(event, agent=event.agent or state.agent, tick=tick),)
+    return (event if event.agent or not state.agent else replace(event, agent=state.agent),)
 
 
 def _count_success(state: RunState, event: Succeeded, tick: int) -> Effects:
