@@ -71,7 +71,7 @@ class CompactionCapability(AbstractCapability[Any]):
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
         """Begin a run, or continue an answered one, and end it."""
-        self._find_run(ctx, resumes=str(_find_question(ctx.messages).get("run", "")))
+        self._get_run(ctx, resumes=str(_find_question(ctx.messages).get("run", "")))
         try:
             return await handler()
         finally:
@@ -79,7 +79,7 @@ class CompactionCapability(AbstractCapability[Any]):
 
     async def on_node_run_error(self, ctx: RunContext[Any], *, error: Exception, **_: Any) -> NodeResult[Any]:
         """Raise the pause where the agent's output types cannot ask."""
-        if isinstance(error, UserError) and isinstance(stop := self._find_run(ctx).gate(), RunPaused):
+        if isinstance(error, UserError) and isinstance(stop := self._get_run(ctx).gate(), RunPaused):
             raise stop from error
         raise error
 
@@ -87,7 +87,7 @@ class CompactionCapability(AbstractCapability[Any]):
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: WrapModelRequestHandler
     ) -> ModelResponse:
         """Pass the gate and begin a turn; count calls of unknown tools."""
-        run = self._find_run(ctx)
+        run = self._get_run(ctx)
         parameters = request_context.model_request_parameters
         known = {tool.name for tool in (*parameters.function_tools, *parameters.output_tools)}
         question = _find_question(request_context.messages)
@@ -143,9 +143,7 @@ class CompactionCapability(AbstractCapability[Any]):
         text = str(error)
         if "json_invalid" in text:
             text = f"Invalid arguments for tool {tool_def.name}: {text}"
-        made = self._find_run(ctx).port.record_call(
-            tool_def.name, arguments=args, call_id=call.tool_call_id, error=text
-        )
+        made = self._get_run(ctx).port.record_call(tool_def.name, arguments=args, call_id=call.tool_call_id, error=text)
         if not made.compacted:
             raise error
         raise ModelRetry(made.text) from error
@@ -162,14 +160,14 @@ class CompactionCapability(AbstractCapability[Any]):
         """Execute a tool; a failure becomes a failed result with the digest."""
         if tool_def.name == ASK:
             return await handler(args)
-        made = self._find_run(ctx).tool(
+        made = self._get_run(ctx).tool(
             tool_def.name, arguments=args, call_id=call.tool_call_id, gated=False, reraise=True
         )
         failed: Exception | None = None
         try:
             async with made:
                 if not made.refused:
-                    failed = await _execute_tool(made, handler, args)
+                    failed = await _execute(made, handler, args)
         except Exception as error:
             if isinstance(error, ENDS_THE_RUN) or not made.compacted:
                 raise
@@ -180,12 +178,12 @@ class CompactionCapability(AbstractCapability[Any]):
             raise failed
         return made.result
 
-    def _find_run(self, ctx: RunContext[Any], *, resumes: str = "") -> Run:
+    def _get_run(self, ctx: RunContext[Any], *, resumes: str = "") -> Run:
         name = ctx.agent.name if ctx.agent is not None and not self._named else None
         return self.runs.of(ctx.run_id or "", agent=name or "", resumes=resumes)
 
 
-async def _execute_tool(made: Call, handler: WrapToolExecuteHandler, args: ValidatedToolArgs) -> ToolFailedError | None:
+async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedToolArgs) -> ToolFailedError | None:
     try:
         made.result = await handler(args)
     except RunHalted as halted:

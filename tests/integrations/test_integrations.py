@@ -16,14 +16,20 @@ import pytest
 from otel_errcompact.exceptions import MissingExtraError, UnsupportedVersionError
 from otel_errcompact.integrations import requirement
 from otel_errcompact.integrations.requirement import required
+from tests.core import PACKAGES
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "otel_errcompact" / "integrations"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "requirement"})
-WINDOWS = [f"windows/{name}" for name in NAMES if (FOLDER / "windows" / f"{name}.py").exists()]
+SOURCES = {
+    f"{package.name}.integrations.{path.stem}": path
+    for package in (PACKAGES[""], PACKAGES["context/"])
+    for path in sorted((package / "integrations").glob("*.py"))
+    if path.stem not in {"__init__", "requirement"}
+}
+"""The modules, with their files: what compacts errors, and what keeps context windows."""
+
 MAX_LINES = 130
 """Thin: about 120 lines of code; what explains it, and imports, are not counted."""
 
@@ -60,35 +66,35 @@ def _import(module: str) -> ModuleType:
     return importlib.import_module(module)
 
 
-@pytest.mark.parametrize("name", [*NAMES, *WINDOWS])
+@pytest.mark.parametrize("name", SOURCES)
 def test_each_integration_names_its_own_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its framework the import fails, with the command that brings it."""
 
     def nothing_is_installed(package: str) -> str:
         raise PackageNotFoundError(package)
 
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    extra, module = name.rpartition("/")[2], f"otel_errcompact.integrations.{name.replace('/', '.')}"
+    source = SOURCES[name].read_text(encoding="utf-8")
+    extra = name.rpartition(".")[2]
     package = re.search(r'with required\("([\w.-]+)", "[\w.]+", extra="' + extra + '"', source)
     assert package is not None
     monkeypatch.setattr(requirement, "version", nothing_is_installed)
     imported = re.findall(r"^    (?:from|import) (\w+)", source, re.MULTILINE)
     monkeypatch.setitem(sys.modules, imported[0], None)
-    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(MissingExtraError, match=rf"pip install 'otel-errcompact\[{extra}\]'"):
-        _import(module)
+        _import(name)
 
 
-@pytest.mark.parametrize("name", [*NAMES, *WINDOWS])
+@pytest.mark.parametrize("name", SOURCES)
 def test_the_version_that_is_asked_for_is_the_extra_s_and_the_oldest_tested(name: str) -> None:
     """One number in three places: the module, the extra, and the environment it is tested in."""
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    source = SOURCES[name].read_text(encoding="utf-8")
     found = re.search(r'required\("([\w.-]+)", "([\w.]+)"', source)
     assert found is not None
     package, version = found.groups()
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     environments = tomllib.loads((ROOT / "tests" / "integrations" / "environments.toml").read_text())
-    extra = name.rpartition("/")[2]
+    extra = name.rpartition(".")[2]
     assert f"{package}>={version}" in extras[extra][0]
     assert f"{package}=={version}" in environments[extra]["oldest"]
 
@@ -104,7 +110,7 @@ def code_lines(source: str) -> int:
     return sum(1 for number, line in lines if line.strip(" \n")[:1] not in {"", "#"} and number not in left_out)
 
 
-@pytest.mark.parametrize("name", [*NAMES, *WINDOWS])
+@pytest.mark.parametrize("name", SOURCES)
 def test_each_integration_is_thin(name: str) -> None:
     """What grows beyond this belongs into the boundary, where all share it."""
-    assert code_lines((FOLDER / f"{name}.py").read_text(encoding="utf-8")) <= MAX_LINES
+    assert code_lines(SOURCES[name].read_text(encoding="utf-8")) <= MAX_LINES

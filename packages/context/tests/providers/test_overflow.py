@@ -652,7 +652,9 @@ TOO_LONG = StatusError(openai_body(OPENAI_SAYS)["error"], code="context_length_e
             id="http client",
         ),
         pytest.param(HTTPStatusError(413, "<h1>413 Request Entity Too Large</h1>"), "http", None, id="gateway's 413"),
-        pytest.param(ContextWindowExceededError("no details"), "tests", None, id="litellm, without details"),
+        pytest.param(
+            ContextWindowExceededError("no details"), __name__.partition(".")[0], None, id="litellm, without details"
+        ),
         pytest.param(
             ContextWindowExceededError("prompt is too long: 12 tokens > 10 maximum; fallback: rate limit"),
             "anthropic",
