@@ -60,7 +60,7 @@ SCRIPTS: Final = (
 
 _LINK: Final = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 _FENCE: Final = re.compile(r"^ *(```+|~~~+).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
-_OBJECT: Final = re.compile(r"^### `([\w.]+)`\n\n.*?(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+_OBJECT: Final = re.compile(r"^### `(otel_errcompact_context\.)?([\w.]+)`\n\n.*?(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def sources() -> dict[str, Path]:
@@ -93,7 +93,7 @@ def _convert(text: str, page: str, path: Path, places: dict[Path, str]) -> str:
         last = fence.end()
     text = "".join(parts) + _with_links(text[last:], page, path, places)
     if page == "reference/api.md":
-        text = _OBJECT.sub(r"::: otel_errcompact.\1\n\n", text)
+        text = _OBJECT.sub(lambda found: f"::: {found[1] or 'otel_errcompact.'}{found[2]}\n\n", text)
     if "```mermaid" in text:
         text += f'\n<script src="{"../" * page.count("/")}mermaid.js"></script>\n'
     return text

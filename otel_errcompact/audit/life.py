@@ -150,7 +150,7 @@ class _Line:
         self._read = [(path, *_FIELDS[name], _READERS.get(name)) for path, name in zip(self._paths, names, strict=True)]
 
     def write(self, event: object) -> Attributes:
-        written: Attributes = dict(zip(self._attributes, self._get(event)))  # noqa: B905 - attrgetter's are as many
+        written: dict[str, Any] = dict(zip(self._attributes, self._get(event)))  # noqa: B905 - attrgetter's are as many
         for attribute, write in self._writers:
             written[attribute] = write(written[attribute])
         return written
