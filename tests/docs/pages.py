@@ -13,21 +13,27 @@ NOT_RUN = re.compile(r"^ *<!-- not run: (.+) -->$")
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "docs").rglob("*.md"))}
 """The pages of the site that stand in `docs/`."""
 
-LINKED = PAGES | {
-    name: ROOT / name
-    for name in (
-        "README.md",
-        "CONTRIBUTING.md",
-        "SECURITY.md",
-        "CHANGELOG.md",
-        "RELEASING.md",
-        "dashboards/RUNBOOK.md",
-        "benchmarks/RESULTS.md",
-        "corpus/README.md",
-        "tests/otel/recorded/README.md",
-    )
-    if (ROOT / name).exists()
-}
+OF_PACKAGES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.glob("packages/*/README.md"))}
+
+LINKED = (
+    PAGES
+    | OF_PACKAGES
+    | {
+        name: ROOT / name
+        for name in (
+            "README.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
+            "CHANGELOG.md",
+            "RELEASING.md",
+            "dashboards/RUNBOOK.md",
+            "benchmarks/RESULTS.md",
+            "corpus/README.md",
+            "tests/otel/recorded/README.md",
+        )
+        if (ROOT / name).exists()
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +79,11 @@ def read_blocks(page: str, text: str) -> list[Block]:
     return found
 
 
-BLOCKS = [block for page, path in PAGES.items() for block in read_blocks(page, path.read_text(encoding="utf-8"))]
+BLOCKS = [
+    block
+    for page, path in (PAGES | OF_PACKAGES).items()
+    for block in read_blocks(page, path.read_text(encoding="utf-8"))
+]
 
 
 def prose(text: str) -> str:

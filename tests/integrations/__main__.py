@@ -17,6 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.core import PACKAGES
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".environments"
 PAGE = ROOT / "docs" / "frameworks" / "index.md"
@@ -146,7 +148,8 @@ def environment(
     python = folder / "bin" / "python"
     wanted = [*settings["tools"], *settings[name][age], *(settings[name]["spans"] if age == "newest" else ())]
     stamp = folder / "packages.json"
-    asked = json.dumps([settings["exclude-newer"], wanted, (ROOT / "pyproject.toml").read_text()])
+    projects = [(package.parent / "pyproject.toml").read_text() for package in PACKAGES.values()]
+    asked = json.dumps([settings["exclude-newer"], wanted, *projects])
     if stamp.exists() and stamp.read_text() == asked:
         return python, None
     made = _run(sys.executable, "-m", "uv", "venv", "--quiet", "--clear", "--python", sys.executable, folder)
@@ -154,7 +157,7 @@ def environment(
         made = _run(
             sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python,
             "--exclude-newer", str(settings["exclude-newer"]),
-            *(f"--editable={folder}" for folder in (ROOT, *ROOT.glob("packages/*/"))), *wanted,
+            *(f"--editable={package.parent}" for package in PACKAGES.values()), *wanted,
         )  # fmt: skip
     if made.returncode:
         return python, made

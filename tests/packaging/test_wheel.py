@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from otel_errcompact_lab.cli import stack
+from tests.core import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 THEIRS = re.compile(r"^ *(?:from|import) (?:opentelemetry|pydantic)\b", re.MULTILINE)
@@ -51,8 +52,8 @@ def uv(*arguments: str | Path) -> str:
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel of each package."""
     folder = tmp_path_factory.mktemp("dist")
-    for project in (ROOT, *ROOT.glob("packages/*/")):
-        uv("build", "--quiet", "--wheel", "--out-dir", folder, project)
+    for package in PACKAGES.values():
+        uv("build", "--quiet", "--wheel", "--out-dir", folder, package.parent)
     return folder
 
 
