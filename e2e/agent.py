@@ -21,7 +21,7 @@ import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.errors import RawError
 from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_meter_provider
-from otel_errcompact_context import MemoryArchive
+from otel_errcompact_context import ContextWindow, MemoryArchive, OverflowGuard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -157,7 +157,7 @@ def work(message: str, *, seconds: float, pause: float = 0.02, tool: str = "poll
 def converse(*, turns: int = 60) -> object:
     """Hold a conversation that outgrows its window, with a provider that refuses it once, and then on a full disk."""
     options = ContextOptions(window_tokens=8_000, reserve_tokens=1_000, snip_messages=20)
-    guard = errcompact.OverflowGuard(errcompact.ContextWindow(options, archive=MemoryArchive()))
+    guard = OverflowGuard(ContextWindow(options, archive=MemoryArchive()))
     messages: list[object] = [{"role": "user", "content": "Which of the pages is it?"}]
     refusals = 0
 
@@ -170,7 +170,7 @@ def converse(*, turns: int = 60) -> object:
 
     for turn in range(turns):
         messages = guard.call(send, [*messages, *_turn(turn)], session="e2e").messages
-    full = errcompact.ContextWindow(options, archive=MemoryArchive(max_characters=0))
+    full = ContextWindow(options, archive=MemoryArchive(max_characters=0))
     whole = [messages[0], *(message for turn in range(turns) for message in _turn(turn))]
     problems = [note.problem for note in full.compact(whole).notes if note.problem]
     return {"messages": len(messages), "refusals": refusals, "problems": problems}

@@ -373,7 +373,7 @@ def test_a_time_line_has_a_live_run_in_order(open_page: Open, live: Path) -> Non
     )
     assert told[1:] == [
         f"1 {shown} failed {error} Raw error and arguments of call 1",
-        f"2 {shown} failed 2 without success {error} Arguments of call 2",
+        f"2 {shown} failed 2 without success {error} Raw error and arguments of call 2",
         refused,
         f"{refused} {loop}",
         f"3 query orders resolved {error}",

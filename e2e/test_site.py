@@ -76,7 +76,7 @@ def test_search_finds_a_page(page: tuple[Page, list[str]]) -> None:
     """A word of a page leads to it, without a server."""
     opened, complaints = page
     opened.goto((SITE / "index.html").as_uri())
-    opened.get_by_placeholder("Search").first.fill("trajectory")
+    opened.get_by_placeholder("Search").first.press_sequentially("trajectory")  # it listens to keys
     first = opened.locator(".md-search-result__link").first
     first.wait_for()
     assert "trajectory.html" in str(first.get_attribute("href"))

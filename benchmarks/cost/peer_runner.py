@@ -29,6 +29,7 @@ from benchmarks.cost.measure import NEVER, SPAN, Nowhere, Row, fail, make_span, 
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
+from otel_errcompact_context import ContextWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,7 +263,7 @@ def measure_windows(rounds: int) -> list[Row]:
         messages.append({"role": "tool", "tool_call_id": f"call_{number}", "content": f"page {number}: {RESULT * 4}"})
 
     def ours() -> Call:
-        window = errcompact.ContextWindow()
+        window = ContextWindow()
         return lambda: window.compact(messages)
 
     def dumps() -> Call:

@@ -244,7 +244,7 @@ def command_line(data: bytes) -> None:
         sys.argv = ["errcompact", *arguments]
         sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
         with redirect_stdout(io.TextIOWrapper(io.BytesIO(), encoding="utf-8")), redirect_stderr(said):
-            status = main._run()  # noqa: SLF001 - `main` ends the process
+            status = main._run_guarded()  # noqa: SLF001 - `main` ends the process
     finally:
         sys.argv, sys.stdin = before
     holds(status != FAULT, f"{arguments} ends without a fault of its own: {said.getvalue()[-300:]}")

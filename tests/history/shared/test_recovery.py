@@ -172,7 +172,7 @@ def test_a_change_of_what_was_not_read_is_not_written(address: str, join: Callab
         from redis import Redis
 
         with closing(Redis.from_url(address)) as client:
-            client.delete(first._keys("r")[0])
+            client.delete(first._build_keys("r")[0])
     else:
         second.begin("r", version)  # as a process with another file of locks
         second.commit("r", {"a": "2"}, "q 1")
