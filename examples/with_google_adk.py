@@ -1,4 +1,4 @@
-"""An ADK agent whose tool keeps failing. Run: python with_google_adk.py (pip install 'otel-errcompact[google_adk]')."""
+"""An ADK agent whose tool fails. Run: python with_google_adk.py (pip install 'otel-errcompact[google_adk,context]')."""
 
 from __future__ import annotations
 

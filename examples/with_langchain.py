@@ -1,4 +1,4 @@
-"""LangChain: a loop ends, or a human helps. Run: python with_langchain.py (pip install otel-errcompact[langchain])."""
+"""LangChain: loops end, or ask. Run: python with_langchain.py (pip install 'otel-errcompact[langchain,context]')."""
 
 from collections.abc import Iterator
 from itertools import count
