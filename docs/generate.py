@@ -93,12 +93,12 @@ def _missing(framework: str, instrumentation: str) -> str:
     paths = sorted(RECORDED.glob(f"{framework}-{instrumentation}-*.jsonl"))
     failed = [observation for path in paths for observation in _observed(path) if observation.raw.boundary]
     tools = [observation for observation in failed if observation.raw.tool not in semconv.MODEL_OPERATIONS]
-    best = max(tools or failed, key=lambda one: sum(_told(one).values()), default=None)
-    told = _told(best) if best is not None else {"all but failures of agents": False}
-    return ", ".join(name for name, is_told in told.items() if not is_told) or "nothing"
+    best = max(tools or failed, key=lambda one: sum(_list_shown(one).values()), default=None)
+    shown = _list_shown(best) if best is not None else {"all but failures of agents": False}
+    return ", ".join(name for name, is_shown in shown.items() if not is_shown) or "nothing"
 
 
-def _told(observation: Observation) -> dict[str, bool]:
+def _list_shown(observation: Observation) -> dict[str, bool]:
     raw = observation.raw
     of_call = {"tool": bool(raw.tool), "call id": bool(raw.call_id), "arguments": bool(raw.arguments)}
     return {

@@ -128,7 +128,7 @@ class FailureCounter:
         if failed.whole and state.history.total > 1:
             alone: Any = self.count(self._create(failed.run_id), failed, tick)[0]
             observation = replace(observation, text=alone.text, digest_tokens=alone.digest_tokens)
-        return (observation, *step.told)
+        return (observation, *step.effects)
 
     def _render(
         self,

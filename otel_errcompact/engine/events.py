@@ -2,7 +2,7 @@
 What happens in a run: one value for each thing.
 
 An `Event` changes a run (`engine/rules.py`), and is kept for a shared store that has missed it. What comes of it is
-told to listeners: the event itself, completed, an `Observation`, what was resolved, an escalation and its answer.
+passed to listeners: the event itself, completed, an `Observation`, what was resolved, an escalation and its answer.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ class Step(NamedTuple):
     """The answer, where no handler is asked."""
 
     @property
-    def told(self) -> tuple[object, ...]:
-        """What listeners are told of it."""
+    def effects(self) -> tuple[object, ...]:
+        """What comes of it, for listeners."""
         return () if self.escalation is None else tuple(filter(None, (self.escalation, self.answered)))
 
 

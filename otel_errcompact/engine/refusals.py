@@ -61,7 +61,7 @@ class RefusedCall:
             text=self.render(state, options),
             escalation=step.escalation,
         )
-        return (counted, *step.told)
+        return (counted, *step.effects)
 
 
 def find_refused(state: RunState | None, call: Refused) -> RefusedCall | None:
