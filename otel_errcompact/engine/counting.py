@@ -93,9 +93,7 @@ class FailureCounter:
             waited=open_ns >= state.thresholds.wait_seconds * 1_000_000_000,
             declared=not raw.stated,
         )
-        step = self._ladder.climb(
-            state, error_class, rows, arguments=raw.arguments, began=raw.began or tick, tick=tick, span=raw.span
-        )
+        step = self._ladder.climb(state, error_class, rows, raw, tick)
         # Where the library only observes, the agent reads the raw error.
         text = raw.text if state.mode == "observe" else self._render(state, raw, recorded, repeated, step, stopped_by)
         raw_tokens, digest_tokens = map(self._pipeline.count_tokens, (raw.text, text))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.decision import Counts, Decision, decide, mark_escalated
 from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import ASKING
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
+    from otel_errcompact.engine.events import Refused
     from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.engine.state import RunState
-    from otel_errcompact.errors import SpanRef
     from otel_errcompact.escalator.decision import Rows
     from otel_errcompact.history.history import ErrorClass
 
@@ -60,17 +61,7 @@ class Ladder:
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
 
-    def climb(
-        self,
-        state: RunState,
-        error_class: ErrorClass,
-        rows: Rows,
-        *,
-        arguments: str,
-        began: int,
-        tick: int,
-        span: SpanRef | None = None,
-    ) -> Step:
+    def climb(self, state: RunState, error_class: ErrorClass, rows: Rows, call: RawError | Refused, tick: int) -> Step:
         """
         Decide on a failure or refusal, and raise an escalation if due.
 
@@ -78,13 +69,11 @@ class Ladder:
             state: The run.
             error_class: The class of the failure, or of what the refused call has failed with.
             rows: The rows of failures it belongs to.
-            arguments: The arguments of the call.
-            began: The tick at which the agent asked for the call.
+            call: What it is recorded of.
             tick: When it was recorded.
-            span: The span it was recorded on.
         """
         counts = rows.counts
-        decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(began), counts=counts)
+        decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(call.began or tick), counts=counts)
         step = Step(decision, counts)
         if decision.level != "escalate":
             return step
@@ -92,7 +81,7 @@ class Ladder:
         state.escalated_at = tick
         if decision.threshold in ASKING:
             state.history.mark_escalated(error_class)
-        state.escalation = self._escalation(state, error_class, decision, arguments, tick, span)
+        state.escalation = self._escalation(state, error_class, decision, call, tick)
         step = step._replace(escalation=state.escalation)
         if state.asks_at(decision.threshold, halts=decision.halts):
             return step
@@ -135,13 +124,7 @@ class Ladder:
         return self.answer(state, action, message, tick, by_default=True)
 
     def _escalation(
-        self,
-        state: RunState,
-        error_class: ErrorClass,
-        decision: Decision,
-        arguments: str,
-        tick: int,
-        span: SpanRef | None,
+        self, state: RunState, error_class: ErrorClass, decision: Decision, call: RawError | Refused, tick: int
     ) -> Escalation:
         facts = error_class.facts
         return Escalation(
@@ -156,10 +139,10 @@ class Ladder:
             location=str(facts.location),
             cause=facts.cause,
             tool=error_class.tool,
-            arguments=redact(arguments),
+            arguments=redact(call.arguments),
             mark=f"#{error_class.short}",
             digest=state.render_block(self._pipeline),
             time_ns=error_class.last_seen_ns,
             tick=tick,
-            span=span,
+            span=call.span if isinstance(call, RawError) else None,
         )

@@ -48,10 +48,10 @@ class RefusedCall:
 
     def count(self, state: RunState, ladder: Ladder, options: DigestOptions, tick: int) -> tuple[object, ...]:
         """Count the refusal as an attempt of the loop, not an occurrence."""
-        repeated, began = self.repeated, self.call.began or tick
-        repeated.attempts.fail(began, tick)
+        repeated = self.repeated
+        repeated.attempts.fail(self.call.began or tick, tick)
         rows = Rows(rejected=False, streak=None, repeated=repeated, history=state.history)
-        step = ladder.climb(state, self.error_class, rows, arguments=self.call.arguments, began=began, tick=tick)
+        step = ladder.climb(state, self.error_class, rows, self.call, tick)
         counted = replace(
             self.call,
             tick=tick,

@@ -123,21 +123,6 @@ class Runs:
         with self.store.view(run_id) as state:
             return (state or self._create(run_id)).report()
 
-    def streaks(self) -> dict[tuple[str, str, str], int]:
-        """Return the longest live streaks by agent, tool and dedup key."""
-        longest: dict[tuple[str, str, str], int] = {}
-        known = longest.get
-        # Without the runs' locks: 10,000 of them would stop a collection of metrics, and each streak is one number.
-        for state in self.store.states():
-            agent = state.agent
-            for found in state.history:
-                streak = found.streak
-                if streak:
-                    place = (agent, found.tool, found.key)
-                    if streak > known(place, 0):
-                        longest[place] = streak
-        return longest
-
     def is_failing(self, run_id: str, operation: Operation) -> bool:
         """Return whether a success of an operation would resolve anything."""
         with self.store.view(run_id) as state:

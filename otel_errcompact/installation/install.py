@@ -25,14 +25,7 @@ from otel_errcompact.otel.export import otlp
 from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.otel.providers import LentTracerProvider, follow_global_providers, is_placeholder
-from otel_errcompact.otel.sdk import (
-    TakesLogProcessors,
-    TakesProcessors,
-    put_first,
-    read_processors,
-    sends_by_otlp,
-    take_out,
-)
+from otel_errcompact.otel.sdk import put_first, read_processors, sends_by_otlp, take_out
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.otel.spans.sampling import record_unsampled, restore_sampler
 from otel_errcompact.otel.spans.tracker import FailureTracker
@@ -179,7 +172,7 @@ def install(
         given: dict[str, object] = {**unknown, **(options if isinstance(options, dict) else {})}
         fields = ", ".join(f"{name}={value!r}" for name, value in given.items())
         raise ConfigurationError(f"options are given as install(options=errcompact.Options({fields}))")
-    if tracer_provider is not None and not isinstance(tracer_provider, TakesProcessors):
+    if tracer_provider is not None and not hasattr(tracer_provider, "add_span_processor"):
         raise ConfigurationError(f"tracer_provider={tracer_provider!r} takes no span processors; give the SDK's")
     if ledger is not None and model is not None:
         raise ConfigurationError(f"model={model!r} comes beside a ledger; give it to the ledger")
@@ -320,7 +313,7 @@ def _add_installation(request: _Request, service_name: str) -> Installation:
     exporter = None
     if is_placeholder(meters):
         meters = _own_meter_provider(service_name) or meters
-    if is_placeholder(tracers) and (exporter := otlp.span_exporter()) is not None:
+    if is_placeholder(tracers) and (exporter := otlp.make_exporter("traces")) is not None:
         tracers = LentTracerProvider(resource=_build_resource(service_name))
         tracers.lend()
     if isinstance(tracers, LentTracerProvider) and is_placeholder(loggers):
@@ -337,7 +330,7 @@ def _own_meter_provider(service_name: str) -> MeterProvider | None:
 
     None where no exporter is configured.
     """
-    if "meters" not in _own and (exporter := otlp.metric_exporter()) is not None:
+    if "meters" not in _own and (exporter := otlp.make_exporter("metrics")) is not None:
         from otel_errcompact.otel.export.metric_reader import MetricReader
 
         _own["meters"] = SdkMeterProvider([MetricReader(exporter)], resource=_build_resource(service_name))
@@ -350,7 +343,7 @@ def _own_logger_provider(ledger: Ledger, service_name: str) -> LoggerProvider | 
 
     None where no exporter is configured.
     """
-    if "loggers" not in _own and (exporter := otlp.log_exporter()) is not None:
+    if "loggers" not in _own and (exporter := otlp.make_exporter("logs")) is not None:
         from otel_errcompact.otel.export.queue import MAX_BYTES
         from otel_errcompact.otel.export.resending import MAX_LOG_BYTES, log_processor
 
@@ -375,14 +368,14 @@ def _watch_providers(
     sampler = record_unsampled(tracers) if tracers and request.options.telemetry.record_unsampled else None
     tracker = _find_tracker(ledger)
     processor = None
-    if isinstance(tracers, TakesProcessors):
+    if add := getattr(tracers, "add_span_processor", None):
         processor = ErrorCompactionSpanProcessor(ledger, tracker=tracker)
-        tracers.add_span_processor(processor)
+        add(processor)
         put_first(tracers, processor)
         if exporter is not None:
             from otel_errcompact.otel.export.resending import span_processor
 
-            tracers.add_span_processor(span_processor(exporter, _class_of, ledger.guard))
+            add(span_processor(exporter, _class_of, ledger.guard))
     elif tracers is not None and not is_placeholder(tracers):
         _logger.info("%r takes no span processors: only what our own boundaries see is counted", tracers)
     log_processor = _watch_records(loggers, tracker)
@@ -453,13 +446,13 @@ def _find_tracker(ledger: Ledger) -> FailureTracker:
 
 def _watch_records(loggers: LoggerProvider, tracker: FailureTracker) -> ErrorCompactionLogRecordProcessor | None:
     """Watch a provider's log records, if it takes processors and is new."""
-    if not isinstance(loggers, TakesLogProcessors):
+    if (add := getattr(loggers, "add_log_record_processor", None)) is None:
         return None
     for known in _installed:
         if known.log_processor is not None and known.log_processor in (read_processors(loggers) or ()):
             return known.log_processor if known.log_processor.tracker is tracker else None
     processor = ErrorCompactionLogRecordProcessor(tracker.ledger, tracker=tracker)
-    loggers.add_log_record_processor(processor)
+    add(processor)
     put_first(loggers, processor)
     return processor
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.otel import semconv
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NO_CALL_ID: Final = "<not specified>"
 """The call id that Google ADK writes where there is none."""
 
-_NO_MESSAGES: Final[Mapping[int, str]] = {}
+_NOTHING: Final[Mapping[Any, Any]] = {}
 
 
 def read_text(attributes: Mapping[str, object], name: str) -> str:
@@ -58,20 +58,20 @@ class EndedSpan(NamedTuple):
     context: SpanContext
     trace_id: int
     span_id: int
-    parent: SpanContext | None
-    failed: bool
+    parent: SpanContext | None = None
+    failed: bool = False
     """Whether its status is ERROR."""
 
-    description: str | None
+    description: str | None = None
     """The text of its status."""
 
-    attributes: Mapping[str, object]
-    events: Sequence[Event]
-    scope: str
+    attributes: Mapping[str, object] = _NOTHING
+    events: Sequence[Event] = ()
+    scope: str = ""
     """The name of the instrumentation that made it."""
 
-    start_ns: int
-    end_ns: int
+    start_ns: int = 0
+    end_ns: int = 0
 
     is_server: bool = False
     """Whether its kind is SERVER: it answers a call that another process has made."""
@@ -163,7 +163,7 @@ class Recorded(NamedTuple):
     traced: bool
     """Whether the text is a whole stack trace, and not just the text of a status."""
 
-    messages: Mapping[int, str] = _NO_MESSAGES
+    messages: Mapping[int, str] = _NOTHING
     """The messages of a live exception and of those linked to it, by their `id`."""
 
 

@@ -8,7 +8,7 @@ What is not where it was makes a processor slower or a provider's order stay as 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import Span, SpanProcessor
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from contextvars import Token
 
     from opentelemetry.context import Context
-    from opentelemetry.sdk._logs import LogRecordProcessor
     from opentelemetry.sdk.metrics.export import MetricExporter
     from opentelemetry.sdk.trace import ReadableSpan
 
@@ -153,21 +152,8 @@ class WatchedSpan(weakref.ref[Span]):
 
     def read(self) -> EndedSpan:
         """Read the span as far as it is known."""
-        context = self.context
-        return EndedSpan(
-            self.name,
-            context,
-            context.trace_id,
-            context.span_id,
-            None,
-            failed=False,
-            description=None,
-            attributes=copy_attributes(self.attributes),
-            events=(),
-            scope=self.scope,
-            start_ns=0,
-            end_ns=0,
-        )
+        ids = self.context.trace_id, self.context.span_id
+        return EndedSpan(self.name, self.context, *ids, attributes=copy_attributes(self.attributes), scope=self.scope)
 
 
 def watch_span(
@@ -348,26 +334,18 @@ def forget_counts(instrument: object, scopes: Container[str]) -> None:
         pass
 
 
-@runtime_checkable
-class TakesProcessors(Protocol):
+def forget_series(gauge: object) -> None:
     """
-    A tracer provider that span processors can be added to.
+    Forget the series of an observable gauge, from inside its callback.
+
+    The SDK keeps each attribute set that a gauge has ever had, and folds those beyond 2000 into one; it needs none.
+    Reads what `forget_counts` reads, but for locks: the SDK holds them. Where one is missing, series pile up.
     """
-
-    def add_span_processor(self, span_processor: SpanProcessor) -> None:
-        """Add a processor."""
-        ...
-
-
-@runtime_checkable
-class TakesLogProcessors(Protocol):
-    """
-    A logger provider that processors of log records can be added to.
-    """
-
-    def add_log_record_processor(self, log_record_processor: LogRecordProcessor) -> None:
-        """Add a processor."""
-        ...
+    try:
+        for storage in cast("Any", gauge)._measurement_consumer._reader_storages.values():
+            storage._instrument_view_instrument_matches.pop(gauge, None)
+    except Exception:  # noqa: BLE001, S110 - another SDK's instrument
+        pass
 
 
 def read_processors(provider: object) -> Processors | None:

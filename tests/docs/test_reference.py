@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,14 @@ class Measured:
         )
         ledger.open("other", agent="shop")
         ledger.observe("other", error)
+        ledger.observe("other", RawError(text="make: jq: command not found", tool="sql"))
+        ledger.observe("other", RawError(text="ConnectionError: HTTP 503 Service Unavailable", tool="sql"))
         ledger.end("r")
+        for _ in range(2):
+            ledger.observe("stuck", replace(error, agent="shop"))
+        ledger.open("waiting", agent="shop", asks=True)
+        for _ in range(2):
+            ledger.observe("waiting", replace(error, time_ns=1))
         context = ContextTelemetry(meter_provider=meters)
         context(COMPACTION)
         context.overflowed("recovered", "anthropic")

@@ -711,19 +711,6 @@ def test_the_beginning_of_a_run_and_its_successes_are_told_once_something_has_fa
     assert heard == [("r", "shop", "enforce", True, True, 7), ("edit", "edit a.py", CALL)]
 
 
-def test_the_longest_live_streak_is_known_for_each_agent_tool_and_class(ledger: Ledger) -> None:
-    """Over all runs; what is resolved has no streak."""
-    ledger.open("r1", agent="shop")
-    ledger.open("r2", agent="shop")
-    key = ledger.observe("r1", raw(REFUSED)).found.key
-    for _ in range(2):
-        ledger.observe("r2", raw(REFUSED))
-    assert ledger.streaks() == {("shop", "db.query", key): 2}
-    ledger.succeed("r1", "db.query")
-    ledger.succeed("r2", "db.query")
-    assert ledger.streaks() == {}
-
-
 def test_a_listener_that_fails_harms_nobody(monkeypatch: pytest.MonkeyPatch, journal: Journal) -> None:
     """A broken sink is counted under its own stage; the others hear everything and the agent gets its digest."""
     monkeypatch.setattr(Guard, "strict", False)

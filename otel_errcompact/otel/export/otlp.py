@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import MissingExtraError
@@ -15,9 +15,6 @@ from otel_errcompact.runtime.entry_points import entry_points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from opentelemetry.sdk.metrics.export import MetricExporter
-    from opentelemetry.sdk.trace.export import SpanExporter
 
 ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 METRIC_INTERVAL: Final = "OTEL_METRIC_EXPORT_INTERVAL"
@@ -31,23 +28,22 @@ _HTTP_PORT: Final = 4318
 _logger = logging.getLogger(semconv.SCOPE)
 
 
-def span_exporter(environ: Mapping[str, str] = os.environ) -> SpanExporter | None:
-    """
-    Return an OTLP exporter for spans, or None.
-
-    None where the environment asks for none or the extra is missing, as for the other signals.
-    """
-    return cast("SpanExporter | None", _make_exporter("traces", environ))
-
-
-def metric_exporter(environ: Mapping[str, str] = os.environ) -> MetricExporter | None:
-    """Return an OTLP exporter for metrics, or None."""
-    return cast("MetricExporter | None", _make_exporter("metrics", environ))
-
-
-def log_exporter(environ: Mapping[str, str] = os.environ) -> Any:
-    """Return an OTLP exporter for log records, or None."""
-    return _make_exporter("logs", environ)
+def make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping[str, str] = os.environ) -> Any:
+    """Return the OTLP exporter that the environment asks for, or None."""
+    if not _is_wanted(signal, environ):
+        return None
+    protocol = _read_protocol(signal, environ)
+    name = _ENTRY_POINTS[protocol]
+    points = entry_points(f"opentelemetry_{signal}_exporter")
+    found = next((point for point in points if point.name == name), None)
+    if found is None:
+        _logger.warning("%s", MissingExtraError(f"export of {signal} by OTLP", "otlp"))
+        return None
+    if protocol == "http/protobuf":
+        # `requests` would import it in the thread of the first export. In a child that is forked at that moment the
+        # module stays locked, and no export ends.
+        import_module("netrc")
+    return found.load()()
 
 
 def read_metric_interval_ms(environ: Mapping[str, str] = os.environ) -> float:
@@ -71,23 +67,6 @@ def _read_positive(variable: str, default: int, environ: Mapping[str, str]) -> i
     if text:
         _logger.warning("%s=%r is no positive number; %d is used", variable, text, default)
     return default
-
-
-def _make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping[str, str]) -> object:
-    if not _is_wanted(signal, environ):
-        return None
-    protocol = _read_protocol(signal, environ)
-    name = _ENTRY_POINTS[protocol]
-    points = entry_points(f"opentelemetry_{signal}_exporter")
-    found = next((point for point in points if point.name == name), None)
-    if found is None:
-        _logger.warning("%s", MissingExtraError(f"export of {signal} by OTLP", "otlp"))
-        return None
-    if protocol == "http/protobuf":
-        # `requests` would import it in the thread of the first export. In a child that is forked at that moment the
-        # module stays locked, and no export ends.
-        import_module("netrc")
-    return found.load()()
 
 
 def _is_wanted(signal: str, environ: Mapping[str, str]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import suppress
-from functools import partial
 from threading import Condition, RLock, Thread, current_thread
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
@@ -181,14 +180,11 @@ class ExportQueue(Generic[T]):
             gone = -1
             while not self._done and gone < self._gone and (left_s := deadline - time.monotonic()) > 0:
                 gone = self._gone
-                self._changed.wait_for(partial(self._has_moved, gone), min(STALLED_S, left_s))
+                self._changed.wait_for(lambda: self._done or self._gone > gone, min(STALLED_S, left_s))  # noqa: B023
             lost = len(self)
             self._abandoned = True
             self._empty_queue()
         self._report_lost(lost)
-
-    def _has_moved(self, gone: int) -> bool:
-        return self._done or self._gone > gone
 
     def _make_room(self, size: int) -> int:
         lost = 0
@@ -282,7 +278,9 @@ class ExportQueue(Generic[T]):
 
         If it arrives and those before it still do not, the fault is theirs, and they are dropped.
         """
-        behind = self._take_singly((self._in_a_row - REFUSALS - 1) % self._batch + 1)
+        # Whatever their sizes: they are sent one by one.
+        number = (self._in_a_row - REFUSALS - 1) % self._batch + 1
+        behind = [item for _ in range(number) for item in self._take_batch(1)]
         suspects, probe = [*head, *behind[:-1]], behind[-1:]
         if not probe or not self._send_items(probe):
             with self._changed:
@@ -294,10 +292,6 @@ class ExportQueue(Generic[T]):
             self._settle_batch([item], arrived=arrived)
             self._report_lost(0 if arrived or self._abandoned else 1)
         return True
-
-    def _take_singly(self, number: int) -> list[tuple[T, int]]:
-        """Take items whatever their sizes: they are sent one by one."""
-        return [item for _ in range(number) for item in self._take_batch(1)]
 
     def _send_items(self, batch: list[tuple[T, int]]) -> bool:
         try:

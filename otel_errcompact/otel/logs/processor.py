@@ -61,8 +61,9 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
         with self._emitting:
             if not self._closed and (logged := read_record(log_record)) is not None:
                 key = self.tracker.record(logged)
-                if key is not None:
-                    _set_class(log_record.log_record, key)
+                with suppress(Exception):  # another SDK's record may take no class, which links it to logs
+                    if key is not None:
+                        log_record.log_record.attributes.setdefault(semconv.CLASS, key)
 
     def enabled(self, *, severity_number: Any = None, event_name: str | None = None, **_: object) -> bool:
         """
@@ -79,9 +80,3 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - the SDK's signature
         """Do nothing: every record is observed when it is emitted."""
         return True
-
-
-def _set_class(record: Any, key: str) -> None:
-    """Set the class on a record, which links a class to logs."""
-    with suppress(Exception):  # another SDK's record may take none
-        record.attributes.setdefault(semconv.CLASS, key)

@@ -88,20 +88,8 @@ def _read_place(record: Any, attributes: dict[str, object], scope: str, context:
         attributes = {**around.attributes, **attributes}
         return around._replace(failed=False, description=None, attributes=attributes, events=(), end_ns=now)
     flags = TraceFlags(record.trace_flags or TraceFlags.DEFAULT)
-    return EndedSpan(
-        scope,
-        SpanContext(trace_id, span_id, is_remote=False, trace_flags=flags),
-        trace_id,
-        span_id,
-        None,
-        failed=False,
-        description=None,
-        attributes=attributes,
-        events=(),
-        scope=scope,
-        start_ns=now,
-        end_ns=now,
-    )
+    there = SpanContext(trace_id, span_id, is_remote=False, trace_flags=flags)
+    return EndedSpan(scope, there, trace_id, span_id, attributes=attributes, scope=scope, start_ns=now, end_ns=now)
 
 
 def _find_live(recorded: Recorded) -> BaseException | None:

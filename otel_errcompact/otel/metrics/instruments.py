@@ -7,6 +7,7 @@ import operator
 import weakref
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import metrics
@@ -19,9 +20,10 @@ from otel_errcompact.errors import Location
 from otel_errcompact.escalator.escalation import AnsweredEscalation
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
-from otel_errcompact.otel.metrics.labels import Attributes, Cell, Labels, Series, shorten_place
+from otel_errcompact.otel.metrics.labels import MAX_LABEL, Attributes, Cell, Labels, Series, shorten_place
+from otel_errcompact.otel.metrics.runs import RunReadings
 from otel_errcompact.otel.providers import is_placeholder
-from otel_errcompact.otel.sdk import forget_counts
+from otel_errcompact.otel.sdk import forget_counts, forget_series
 from otel_errcompact.otel.spans.context import context_of
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
@@ -37,6 +39,12 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.errors import RawError, SpanRef
+    from otel_errcompact.otel.metrics.runs import Reading
+
+    Points = Iterable[tuple[Attributes, float | None]]
+    _Labels = tuple[tuple[str, str], ...]
+    _Read = Callable[["Telemetry"], Points]
+    _Merge = Callable[[float, float], float]
 
 MAX_TOOLS: Final = 100
 MAX_AGENTS: Final = 50
@@ -52,7 +60,7 @@ MAX_DURATIONS: Final = 250
 """Durations that wait for the SDK to collect, the newest: the SDK takes each by itself."""
 
 MAX_INFO: Final = 300
-"""Characters of a location or template in `errcompact.class.info`."""
+"""Characters of a location, template or hint in `errcompact.class.info`."""
 
 CLASS_LABEL_OVERFLOW: Final = "class_label_overflow"
 LABEL_OVERFLOW: Final = "label_overflow"
@@ -60,6 +68,11 @@ RUN_EVICTED: Final = "run_evicted"
 
 DURATION_BUCKETS: Final = (0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1.0)
 """Seconds. The SDK's own buckets begin at 5, where our own cost must never be."""
+
+ZEROS: Final = 2
+"""How often the series of a run is reported as 0 once it is over, before it is forgotten."""
+
+FORMS: Final = (semconv.FORM_RAW, semconv.FORM_SENT, semconv.FORM_DIGEST)
 
 _COUNTERS: Final = (
     (semconv.ERRORS, "{error}", "Occurrences of failures, by error class."),
@@ -69,6 +82,22 @@ _COUNTERS: Final = (
     (semconv.REPEATS, "{call}", "Identical calls that succeeded again, in a row, with the same result."),
     (semconv.MEMBERS, "{error}", "Failures of what has a name of its own inside one output: tests, targets."),
     (semconv.RUNS, "{run}", "Agent runs, by how they ended."),
+)
+
+_OF_FEW: Final = (
+    semconv.OUTCOME,
+    semconv.CERTAINTY,
+    semconv.THRESHOLD,
+    semconv.ACTION,
+    semconv.RESOLUTION,
+    semconv.RESULT,
+)
+"""Attributes of few values, which attribute sets beyond `MAX_SERIES` keep."""
+
+_RUN_GAUGES: Final = (
+    (semconv.RUN_STREAK, "{error}", "The longest streak of a live run, from 2 on: the newest 50 such runs."),
+    (semconv.RUN_PENDING, "s", "How long an escalation of a live run has been waiting for its answer: the newest 50."),
+    (semconv.RUN_TOKENS, "{token}", "Tokens that failures have put into the context of a run: the 50 with the most."),
 )
 
 _logger = logging.getLogger(semconv.SCOPE)
@@ -104,21 +133,15 @@ class Telemetry(Listener):
         self._members = Labels(MAX_MEMBERS)
         self._types = Labels(MAX_TYPES, other=semconv.OTHER_TYPE)
         self._series: dict[tuple[str, ...], Cell] = {}
-        self._streak_series: dict[tuple[str, ...], Cell] = {}
-        self._errors = Series(semconv.ERRORS, MAX_SERIES, semconv.OUTCOME, semconv.CERTAINTY)
-        self._escalations = Series(semconv.ESCALATIONS, MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
-        self._resolutions = Series(semconv.RESOLUTIONS, MAX_SERIES, semconv.RESOLUTION)
-        self._refusals = Series(semconv.REFUSALS, MAX_SERIES)
-        self._repeats = Series(semconv.REPEATS, MAX_SERIES)
-        self._failed_members = Series(semconv.MEMBERS, MAX_SERIES)
-        self._runs = Series(semconv.RUNS, MAX_SERIES, semconv.RESULT)
-        self._streaks = Series(semconv.STREAK, MAX_SERIES)
+        self._counted = {name: Series(name, MAX_SERIES, *_OF_FEW) for name, _, _ in _COUNTERS}
+        self._run_readings = RunReadings(self._label_run)
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
+        self._advice: dict[str, Attributes] = {}
+        """What classes say of what to do; of one whose failures were all handled nothing is known."""
         self._waiting: deque[Cell] = deque()
         """The cells that have counted something, the oldest first."""
         self._durations: deque[tuple[int, SpanRef | None]] = deque(maxlen=MAX_DURATIONS)
         self._lock = ReentrantLock()
-        self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_SENT: 0, semconv.FORM_DIGEST: 0}
         self._meter_provider = meter_provider
         self.logger_provider = logger_provider
         """Where log records go; the global one if None."""
@@ -148,62 +171,47 @@ class Telemetry(Listener):
     def count_observation(self, observation: Observation) -> None:
         """Count one occurrence, with an exemplar that leads to its span."""
         raw = observation.raw
-        cell = self._find_cell(raw, observation.found, observation.agent, observation.outcome)
+        cell = self._find_cell(raw, observation.found, observation.agent, observation.outcome, observation)
         with self._lock:
-            tokens = self._tokens
-            tokens[semconv.FORM_RAW] += observation.raw_tokens
-            tokens[semconv.FORM_SENT] += observation.sent_tokens
-            tokens[semconv.FORM_DIGEST] += observation.digest_tokens
+            cell.raw_tokens += observation.raw_tokens
+            cell.sent_tokens += observation.sent_tokens
+            cell.digest_tokens += observation.digest_tokens
         self._durations.append((observation.duration_ns, raw.span))
         self._count_in_cell(cell, raw.span)
         if observation.taken_back:
             self._count_resolution(raw.tool, observation.found.key, semconv.TAKEN_BACK)
         for name in observation.found.facts.names:
             shown = shorten_place(Location(file=name)) if name[:1] == "/" else name
-            attributes = {
-                semconv.MEMBER: self._members.label(shown),
-                semconv.GEN_AI_TOOL_NAME: self._tools.label(raw.tool),
-            }
-            self._count_in_cell(self._failed_members.admit(attributes), raw.span)
+            attributes = {semconv.MEMBER: self._members.label(shown), **self._label(tool=raw.tool)}
+            self._count_in_cell(self._counted[semconv.MEMBERS].admit(attributes), raw.span)
 
     def _count_handled(self, handled: Handled) -> None:
-        self._count_in_cell(
-            self._find_cell(handled.raw, handled.found, handled.agent, semconv.HANDLED), handled.raw.span
-        )
+        cell = self._find_cell(handled.raw, handled.found, handled.agent, semconv.HANDLED)
+        self._count_in_cell(cell, handled.raw.span)
 
     def _count_resolved(self, resolved: Resolved) -> None:
         for error_class in resolved.classes:
             self._count_resolution(resolved.tool, error_class.key, semconv.RESOLVED)
 
     def _count_refused(self, refusal: Refused) -> None:
-        attributes = {
-            semconv.CLASS: self._classes.find(refusal.key),
-            semconv.GEN_AI_TOOL_NAME: self._tools.label(refusal.tool),
-            semconv.GEN_AI_AGENT_NAME: self._agents.label(refusal.agent),
-        }
-        self._count_in_cell(self._refusals.admit(attributes))
+        self._count(semconv.REFUSALS, self._label(refusal.key, refusal.tool, refusal.agent))
+        if refusal.escalation is not None:
+            self._run_readings.refused[refusal.run_id] = refusal.time_ns
 
     def _count_repeated(self, repeated: Repeated) -> None:
-        attributes = {
-            semconv.GEN_AI_TOOL_NAME: self._tools.label(repeated.tool),
-            semconv.GEN_AI_AGENT_NAME: self._agents.label(repeated.agent),
-        }
-        self._count_in_cell(self._repeats.admit(attributes))
+        self._count(semconv.REPEATS, self._label(tool=repeated.tool, agent=repeated.agent))
 
     def _count_answered(self, answered: AnsweredEscalation) -> None:
-        attributes: Attributes = {
-            semconv.THRESHOLD: answered.escalation.threshold,
-            semconv.ACTION: answered.action,
-            semconv.GEN_AI_AGENT_NAME: self._agents.label(answered.escalation.agent),
-            semconv.CLASS: self._classes.find(answered.escalation.key),
-        }
-        self._count_in_cell(self._escalations.admit(attributes))
+        escalation = answered.escalation
+        of = {semconv.THRESHOLD: escalation.threshold, semconv.ACTION: answered.action}
+        self._count(semconv.ESCALATIONS, {**of, **self._label(escalation.key, agent=escalation.agent)})
+        self._run_readings.keep_escalated(escalation)
         self._log_escalation(answered)
 
     def _count_ended(self, ended: Ended) -> None:
         report = ended.report
-        attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
-        self._count_in_cell(self._runs.admit(attributes))
+        self._run_readings.keep_ended(report)
+        self._count(semconv.RUNS, {semconv.RESULT: report.result, **self._label(agent=report.agent)})
 
     def _log_escalation(self, answered: AnsweredEscalation) -> None:
         # OpenTelemetry gets a record of its own only if no handler passes on the standard logger's.
@@ -237,12 +245,17 @@ class Telemetry(Listener):
             )
 
     def _count_resolution(self, tool: str, key: str, resolution: str) -> None:
-        attributes = {
+        self._count(semconv.RESOLUTIONS, {semconv.RESOLUTION: resolution, **self._label(key, tool)})
+
+    def _label(self, key: str = "", tool: str = "", agent: str = "") -> Attributes:
+        return {
             semconv.CLASS: self._classes.find(key),
             semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
-            semconv.RESOLUTION: resolution,
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
         }
-        self._count_in_cell(self._resolutions.admit(attributes))
+
+    def _count(self, instrument: str, attributes: Attributes) -> None:
+        self._count_in_cell(self._counted[instrument].admit(attributes))
 
     def flush(self) -> None:
         """Hand all counts over to the SDK, one call for each series."""
@@ -257,26 +270,34 @@ class Telemetry(Listener):
 
     def class_info(self) -> Iterator[tuple[Attributes, int]]:
         """Yield the meaning of each class label."""
-        for attributes, location, template in tuple(self._info.values()):
-            yield _class_info(attributes, location, template), 1
+        for key, (attributes, location, template) in tuple(self._info.items()):
+            names = {name: attributes[name] for name in (semconv.CLASS, semconv.ERROR_TYPE)}
+            texts = {semconv.LOCATION: shorten_place(location), semconv.TEMPLATE: template, **self._advice.get(key, {})}
+            yield _drop_empty_values(names | {name: one_line(text, MAX_INFO) for name, text in texts.items()}), 1
 
-    def streaks(self) -> Iterator[tuple[Attributes, int]]:
-        """Yield each class's longest streak over all runs, 0 once ended."""
-        longest: dict[Cell, int] = {}
-        for (agent, tool, key), streak in self._ledger.streaks().items():
-            place = (agent[:MAX_INFO], tool[:MAX_INFO], key)
-            cell = self._streak_series.get(place) or self._new_streak(place)
-            longest[cell] = max(longest.get(cell, 0), streak)
-        # A gauge without new points keeps its last value for minutes: OTLP has no mark for its end.
-        for cell in self._streaks:
-            longest.setdefault(cell, 0)
-        for cell, streak in longest.items():
-            yield cell.attributes, streak
+    def run_points(self, instrument: str) -> Points:
+        """Return a gauge's values by run; None where one lives unseen."""
+        if instrument == semconv.RUN_STREAK:  # the first that a collection asks for
+            self._run_readings.read(self._ledger.store.states())
+        return self._run_readings.points(instrument)
 
     def context_tokens(self) -> Iterator[tuple[Attributes, int]]:
-        """Yield the tokens of raw errors, and of their digests."""
-        for form, tokens in self._tokens.items():
-            yield {semconv.FORM: form}, tokens
+        """Yield the tokens of raw errors, and of their digests, by agent."""
+        sums = {"": (0, 0, 0)}  # without an agent: a sign of life
+        for cell in self._counted[semconv.ERRORS].cells():
+            agent = cell.attributes.get(semconv.GEN_AI_AGENT_NAME, "")
+            given, sent, digests = sums.get(agent, (0, 0, 0))
+            sums[agent] = given + cell.raw_tokens, sent + cell.sent_tokens, digests + cell.digest_tokens
+        for agent, of_forms in sums.items():
+            for form, tokens in zip(FORMS, of_forms, strict=True):
+                yield _drop_empty_values({semconv.FORM: form, semconv.GEN_AI_AGENT_NAME: agent}), tokens
+
+    def class_tokens(self) -> Iterator[tuple[Attributes, int]]:
+        """Yield the tokens of digests by class and agent."""
+        for cell in self._counted[semconv.ERRORS].cells():
+            if cell.digest_tokens:
+                labels = {name: cell.attributes.get(name, "") for name in (semconv.CLASS, semconv.GEN_AI_AGENT_NAME)}
+                yield _drop_empty_values(labels), cell.digest_tokens
 
     def internal_failures(self) -> Iterator[tuple[Attributes, int]]:
         """Yield the library's own failures, and evictions that bound memory."""
@@ -289,8 +310,7 @@ class Telemetry(Listener):
         counts = dict(self._ledger.guard.failures)
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
-        series = (self._errors, self._escalations, self._resolutions, self._refusals, self._repeats)
-        folded = sum(one.folded for one in (*series, self._failed_members, self._streaks))
+        folded = sum(one.folded for one in self._counted.values())
         labels = (self._tools, self._agents, self._types, self._members)
         counts[LABEL_OVERFLOW] = sum(one.overflowed for one in labels) + folded
         return counts
@@ -389,48 +409,51 @@ class Telemetry(Listener):
                 self._instruments[0].sources = (*self._instruments[0].sources, self)
             return self._instruments
 
-    def _find_cell(self, raw: RawError, found: Classified, agent: str, outcome: str) -> Cell:
+    def _find_cell(
+        self, raw: RawError, found: Classified, agent: str, outcome: str, observation: Observation | None = None
+    ) -> Cell:
         place = (found.key, raw.tool[:MAX_INFO], agent[:MAX_INFO], outcome, raw.certainty)
-        return self._series.get(place) or self._new_series(place, found)
+        return self._series.get(place) or self._new_series(place, found, observation)
 
-    def _new_series(self, place: tuple[str, str, str, str, str], found: Classified) -> Cell:
+    def _new_series(
+        self, place: tuple[str, str, str, str, str], found: Classified, observation: Observation | None
+    ) -> Cell:
         key, tool, agent, outcome, certainty = place
+        self._classes.label(key)
         attributes = {
             semconv.ERROR_TYPE: self._types.label(found.facts.type),
-            semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
-            semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
-            semconv.CLASS: self._classes.label(key),
+            **self._label(key, tool, agent),
             semconv.OUTCOME: outcome,
             semconv.CERTAINTY: certainty,
         }
         if attributes[semconv.CLASS] != semconv.OTHER:
             self._info.setdefault(key, (attributes, found.facts.location, found.template))
-        return self._remember_cell(self._series, place, self._errors.admit(attributes))
-
-    def _new_streak(self, place: tuple[str, str, str]) -> Cell:
-        agent, tool, key = place
-        attributes = {
-            semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
-            semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
-            semconv.CLASS: self._classes.find(key),
-        }
-        return self._remember_cell(self._streak_series, place, self._streaks.admit(attributes))
-
-    def _remember_cell(self, table: dict[tuple[str, ...], Cell], place: tuple[str, ...], cell: Cell) -> Cell:
+            if observation is not None:
+                transient = "true" if observation.kind.transient else ""
+                self._advice.setdefault(key, {semconv.HINT: observation.hint, semconv.TRANSIENT: transient})
+        cell = self._counted[semconv.ERRORS].admit(attributes)
         # Many names have one label: the table is bounded, and a name that it lacks is labelled again.
-        if cell.attributes[semconv.CLASS] != semconv.OTHER and len(table) < MAX_SERIES:
-            table[place] = cell
+        if cell.attributes[semconv.CLASS] != semconv.OTHER and len(self._series) < MAX_SERIES:
+            self._series[place] = cell
         return cell
 
+    def _label_run(self, reading: Reading) -> Attributes:
+        run = {semconv.RUN_ID: one_line(reading.run_id, MAX_LABEL), semconv.THRESHOLD: reading.threshold}
+        return _drop_empty_values({**run, **self._label(reading.key, reading.tool, reading.agent)})
+
     def _forget_counts(self) -> None:
-        """Start empty in a child process, which would repeat its parent's counts."""
         self._lock = ReentrantLock()
-        self._tokens = dict.fromkeys(self._tokens, 0)
-        self._streaks = Series(semconv.STREAK, MAX_SERIES)
-        self._streak_series.clear()
+        self._run_readings = RunReadings(self._label_run)
         self._waiting.clear()
         self._durations.clear()
         self._inherited = self._internal_counts()
+
+
+_SUMS: Final[tuple[tuple[str, str, str, _Read], ...]] = (
+    (semconv.CONTEXT_TOKENS, "{token}", "Tokens of raw errors, of `str(e)` and of digests.", Telemetry.context_tokens),
+    (semconv.CLASS_TOKENS, "{token}", "Tokens of the digests of an error class.", Telemetry.class_tokens),
+    (semconv.INTERNAL_FAILURES, "{failure}", "Failures of this library, and evictions.", Telemetry.internal_failures),
+)
 
 
 class _Instruments:
@@ -453,49 +476,42 @@ class _Instruments:
             "What it took to compact one failure.",
             explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
         )
-        meter.create_observable_gauge(
-            semconv.CLASS_INFO,
-            [self._build_callback(Telemetry.class_info, max)],
-            "{class}",
-            "What an error class key means.",
-        )
-        meter.create_observable_gauge(
-            semconv.STREAK,
-            [self._build_callback(Telemetry.streaks, max)],
-            "{error}",
-            "Occurrences of an error class since its operation last succeeded: the longest over all live runs.",
-        )
-        meter.create_observable_counter(
-            semconv.CONTEXT_TOKENS,
-            [self._build_callback(Telemetry.context_tokens, operator.add)],
-            "{token}",
-            "Tokens of raw errors, of what frameworks send of them (`str(e)`), and of the digests in their place.",
-        )
-        meter.create_observable_counter(
-            semconv.INTERNAL_FAILURES,
-            [self._build_callback(Telemetry.internal_failures, operator.add)],
-            "{failure}",
-            "Failures of this library itself, and what it had to forget to bound memory.",
-        )
+        for name, unit, text, read in _SUMS:
+            meter.create_observable_counter(name, [partial(self._observe_points, read, operator.add)], unit, text)
+        info = partial(self._observe_points, Telemetry.class_info, max)
+        meter.create_observable_gauge(semconv.CLASS_INFO, [info], "{class}", "What an error class key means.")
+        self._ended: dict[str, dict[_Labels, int]] = {name: {} for name, _, _ in _RUN_GAUGES}
+        """How often series that are over are still to be reported as 0, and all that are not."""
+        self._run_gauges: Final[dict[str, object]] = {}
+        for name, unit, text in _RUN_GAUGES:
+            observe = partial(self._observe_runs, name)
+            self._run_gauges[name] = meter.create_observable_gauge(name, [observe], unit, text)
         reset_in_child(self._forget_counts)
 
     def _forget_counts(self) -> None:
         forget_counts(self.duration, (semconv.SCOPE, semconv.CONTEXT_SCOPE))
+        self._ended = {name: {} for name in self._ended}
 
-    def _build_callback(
-        self, read: Callable[[Telemetry], Iterable[tuple[Attributes, int]]], merge: Callable[[int, int], int]
-    ) -> Callable[[CallbackOptions], list[metrics.Observation]]:
-        def callback(_: CallbackOptions) -> list[metrics.Observation]:
-            points: dict[tuple[tuple[str, str], ...], tuple[int, Attributes]] = {}
-            for source in self.sources:
-                source.flush()
-                for attributes, value in read(source):
-                    labels = tuple(attributes.items())
-                    other = points.get(labels)
-                    points[labels] = (value if other is None else merge(other[0], value), attributes)
-            return [metrics.Observation(value, attributes) for value, attributes in points.values()]
+    def _observe_points(self, read: _Read, merge: _Merge, _: CallbackOptions) -> list[metrics.Observation]:
+        return _list_observations(self._read_points(read, merge))
 
-        return callback
+    def _observe_runs(self, name: str, _: CallbackOptions) -> list[metrics.Observation]:
+        points = self._read_points(lambda source: source.run_points(name), max)
+        over = {labels: left - 1 for labels, left in self._ended[name].items() if left and labels not in points}
+        shown = (labels for labels, value in points.items() if value is not None)
+        self._ended[name] = {**dict.fromkeys(shown, ZEROS), **over}
+        forget_series(self._run_gauges[name])
+        return _list_observations({**points, **dict.fromkeys(over, 0)})
+
+    def _read_points(self, read: _Read, merge: _Merge) -> dict[_Labels, float | None]:
+        points: dict[_Labels, float | None] = {}
+        for source in self.sources:
+            source.flush()
+            for attributes, value in read(source):
+                labels = tuple(attributes.items())
+                other = points.get(labels)
+                points[labels] = other if value is None else value if other is None else merge(other, value)
+        return points
 
 
 _made: Final[dict[int, _Instruments]] = {}
@@ -512,16 +528,9 @@ def _instruments_of(provider: MeterProvider) -> _Instruments:
         return made
 
 
-def _class_info(attributes: Attributes, location: Location, template: str) -> Attributes:
-    info = {
-        semconv.CLASS: attributes[semconv.CLASS],
-        semconv.ERROR_TYPE: attributes[semconv.ERROR_TYPE],
-        semconv.LOCATION: one_line(shorten_place(location), MAX_INFO),
-        semconv.TEMPLATE: one_line(template, MAX_INFO),
-    }
-    return _drop_empty_values(info)
+def _list_observations(points: dict[_Labels, float | None]) -> list[metrics.Observation]:
+    return [metrics.Observation(value, dict(labels)) for labels, value in points.items() if value is not None]
 
 
 def _drop_empty_values(attributes: Attributes) -> Attributes:
-    """Return the attributes that have a value."""
     return {name: value for name, value in attributes.items() if value}

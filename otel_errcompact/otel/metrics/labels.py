@@ -14,8 +14,6 @@ from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from otel_errcompact.errors import Location, SpanRef
 
 MAX_LABEL: Final = 120
@@ -68,7 +66,6 @@ class Labels:
         return self._known.get(value[:MAX_LABEL], self._other)
 
     def _replace_lock(self) -> None:
-        """Replace the lock in a child process, where no thread releases it."""
         self._lock = ReentrantLock()
 
     def _learn_value(self, value: str) -> str:
@@ -89,7 +86,7 @@ class Cell:
         attributes: The attribute set.
     """
 
-    __slots__ = ("attributes", "count", "instrument", "span", "waits")
+    __slots__ = ("attributes", "count", "digest_tokens", "instrument", "raw_tokens", "sent_tokens", "span", "waits")
 
     def __init__(self, instrument: str, attributes: Attributes) -> None:
         self.instrument: Final = instrument
@@ -99,6 +96,8 @@ class Cell:
         """The newest span counted, for an exemplar; a sampled one stays before others."""
         self.waits = False
         """Whether it is in line for the SDK."""
+        self.raw_tokens = self.sent_tokens = self.digest_tokens = 0
+        """What its occurrences have cost."""
 
 
 class Series:
@@ -127,9 +126,9 @@ class Series:
         self._reset_cells()
         reset_in_child(self._reset_cells)
 
-    def __iter__(self) -> Iterator[Cell]:
-        """The attribute sets that are told apart."""
-        return iter(tuple(self._known.values()))
+    def cells(self) -> tuple[Cell, ...]:
+        """Return all cells, those of later attribute sets too."""
+        return (*self._known.values(), *self._rest.values())
 
     def admit(self, attributes: Attributes) -> Cell:
         """Return the cell to count in, whose attributes lack unknown ones."""
@@ -147,5 +146,6 @@ class Series:
 
     def _reset_cells(self) -> None:
         self._lock = ReentrantLock()
-        for cell in (*self._known.values(), *self._rest.values()):
+        for cell in self.cells():
             cell.waits, cell.count, cell.span = False, 0, None
+            cell.raw_tokens = cell.sent_tokens = cell.digest_tokens = 0

@@ -131,10 +131,7 @@ class Boundary:
 
     def record_call(self, tool: str, *, failed: bool) -> None:
         """Record how an inner call ended that our own boundary counts."""
-        if failed:
-            self.failing.add(tool)
-        else:
-            self.failing.discard(tool)
+        (self.failing.add if failed else self.failing.discard)(tool)
 
     def close(self) -> list[PendingFailure]:
         """Return the pending failures; from now on none is kept."""

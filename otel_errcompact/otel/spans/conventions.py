@@ -80,11 +80,11 @@ _AGENTS_ERROR: Final = lazy_pattern(rf"""['"]error['"]: ?{_QUOTED}""", re.DOTALL
 _AGNO_FAILED: Final = lazy_pattern(rf"status='failure' [^'\"]{{0,100}}error={_QUOTED}", re.DOTALL)
 
 
-def _read_quoted(pattern: re.Pattern[str], source: Callable[[EndedSpan], str]) -> Callable[[EndedSpan], str]:
+def _read_quoted(pattern: re.Pattern[str], source: Source) -> Callable[[EndedSpan], str]:
     """Read the Python or JSON string that a pattern finds."""
 
     def read(span: EndedSpan) -> str:
-        found = pattern.search(source(span)[:MAX_PARSED])
+        found = pattern.search(_read_first((source,), span)[:MAX_PARSED])
         if found is None:
             return ""
         try:
@@ -93,10 +93,6 @@ def _read_quoted(pattern: re.Pattern[str], source: Callable[[EndedSpan], str]) -
             return found[1][1:-1]
 
     return read
-
-
-def _read_attribute(name: str) -> Callable[[EndedSpan], str]:
-    return lambda span: span.text(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +161,11 @@ class Convention:
         operation = self._find_operation(span.name, attributes)
         if operation is not None:
             attributes[semconv.GEN_AI_OPERATION_NAME] = operation
-        wanted = self._run_sources()
+        wanted = {semconv.GEN_AI_CONVERSATION_ID: self.conversation, semconv.GEN_AI_AGENT_NAME: self.agent}
         if operation == semconv.SPAN_TOOL:
-            wanted |= self._call_sources()
+            wanted[semconv.GEN_AI_TOOL_NAME] = self.tool
+            wanted[semconv.GEN_AI_TOOL_CALL_ID] = self.call_id
+            wanted[semconv.GEN_AI_TOOL_CALL_ARGUMENTS] = self.arguments
         for name, sources in wanted.items():
             if found := _read_first(sources, span):
                 attributes[name] = found
@@ -177,16 +175,6 @@ class Convention:
         return span._replace(
             attributes=attributes, failed=span.failed or bool(error), description=error or span.description
         )
-
-    def _run_sources(self) -> dict[str, tuple[Source, ...]]:
-        return {semconv.GEN_AI_CONVERSATION_ID: self.conversation, semconv.GEN_AI_AGENT_NAME: self.agent}
-
-    def _call_sources(self) -> dict[str, tuple[Source, ...]]:
-        return {
-            semconv.GEN_AI_TOOL_NAME: self.tool,
-            semconv.GEN_AI_TOOL_CALL_ID: self.call_id,
-            semconv.GEN_AI_TOOL_CALL_ARGUMENTS: self.arguments,
-        }
 
     def _find_operation(self, name: str, attributes: Mapping[str, object]) -> str | None:
         if self.no_calls and name.endswith(self.no_calls):
@@ -229,12 +217,7 @@ _OPENINFERENCE: Final = Convention(
     name="OpenInference",
     scopes=("openinference.",),
     kind="openinference.span.kind",
-    kinds={
-        "TOOL": semconv.SPAN_TOOL,
-        "LLM": semconv.CHAT,
-        "EMBEDDING": "embeddings",
-        "AGENT": semconv.SPAN_RUN,
-    },
+    kinds={"TOOL": semconv.SPAN_TOOL, "LLM": semconv.CHAT, "EMBEDDING": "embeddings", "AGENT": semconv.SPAN_RUN},
     decides_late=True,
     tool=("tool.name",),
     call_id=("tool_call.id", "tool.id"),
@@ -368,7 +351,7 @@ CONVENTIONS: Final = (
         _OPENLLMETRY,
         name="OpenLLMetry for Agno",
         scopes=("opentelemetry.instrumentation.agno",),
-        hidden_error=(_read_quoted(_AGNO_FAILED, _read_attribute("traceloop.entity.output")),),
+        hidden_error=(_read_quoted(_AGNO_FAILED, "traceloop.entity.output"),),
         note="No span has the status ERROR: a failure is recognised by the tool's output",
     ),
     _LOGFIRE,
@@ -385,7 +368,7 @@ CONVENTIONS: Final = (
         tool=("name",),
         arguments=("input",),
         conversation=("group_id",),
-        error=(_read_quoted(_AGENTS_ERROR, _read_attribute("error")), _read_member("error", "message")),
+        error=(_read_quoted(_AGENTS_ERROR, "error"), _read_member("error", "message")),
         note=_REDACTED,
     ),
     replace(
@@ -407,10 +390,8 @@ _BEGINNINGS: Final = {scope: row for row in CONVENTIONS for scope in row.scopes 
 @lru_cache(maxsize=1_024)
 def find_convention(scope: str) -> Convention:
     """Return the convention of an instrumentation scope, or the official one."""
-    found = _EXACT.get(scope)
-    if found is not None:
-        return found
-    return next((row for beginning, row in _BEGINNINGS.items() if scope.startswith(beginning)), OFFICIAL)
+    beginnings = (row for beginning, row in _BEGINNINGS.items() if scope.startswith(beginning))
+    return _EXACT.get(scope) or next(beginnings, OFFICIAL)
 
 
 def read_span(span: ReadableSpan) -> EndedSpan:

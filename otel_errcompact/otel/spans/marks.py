@@ -41,28 +41,28 @@ def mark_exception(exception: BaseException | None, mark: Mark) -> bool:
 
 def read_marks(exception: BaseException | None) -> list[Mark]:
     """Return the marks of an exception and of its linked exceptions."""
-    links = find_linked(exception) if exception is not None else ()
-    return [mark for link in links if isinstance(mark := mark_of(link, MARK), Mark)]
+    return [mark for link in find_linked(exception) if isinstance(mark := mark_of(link, MARK), Mark)]
 
 
 def is_counted_by_boundary(exception: BaseException | None) -> bool:
     """Return whether our boundary counted an exception or a linked one."""
-    links = find_linked(exception) if exception is not None else ()
-    return any(mark_of(link, COUNTED) is not None for link in links)
+    return any(mark_of(link, COUNTED) is not None for link in find_linked(exception))
 
 
 def read_statuses(exception: BaseException | None) -> frozenset[str]:
     """Return the numeric HTTP statuses of an exception and its linked ones."""
     found: set[str] = set()
-    for link in find_linked(exception) if exception is not None else ():
+    for link in find_linked(exception):
         for owner in (link, attribute_of(link, "response")):
             values = (attribute_of(owner, name) for name in ("status_code", "status", "code"))
             found |= {str(value) for value in values if isinstance(value, int)}
     return frozenset(found)
 
 
-def find_linked(exception: BaseException) -> list[BaseException]:
+def find_linked(exception: BaseException | None) -> list[BaseException]:
     """Return an exception with its causes, contexts and the members of groups."""
+    if exception is None:
+        return []
     try:
         return _find_linked(exception)
     except Exception:  # noqa: BLE001 - an exception's attributes are the application's own code

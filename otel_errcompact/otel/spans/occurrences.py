@@ -6,13 +6,7 @@ import itertools
 from threading import get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.otel.spans.marks import (
-    Mark,
-    is_counted_by_boundary,
-    mark_exception,
-    read_marks,
-    read_statuses,
-)
+from otel_errcompact.otel.spans.marks import Mark, is_counted_by_boundary, mark_exception, read_marks, read_statuses
 from otel_errcompact.otel.spans.recorded import bare_name, mentions
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.lazy import lazy_pattern

@@ -43,11 +43,6 @@ class _KnownFrames(traceback.StackSummary):
         return text
 
 
-def print_stack(exception: BaseException) -> str:
-    """Return what `traceback.format_exception` gives, as one text."""
-    return print_exception(exception)[0]
-
-
 def print_exception(exception: BaseException) -> tuple[str, dict[int, str]]:
     """
     Return the traceback text, and each exception's own message by `id`.

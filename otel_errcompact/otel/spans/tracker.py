@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opentelemetry import context as otel_context
@@ -55,21 +56,7 @@ OPEN_SPAN_EVICTED: Final = "open_span_evicted"
 BOUNDARY_DROPPED: Final = "boundary_dropped"
 """The stage that counts boundaries whose span was dropped without an end."""
 
-
-_UNKNOWN: Final = EndedSpan(
-    "",
-    INVALID_SPAN_CONTEXT,
-    0,
-    0,
-    None,
-    failed=False,
-    description=None,
-    attributes={},
-    events=(),
-    scope="",
-    start_ns=0,
-    end_ns=0,
-)
+_UNKNOWN: Final = EndedSpan("", INVALID_SPAN_CONTEXT, 0, 0)
 """The span of a boundary of which nothing is known any more."""
 
 
@@ -130,7 +117,9 @@ class FailureTracker:
         self.duplicates = 0
         """Records of failures that were recognised as known occurrences."""
         self.runs: Final = UnattendedRuns(ledger)
-        self.boundaries: Final = OpenBoundaries(self.runs, ledger.next_tick, self._count_evicted_span)
+        self.boundaries: Final = OpenBoundaries(
+            self.runs, ledger.next_tick, partial(self.guard.count, OPEN_SPAN_EVICTED)
+        )
         self._occurrences = Occurrences()
         self._claims = claims_of(ledger)
         self._control_flow = ledger.options.control_flow
@@ -157,14 +146,12 @@ class FailureTracker:
 
     def start(self, span: Span, parent_context: Context | None) -> None:
         """Record a span that starts."""
-        if self.boundaries.left:
-            self._settle_left()
+        self._settle_left()
         self.boundaries.start(span, parent_context)
 
     def start_plain(self, span: Span) -> None:
         """Record a span of no interest that may start inside a boundary."""
-        if self.boundaries.left:
-            self._settle_left()
+        self._settle_left()
         self.boundaries.start_plain(span)
 
     def end_healthy(self, name: str, span_id: int, scope: str) -> bool:
@@ -178,8 +165,7 @@ class FailureTracker:
 
     def end(self, span: EndedSpan) -> None:
         """Settle the failure of a span that ends, and pending ones inside."""
-        if self.boundaries.left:
-            self._settle_left()
+        self._settle_left()
         if not span.context.is_valid:
             return
         boundary = self.boundaries.end(span.span_id) if self.boundaries.spans else None
@@ -202,8 +188,7 @@ class FailureTracker:
 
         None if it is no failure, or counts elsewhere.
         """
-        if self.boundaries.left:
-            self._settle_left()
+        self._settle_left()
         if not self._is_failure(logged.recorded, logged.live, None):
             return None
         place = logged.place
@@ -267,7 +252,10 @@ class FailureTracker:
             return
         call = span.read_call()
         if call is None:
-            self._release_boundary(boundary, span, pending)
+            # As it turns out a plain span, and no boundary.
+            outer = boundary.decider
+            self._settle_void(boundary, outer, span, pending)
+            self._end_plain(span, outer)
             return
         run_id = self.runs.find_run(span, boundary.run_id)
         if not (boundary.run_id or span.is_serving):
@@ -290,7 +278,7 @@ class FailureTracker:
         if failed:
             self._apply_outcome(outcome, ended)
         elif outcome is Outcome.SUCCEED:
-            self._record_success(run_id, span, call, boundary.began)
+            self.ledger.succeed(run_id, call.tool, arguments=call.arguments, agent=span.agent, began=boundary.began)
         if settled and boundary.outer is not None:
             boundary.outer.record_call(call.tool, failed=span.is_refused or failed)
 
@@ -391,12 +379,6 @@ class FailureTracker:
         handled = [each.inside(call.tool) for outcome, each in outcomes if outcome is Outcome.HANDLE]
         self._mark_handled(span, boundary, handled)
 
-    def _release_boundary(self, boundary: Boundary, span: EndedSpan, pending: list[PendingFailure]) -> None:
-        """Treat a span as plain if it turns out no boundary."""
-        outer = boundary.decider
-        self._settle_void(boundary, outer, span, pending)
-        self._end_plain(span, outer)
-
     def _settle_void(
         self, boundary: Boundary, outer: Boundary | None, span: EndedSpan, pending: list[PendingFailure]
     ) -> None:
@@ -417,6 +399,8 @@ class FailureTracker:
         A span that is dropped without an end is that of no boundary. One that was forgotten to bound memory may still
         end: what is pending there has no room any more.
         """
+        if not self.boundaries.left:
+            return
         # The span that settles them may be inside another run.
         token = otel_context.attach(otel_context.Context())
         try:
@@ -456,9 +440,6 @@ class FailureTracker:
         for each in handled:
             self._occurrences.set_class(HANDLED, each.span_ids)
             self.ledger.handled(run_id, each.raw)
-
-    def _record_success(self, run_id: str, span: EndedSpan, call: BoundaryCall, began: int) -> None:
-        self.ledger.succeed(run_id, call.tool, arguments=call.arguments, agent=span.agent, began=began)
 
     def _read_failure(self, span: EndedSpan, call: BoundaryCall | None) -> _Found:
         records, repeated = read_failures(span)
@@ -515,9 +496,6 @@ class FailureTracker:
     def _find_class(self, origins: Iterable[int]) -> str:
         """Return the class of the first counted occurrence, or nothing."""
         return next(filter(None, map(self._occurrences.find_class, origins)), "")
-
-    def _count_evicted_span(self) -> None:
-        self.guard.failures[OPEN_SPAN_EVICTED] += 1
 
     def _forget_state(self) -> None:
         self.boundaries.clear()

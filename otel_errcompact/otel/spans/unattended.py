@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import weakref
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry.trace import format_trace_id
@@ -94,7 +95,7 @@ class UnattendedRuns(Listener):
         """Listen to the ledger, and end open runs at process end."""
         self._ledger.listeners.add(self)
         # The SDK shuts down meter providers before tracer providers: what ends with the latter, no metric would say.
-        self._at_exit = _make_exit_callback(weakref.ref(self))
+        self._at_exit = partial(_end_living, weakref.ref(self))
         atexit.register(self._at_exit)
 
     def close(self) -> None:
@@ -107,11 +108,8 @@ class UnattendedRuns(Listener):
 
     def clear(self) -> None:
         """Forget everything."""
-        self._traces.clear()
-        self._conversations.clear()
-        self._ended.clear()
-        self._agents.clear()
-        self._open_agents.clear()
+        for table in (self._traces, self._conversations, self._ended, self._agents, self._open_agents):
+            table.clear()
 
     def find_run(self, span: EndedSpan, open_run: str = "") -> str:
         """
@@ -150,15 +148,11 @@ class UnattendedRuns(Listener):
 
     def take_part(self, run_id: str, span: EndedSpan) -> None:
         """Record an ended agent's, tool's or model's span in a run."""
-        known = self._find_known(run_id, span)
-        if known is not None:
-            known.is_run = True
+        self._find_known(run_id, span).is_run = True
 
     def observe(self, run_id: str, span: EndedSpan) -> None:
         """Record that a failure counts in a run."""
-        known = self._find_known(run_id, span)
-        if known is not None:
-            known.observed = True
+        self._find_known(run_id, span).observed = True
 
     def conclude_agent(self, span: EndedSpan) -> None:
         """
@@ -200,9 +194,7 @@ class UnattendedRuns(Listener):
     def _count_evicted(self, evicted: Evicted) -> None:
         # As it is when the ledger evicts it.
         report = evicted.report
-        known = self._conversations.pop(report.run_id)
-        if known is None:
-            known = self._traces.pop(_trace_id(report.run_id))
+        known = self._conversations.pop(report.run_id) or self._traces.pop(_trace_id(report.run_id))
         if known is not None and known.is_run and not known.is_late:
             report = report.model_copy(update={"result": "failed"}) if known.failed else report
             self._ledger.listeners.notify(Ended(report=report))
@@ -229,14 +221,14 @@ class UnattendedRuns(Listener):
         if known is not None:
             known.failed = failed
 
-    def _find_known(self, run_id: str, span: EndedSpan) -> _Known | None:
-        """Return an ownerless run that is not counted yet, or None."""
+    def _find_known(self, run_id: str, span: EndedSpan) -> _Known:
+        """Return an ownerless run that is not counted yet, or a stray."""
         if is_unbound(run_id):
-            return None
+            return _Known()
         if _is_traced(run_id, span):
             return self.traces.get(span.trace_id) or self._add_trace(span.trace_id)
         if run_id in self._ended.entries or self._is_attended(run_id):
-            return None
+            return _Known()
         # The least recently seen conversation goes first.
         known = self._conversations.pop(run_id) or _Known()
         if len(self._conversations.entries) >= MAX_CONVERSATIONS:
@@ -296,16 +288,6 @@ def _trace_id(run_id: str) -> int:
         return 0
 
 
-def _make_exit_callback(runs: weakref.ref[UnattendedRuns]) -> Callable[[], None]:
-    """
-    Return a function that ends all runs at process end.
-
-    It keeps nothing alive.
-    """
-
-    def end() -> None:
-        found = runs()
-        if found is not None:
-            found.end_all()
-
-    return end
+def _end_living(runs: weakref.ref[UnattendedRuns]) -> None:
+    if (found := runs()) is not None:
+        found.end_all()

@@ -9,7 +9,7 @@ import pytest
 
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract.stacks.callers import MAX_CALLERS, callers_of
-from otel_errcompact.otel.spans.tracebacks import insert_callers, print_stack
+from otel_errcompact.otel.spans.tracebacks import insert_callers, print_exception
 from tests.extract.reading import extract
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ call: Callable[..., Any] = loaded(LIBRARY, "def call(function, *arguments): retu
 
 def told(error: Exception) -> tuple[Facts, Facts]:
     """What is found in the exception itself, and in its text as it is kept."""
-    text = insert_callers(print_stack(error), error)
+    text = insert_callers(print_exception(error)[0], error)
     live = RawError(text=text, exception=error, type="KeyError", message=str(error))
     return extract(live), extract(RawError(text=text, type="KeyError", message=str(error)))
 
@@ -57,7 +57,7 @@ def test_the_caller_is_the_place() -> None:
 
 def test_the_text_has_what_was_called() -> None:
     """All frames from the own one to the failure, as Python would have printed them."""
-    text: str = call(wrapped, fetch, lambda error: insert_callers(print_stack(error), error))
+    text: str = call(wrapped, fetch, lambda error: insert_callers(print_exception(error)[0], error))
     functions = [line.rpartition(" in ")[2] for line in text.splitlines() if line.startswith("  File ")]
     assert functions == ["test_the_text_has_what_was_called", "call", "wrapped", "fetch"]
 

@@ -47,19 +47,19 @@ def package(exporter: object) -> str | None:
 )
 def test_span_exporter(environ, expected):
     """An endpoint or the exporter's name asks for OTLP; protocol and off switches are honoured."""
-    assert package(otlp.span_exporter(environ)) == expected
+    assert package(otlp.make_exporter("traces", environ)) == expected
 
 
 def test_metric_exporter():
     """Metrics have variables of their own."""
     environ = {**ENDPOINT, "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "http/protobuf"}
-    assert package(otlp.metric_exporter(environ)) == HTTP
-    assert otlp.metric_exporter({**environ, "OTEL_METRICS_EXPORTER": "none"}) is None
+    assert package(otlp.make_exporter("metrics", environ)) == HTTP
+    assert otlp.make_exporter("metrics", {**environ, "OTEL_METRICS_EXPORTER": "none"}) is None
 
 
 def test_unknown_protocol(caplog):
     """A protocol that is not known warns with what is allowed, and the default is taken."""
-    assert package(otlp.span_exporter({**HTTP_ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})) == HTTP
+    assert package(otlp.make_exporter("traces", {**HTTP_ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})) == HTTP
     assert [record.getMessage() for record in caplog.records] == [
         "OTLP protocol 'http/json' is not known (grpc, http/protobuf); http/protobuf is used for traces"
     ]
@@ -68,7 +68,7 @@ def test_unknown_protocol(caplog):
 def test_missing_extra(caplog, monkeypatch):
     """Where the extra is not installed, the log says how to get it."""
     monkeypatch.setattr(otlp, "entry_points", lambda _: [])
-    assert otlp.span_exporter(ENDPOINT) is None
+    assert otlp.make_exporter("traces", ENDPOINT) is None
     assert [record.getMessage() for record in caplog.records] == [
         "export of traces by OTLP needs an optional dependency: pip install 'otel-errcompact[otlp]'"
     ]
@@ -76,15 +76,15 @@ def test_missing_extra(caplog, monkeypatch):
 
 def test_process_environment(monkeypatch):
     """Without an environment of its own it is the process's."""
-    assert otlp.span_exporter() is None
-    assert otlp.metric_exporter() is None
+    assert otlp.make_exporter("traces") is None
+    assert otlp.make_exporter("metrics") is None
 
 
 def test_log_exporter():
     """Log records have variables of their own, too."""
     environ = {**ENDPOINT, "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/protobuf"}
-    assert package(otlp.log_exporter(environ)) == HTTP
-    assert otlp.log_exporter({**environ, "OTEL_LOGS_EXPORTER": "none"}) is None
+    assert package(otlp.make_exporter("logs", environ)) == HTTP
+    assert otlp.make_exporter("logs", {**environ, "OTEL_LOGS_EXPORTER": "none"}) is None
 
 
 def test_pace(caplog):

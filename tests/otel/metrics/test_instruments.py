@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections import Counter, deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,6 @@ from opentelemetry.sdk.metrics.export import (
 from otel_errcompact.compactor.classify import Classified
 from otel_errcompact.config import Options, TelemetryOptions
 from otel_errcompact.engine.events import Refused, Repeated, Settled
-from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import Facts, Location, RawError, SpanRef
 from otel_errcompact.escalator.actions import Halt
 from otel_errcompact.escalator.thresholds import Thresholds
@@ -37,8 +36,8 @@ from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.otel import sdk
 from otel_errcompact.otel.metrics import instruments
 from otel_errcompact.otel.metrics import labels as labels_of_metrics
-from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.runtime.guard import Guard
+from tests.otel.metrics.metering import Metered, metered, raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,52 +46,11 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricsData
 
 
-@dataclass
-class Metered:
-    """
-    A ledger whose telemetry can be read.
-    """
-
-    ledger: Ledger
-    telemetry: Telemetry
-    reader: InMemoryMetricReader
-
-    def metrics(self) -> dict[str, Any]:
-        data = self.reader.get_metrics_data()
-        found = data.resource_metrics if data is not None else []
-        return {metric.name: metric for one in found for scope in one.scope_metrics for metric in scope.metrics}
-
-    def points(self, name: str) -> dict[tuple[tuple[str, str], ...], Any]:
-        metric = self.metrics().get(name)
-        points = metric.data.data_points if metric is not None else ()
-        return {tuple(sorted((k, str(v)) for k, v in point.attributes.items())): point for point in points}
-
-    def values(self, name: str, *labels: str) -> dict[tuple[str, ...], Any]:
-        """The values of a metric by some of its labels."""
-        points = self.points(name).items()
-        return {tuple(dict(key).get(label, "") for label in labels): point.value for key, point in points}
-
-
-def metered(options: Options | None = None, provider: MeterProvider | None = None) -> Metered:
-    reader = InMemoryMetricReader()
-    ticks = iter(range(0, 10**12, 250_000))
-    ledger = Ledger(options, timer=lambda: next(ticks))
-    telemetry = Telemetry(provider or MeterProvider([reader], shutdown_on_exit=False), ledger)
-    ledger.listeners.add(telemetry)
-    return Metered(ledger, telemetry, reader)
-
-
 @pytest.fixture
 def meter() -> Iterator[Metered]:
     made = metered()
     yield made
     made.telemetry.close()
-
-
-def raw(message: str = "no such host", tool: str = "db", agent: str = "shop", **details: Any) -> RawError:
-    return RawError(
-        text=f"ConnectionError: {message}", type="ConnectionError", message=message, tool=tool, agent=agent, **details
-    )
 
 
 SUITE = """\
@@ -138,11 +96,12 @@ class TestErrors:
         assert set(point.attributes) == {"error.type", "errcompact.class", "errcompact.outcome", "errcompact.certainty"}
 
     def test_run_is_no_label(self, meter):
-        """The run's id never becomes an attribute of a metric."""
+        """The run's id never becomes an attribute of a counter; see `test_runs.py`."""
         for run_id in ("run-1", "run-2"):
-            meter.ledger.observe(run_id, raw())
-            meter.ledger.end(run_id)
-        assert "run-1" not in str(meter.metrics())
+            for _ in range(2):
+                meter.ledger.observe(run_id, raw())
+        named = {name for name, metric in meter.metrics().items() if "run-1" in str(metric)}
+        assert {name.rpartition(".")[0] for name in named} == {"errcompact.run"}
 
     def test_secrets(self, meter):
         """No secret of a message gets into an attribute."""
@@ -395,6 +354,10 @@ class InMemoryExporter(MetricExporter):
         return True
 
 
+def _tokens(meter: Metered) -> int:
+    return sum(tokens for _, tokens in meter.telemetry.context_tokens())
+
+
 def _durations(meter: Metered) -> deque[Any]:
     return meter.telemetry._durations
 
@@ -410,13 +373,18 @@ class TestOtherInstruments:
         meter.ledger.apply(Repeated(run_id="r", tool="db"))
         meter.ledger.observe("r", raw(SUITE))
         meter.ledger.end("r")
-        meter.ledger.observe("s", raw())
+        meter.ledger.open("s", asks=True)
+        for _ in range(3):
+            meter.ledger.observe("s", raw(time_ns=1))
         meter.ledger.guard.failures["on_end"] += 1
         found = meter.metrics()
         assert {name: metric.unit for name, metric in found.items()} == {
             "errcompact.errors": "{error}",
             "errcompact.class.info": "{class}",
-            "errcompact.streak": "{error}",
+            "errcompact.run.streak": "{error}",
+            "errcompact.run.pending": "s",
+            "errcompact.run.tokens": "{token}",
+            "errcompact.class.tokens": "{token}",
             "errcompact.escalations": "{escalation}",
             "errcompact.resolutions": "{error}",
             "errcompact.refusals": "{call}",
@@ -437,26 +405,49 @@ class TestOtherInstruments:
             (observation.found.key, "ConnectionError", observation.found.template): 1
         }
 
-    def test_streak(self, meter):
-        """The streak is the longest over all runs, and 0 once the operation has succeeded."""
-        for run_id, times in (("one", 1), ("two", 2)):
-            for _ in range(times):
-                meter.ledger.observe(run_id, raw())
-        assert meter.values("errcompact.streak", "gen_ai.tool.name", "gen_ai.agent.name") == {("db", "shop"): 2}
-        for run_id in ("one", "two"):
-            meter.ledger.succeed(run_id, "db")
-        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 0}
-        meter.ledger.observe("one", raw())
-        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 1}
+    def test_advice(self, meter):
+        """What agents are advised, and that waiting helps, where a class says so; also after a handled failure."""
+        labels = ("errcompact.template", "errcompact.hint", "errcompact.transient")
+        texts = ("KeyError: 'sku'", "sh: 1: jq: command not found", "OperationalError: database is locked")
+        for handle in (meter.ledger.handled, meter.ledger.observe):
+            for text in texts:
+                handle("r", RawError(text=text, tool="bash"))
+            found = sorted(key[1:] for key in meter.values("errcompact.class.info", *labels))
+            if handle == meter.ledger.handled:
+                assert found == [("", "")] * 3
+        locked = "another connection is writing: close it, shorten its transaction, or set a busy time-out"
+        assert found == [("", ""), (locked, "true"), ("the program is not installed or not on PATH", "")]
 
     def test_tokens(self, meter):
-        """The tokens of raw errors and of their digests are summed up."""
+        """The tokens of raw errors and of their digests are summed up by agent, beside a sign of life for each form."""
+        forms = (("raw",), ("sent",), ("digest",))
+        assert meter.values("errcompact.context.tokens", "errcompact.form") == dict.fromkeys(forms, 0)
         observations = [meter.ledger.observe("r", raw("x" * 400)) for _ in range(2)]
-        assert meter.values("errcompact.context.tokens", "errcompact.form") == {
-            ("raw",): sum(observation.raw_tokens for observation in observations),
-            ("sent",): sum(observation.raw_tokens for observation in observations),
-            ("digest",): sum(observation.digest_tokens for observation in observations),
+        meter.ledger.handled("r", raw(agent="helper"))
+        raw_tokens, digest_tokens = (
+            sum(getattr(observation, name) for observation in observations) for name in ("raw_tokens", "digest_tokens")
+        )
+        assert meter.values("errcompact.context.tokens", "errcompact.form", "gen_ai.agent.name") == {
+            **{(form, agent): 0 for (form,) in forms for agent in ("", "helper")},
+            ("raw", "shop"): raw_tokens,
+            ("sent", "shop"): raw_tokens,
+            ("digest", "shop"): digest_tokens,
         }
+
+    def test_tokens_without_an_agent(self, meter):
+        """They are in the point that is a sign of life."""
+        tokens = meter.ledger.observe("r", raw(agent="")).raw_tokens
+        values = meter.values("errcompact.context.tokens", "errcompact.form", "gen_ai.agent.name")
+        assert (len(values), values["raw", ""]) == (3, tokens)
+
+    def test_tokens_of_classes(self, meter):
+        """What the agent read of each class, whatever its outcome."""
+        observations = [meter.ledger.observe("r", raw(message)) for message in ("no", "no", "never")]
+        meter.ledger.handled("r", raw("handled"))
+        expected: Counter[tuple[str, str]] = Counter()
+        for observation in observations:
+            expected[observation.found.key, "shop"] += observation.digest_tokens
+        assert meter.values("errcompact.class.tokens", "errcompact.class", "gen_ai.agent.name") == expected
 
     def test_duration(self, meter):
         """What the compaction cost is measured in seconds."""
@@ -556,7 +547,7 @@ class TestEscalations:
 
     def test_answered(self, attended):
         """It is counted by threshold, by what was done about it, and by whose class of error it was."""
-        (key,) = {key for _, _, key in attended.ledger.streaks()}
+        ((key,),) = attended.values("errcompact.run.streak", "errcompact.class")
         attended.ledger.answer("r", Halt("enough"))
         labels = ("errcompact.threshold", "errcompact.action", "gen_ai.agent.name", "errcompact.class")
         assert attended.values("errcompact.escalations", *labels) == {("same", "halt", "shop", key): 1}
@@ -736,7 +727,7 @@ class TestInstruments:
         second.ledger.observe("r", raw("another"))
         assert caplog.records == []
         assert len(second.points("errcompact.errors")) == 2
-        assert len(second.points("errcompact.streak")) == 1
+        assert len(second.points("errcompact.run.tokens")) == 1
 
     def test_two_ledgers(self):
         """Two ledgers on one meter provider add up; the longer streak wins."""
@@ -746,8 +737,9 @@ class TestInstruments:
         first.reader = reader
         tokens = [first.ledger.observe("r", raw()).raw_tokens, second.ledger.observe("r", raw()).raw_tokens]
         second.ledger.observe("r", raw())
-        assert first.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 2}
-        assert first.values("errcompact.context.tokens", "errcompact.form")[("raw",)] == sum(tokens) + tokens[1]
+        assert first.values("errcompact.run.streak", "gen_ai.tool.name") == {("db",): 2}
+        found = first.values("errcompact.context.tokens", "errcompact.form", "gen_ai.agent.name")
+        assert found["raw", "shop"] == sum(tokens) + tokens[1]
 
     def test_placeholder(self, monkeypatch):
         """Before the application sets its meter provider counts wait for it, however many series there are."""
@@ -769,7 +761,7 @@ class TestInstruments:
             ("files", "handled"): 5,
             ("db", "new"): 1,
         }
-        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 1}
+        assert list(meter.values("errcompact.run.tokens", "errcompact.run.id")) == [("r",)]
 
     def test_closed_before_there_is_a_provider(self):
         """Closed before there is any, it has nothing to take back."""
@@ -788,9 +780,9 @@ class TestInstruments:
         meter.ledger.observe("r", raw())
         child = os.fork()
         if child == 0:
-            os._exit(sum(meter.telemetry._tokens.values()) + len(meter.telemetry._waiting) + len(_durations(meter)))
+            os._exit(_tokens(meter) + len(meter.telemetry._waiting) + len(_durations(meter)))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert sum(meter.telemetry._tokens.values()) > 0
+        assert _tokens(meter) > 0
 
     @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
@@ -808,13 +800,14 @@ class TestInstruments:
     @pytest.mark.programs
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-    @pytest.mark.parametrize("bounded", ["_classes", "_errors", "_escalations", "_resolutions", "_streaks"])
-    def test_fork_while_a_label_is_learnt(self, meter, bounded):
+    @pytest.mark.parametrize("counted", [None, "errors", "escalations", "resolutions"])
+    def test_fork_while_a_label_is_learnt(self, meter, counted):
         """Another thread held the lock then: in the child nobody does, who would not release it."""
-        with getattr(meter.telemetry, bounded)._lock:
+        bounded = meter.telemetry._counted[f"errcompact.{counted}"] if counted else meter.telemetry._classes
+        with bounded._lock:
             child = os.fork()
             if child == 0:
-                os._exit(getattr(meter.telemetry, bounded)._lock.locked())
+                os._exit(bounded._lock.locked())
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
     @pytest.mark.programs

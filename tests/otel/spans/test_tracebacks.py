@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from otel_errcompact.otel.spans import tracebacks
-from otel_errcompact.otel.spans.tracebacks import print_stack
+from otel_errcompact.otel.spans.tracebacks import print_exception
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,13 +62,13 @@ def test_it_is_what_python_prints(fail: Callable[[], None]) -> None:
     with pytest.raises(Exception) as caught:
         fail()
     printed = "".join(traceback.format_exception(caught.value))
-    assert print_stack(caught.value) == printed
-    assert print_stack(caught.value) == printed
+    assert print_exception(caught.value)[0] == printed
+    assert print_exception(caught.value)[0] == printed
 
 
 def test_an_exception_that_was_never_raised_has_no_frames() -> None:
     """As tools make them that return their errors."""
-    assert print_stack(ValueError("bad")) == "ValueError: bad\n"
+    assert print_exception(ValueError("bad"))[0] == "ValueError: bad\n"
 
 
 def test_a_frame_is_formatted_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_a_frame_is_formatted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(5):
         with pytest.raises(LookupError) as caught:
             plain()
-        print_stack(caught.value)
+        print_exception(caught.value)
     assert len(formatted) == 2
     assert len(set(formatted)) == 2
 
@@ -98,7 +98,7 @@ def test_an_edited_file_is_shown_as_it_is(tmp_path: Path) -> None:
         with pytest.raises(AttributeError) as caught:
             exec(compile(file.read_text(), str(file), "exec"))
         file.touch()
-        printed.append(print_stack(caught.value))
+        printed.append(print_exception(caught.value)[0])
         assert printed[-1] == "".join(traceback.format_exception(caught.value))
     assert "first.first" in printed[0]
     assert "other.other" in printed[1]

@@ -195,14 +195,14 @@ def open_pipeline(
     for listener in (tallies, *listeners):
         ledger.listeners.add(listener)
     resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
-    metric_exporter = metric_exporter or otlp.metric_exporter()
+    metric_exporter = metric_exporter or otlp.make_exporter("metrics")
     readers = () if metric_exporter is None else (MetricReader(metric_exporter),)
     meters = MeterProvider(readers, resource, shutdown_on_exit=False)
     processors = SynchronousMultiSpanProcessor()  # type: ignore[no-untyped-call]  # of the SDK
     tracers = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, active_span_processor=processors)
     tracers.add_span_processor(_Pace(processors))
     installed = install(tracer_provider=tracers, meter_provider=meters, options=options, ledger=ledger)
-    exporter = _add_exporter(tracers, span_exporter or otlp.span_exporter(), installed)
+    exporter = _add_exporter(tracers, span_exporter or otlp.make_exporter("traces"), installed)
     try:
         tracer = tracers.get_tracer(SCOPE)
         if isinstance(tracer, NoOpTracer):

@@ -54,7 +54,7 @@ def test_everything_that_compose_needs_is_written(errcompact: Errcompact, tmp_pa
         "collector-config/grafana/provisioning/dashboards/errcompact.yaml",
         "collector-config/grafana/provisioning/alerting/errcompact.yaml",
         "dashboards/RUNBOOK.md",
-        "dashboards/generated/errcompact-recurrence.json",
+        "dashboards/generated/errcompact-inbox.json",
         "dashboards/generated/rules.yaml",
         "kubernetes/base/kustomization.yaml",
         "kubernetes/monitoring/kustomization.yaml",
@@ -166,5 +166,5 @@ def test_a_folder_that_cannot_be_is_wrong_usage(errcompact: Errcompact, tmp_path
 def test_no_program_reads_what_was_kept() -> None:
     """Grafana and Prometheus choose by the ending, the others by the name."""
     endings = {Path(name).suffix for name in stack.contents()}
-    assert endings == {"", ".yml", ".yaml", ".json", ".md"}
+    assert endings == {"", ".yml", ".yaml", ".json", ".md", ".tmpl"}
     assert stack.KEPT_AS not in endings

@@ -165,7 +165,9 @@ class Metrics(MetricExporter):
             for scope in resource.scope_metrics:
                 for metric in scope.metrics:
                     points = metric.data.data_points
-                    self.values[metric.name] = sum(getattr(point, "value", None) or point.count for point in points)
+                    self.values[metric.name] = sum(
+                        point.count if hasattr(point, "count") else point.value for point in points
+                    )
                     self.sums[metric.name] = sum(getattr(point, "sum", 0) for point in points)
         return MetricExportResult.SUCCESS
 

@@ -96,7 +96,7 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
     options = Options(trajectory=TrajectoryOptions(path=trajectory))
     resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
     reader = InMemoryMetricReader()
-    exporter = otlp.metric_exporter()
+    exporter = otlp.make_exporter("metrics")
     readers = (reader,) if exporter is None else (reader, MetricReader(exporter))
     meters = MeterProvider(readers, resource, shutdown_on_exit=False)
     tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
@@ -104,7 +104,7 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
         raise ConfigurationError("OTEL_SDK_DISABLED switches off the SDK whose counters the demo shows; unset it")
     ledger = Ledger(options, timer=time.perf_counter_ns)
     loggers = LoggerProvider(resource, shutdown_on_exit=False)
-    if (records_exporter := otlp.log_exporter()) is not None:
+    if (records_exporter := otlp.make_exporter("logs")) is not None:
         loggers.add_log_record_processor(log_processor(records_exporter, ledger.guard))
     with _silence_log():
         installed = install(
@@ -125,7 +125,7 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
 
 
 def _export_spans(tracers: TracerProvider, installed: Installation) -> bool:
-    exporter = otlp.span_exporter()
+    exporter = otlp.make_exporter("traces")
     if exporter is None or installed.processor is None:
         return False
     tracers.add_span_processor(span_processor(exporter, installed.processor.class_of, installed.ledger.guard))
