@@ -28,7 +28,8 @@ NAMES: Final = {
 
 AGENT: Final = "gen_ai_agent_name"
 RESOURCE: Final = {
-    "__name__", "job", "instance", "service_name", "deployment_environment_name", "service_instance_id"
+    "__name__", "job", "instance", "service_name", "service_namespace", "deployment_environment_name",
+    "service_instance_id",
 }  # fmt: skip
 """Labels that say who counted, not what."""
 

@@ -951,6 +951,32 @@ def test_own_telemetry(collector: Collector) -> None:
     } <= own_metrics(collector.sink)
 
 
+@pytest.mark.parametrize("environment", ["", "staging"])
+def test_own_telemetry_names_an_environment(tmp_path: Path, environment: str) -> None:
+    """That of a collector which takes what one environment sends; its silence then explains no other's."""
+    found = Collector(
+        folder=tmp_path, sink=Sink(), environment={"COLLECTOR_ENVIRONMENT": environment} if environment else {}
+    )
+    try:
+        found.start()
+        assert eventually(lambda: own_environments(found.sink) == {environment}, 30), own_environments(found.sink)
+    finally:
+        found.stop()
+        found.sink.close()
+
+
+def own_environments(sink: Sink) -> set[object]:
+    """The environments that the collector says it is of; empty for none."""
+    resources = (
+        attributes(each.resource.attributes) for sent in sink.requests("metrics") for each in sent.resource_metrics
+    )
+    return {
+        each.get("deployment.environment.name", "")
+        for each in resources
+        if each.get("service.name") == "otelcol-errcompact"
+    }
+
+
 def own_metrics(sink: Sink) -> set[str]:
     """The names of the collector's own metrics."""
     return {

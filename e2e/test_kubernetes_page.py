@@ -86,6 +86,9 @@ def test_the_prometheus_of_the_page_is_set_as_that_of_compose() -> None:
     assert spec["enableOTLPReceiver"] is ("web.enable-otlp-receiver" in flags)
     assert spec["enableFeatures"] == flags["enable-feature"].split(",")
     assert spec["evaluationInterval"] == shipped["global"]["evaluation_interval"]
+    assert set(spec["externalLabels"]) == set(shipped["global"]["external_labels"])
+    (alertmanager,) = spec["alerting"]["alertmanagers"]
+    assert alertmanager["alertRelabelings"] == shipped["alerting"]["alert_relabel_configs"]
     otlp = shipped["otlp"]
     assert spec["otlp"]["keepIdentifyingResourceAttributes"] is otlp["keep_identifying_resource_attributes"]
     assert spec["otlp"]["promoteResourceAttributes"] == otlp["promote_resource_attributes"]

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,32 +36,24 @@ class Alert:
         return self.labels["alertname"]
 
 
-class Webhook:
+class Receiver:
     """
-    An HTTP server on a free port of the loopback interface, from construction to `close`.
+    An HTTP server on a free port of the loopback interface that keeps what is posted, from construction to `close`.
     """
 
     def __init__(self) -> None:
-        self._alerts: list[Alert] = []
-        alerts = self._alerts
+        self._posted: list[tuple[float, Any]] = []
+        posted = self._posted
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 now = time.time()
-                notification = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                alerts.extend(
-                    Alert(
-                        at=now,
-                        status=alert["status"],
-                        labels=alert["labels"],
-                        annotations=alert["annotations"],
-                        notification=notification,
-                    )
-                    for alert in notification["alerts"]
-                )
+                posted.append((now, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
                 self.send_response(200)
-                self.send_header("Content-Length", "0")
+                self.send_header("Content-Length", "2")
                 self.end_headers()
+                # What Slack answers.
+                self.wfile.write(b"ok")
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
@@ -77,9 +69,36 @@ class Webhook:
         return f"http://127.0.0.1:{self._server.server_port}/"
 
     @property
+    def bodies(self) -> tuple[Any, ...]:
+        """All that was posted, in that order."""
+        return tuple(body for _, body in self._posted)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class Webhook(Receiver):
+    """
+    What Alertmanager's own webhook posts to.
+    """
+
+    @property
     def alerts(self) -> tuple[Alert, ...]:
         """All that came, in that order."""
-        return tuple(self._alerts)
+        return tuple(
+            Alert(
+                at=at,
+                status=alert["status"],
+                labels=alert["labels"],
+                annotations=alert["annotations"],
+                notification=notification,
+            )
+            for at, notification in self._posted
+            for alert in notification["alerts"]
+        )
 
     def firing(self, name: str, **labels: str) -> list[Alert]:
         """Return the firing alerts of a rule that have these labels."""
@@ -88,9 +107,3 @@ class Webhook:
             for alert in self.alerts
             if alert.name == name and alert.status == "firing" and labels.items() <= alert.labels.items()
         ]
-
-    def close(self) -> None:
-        """Stop listening."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()

@@ -108,4 +108,5 @@ def settings_read(name: str) -> dict[str, str | None]:
     lines = (ROOT / "collector-config" / name).read_text(encoding="utf-8").splitlines()
     text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     # What is $$ is no variable.
-    return dict(re.findall(r"(?<!\$)\$\{(?:env:)?([A-Z_]+)(?::-([^}]*))?\}", text))
+    found = re.finditer(r"(?<!\$)\$\{(?:env:)?([A-Z_]+)(?::-([^}]*))?\}", text)
+    return {each[1]: each[2] for each in found}

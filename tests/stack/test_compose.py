@@ -33,6 +33,7 @@ from tests.stack.compose import (
     variables,
 )
 from tests.stack.compose import JAEGER as OVERLAY
+from tests.stack.metrics import OF_RESOURCE
 
 SERVICES = sorted(services())
 EVERY_SERVICE = [
@@ -40,6 +41,13 @@ EVERY_SERVICE = [
     *(pytest.param(name, (OVERLAY,), id=f"{name}, overlay") for name in sorted(services(OVERLAY))),
     pytest.param("receiver", (RECEIVER,), id="receiver"),
 ]
+CONFIGURED = [
+    *((name, (), (name,)) for name in ("otelcol", "prometheus", "alertmanager", "tempo", "loki")),
+    ("otelcol", (OVERLAY,), ("otelcol", "otelcol-jaeger")),
+    ("jaeger", (OVERLAY,), ("jaeger",)),
+    ("otelcol", (RECEIVER,), ("otelcol", "otelcol-receiver")),
+]
+every_configuration = pytest.mark.parametrize(("name", "overlays", "files"), CONFIGURED)
 MIB = {"m": 1, "g": 1024}
 
 
@@ -47,21 +55,6 @@ def mebibytes(size: str) -> int:
     """600m, 1g, or 480MiB."""
     number, unit = re.fullmatch(r"(\d+)(m|g|MiB)", size).groups()
     return int(number) * MIB.get(unit, 1)
-
-
-def test_the_stack_is_these_services() -> None:
-    """The demo agent comes only when it is asked for."""
-    profiles = {name: service.get("profiles", []) for name, service in services().items()}
-    assert profiles == {
-        "alertmanager": [],
-        "demo": ["demo"],
-        "grafana": [],
-        "loki": [],
-        "otelcol": [],
-        "prometheus": [],
-        "tempo": [],
-        "queue-owner": [],
-    }
 
 
 IMAGE = re.compile(r"(?P<tagged>[a-z0-9./-]+:[A-Za-z0-9_.-]+)@sha256:(?P<digest>[0-9a-f]{64})")
@@ -158,10 +151,11 @@ def test_each_variable_is_set_and_used() -> None:
 
 def test_every_port_is_on_the_loopback_address() -> None:
     """Nothing here asks for a password."""
-    published = {name: service["ports"] for name, service in services().items() if "ports" in service}
+    published = {name: service["ports"] for name, service in services(OVERLAY).items() if "ports" in service}
     assert published == {
         "alertmanager": ["127.0.0.1:9093:9093"],
         "grafana": ["127.0.0.1:3000:3000"],
+        "jaeger": ["127.0.0.1:16686:16686"],
         "loki": ["127.0.0.1:3100:3100"],
         "otelcol": [
             "127.0.0.1:4317:4317",
@@ -171,14 +165,16 @@ def test_every_port_is_on_the_loopback_address() -> None:
         ],
         "prometheus": ["127.0.0.1:9090:9090"],
         "tempo": ["127.0.0.1:3200:3200"],
+        "victoria-logs": ["127.0.0.1:9428:9428"],
     }
 
 
 @pytest.mark.parametrize(("name", "overlays"), EVERY_SERVICE)
 def test_a_service_is_bounded(name: str, overlays: tuple[str, ...]) -> None:
-    """In memory and in logs; it gets time to stop, and what happens when it ends is said."""
+    """In memory, threads and logs; it gets time to stop, and what happens when it ends is said."""
     service = services(*overlays)[name]
     assert mebibytes(service["mem_limit"]) <= 1024
+    assert 0 < service["pids_limit"] <= 512
     assert service["logging"] == {"driver": "json-file", "options": {"max-size": "10m", "max-file": "3"}}
     assert service["restart"] == ("no" if name == "queue-owner" else "unless-stopped")
     assert re.fullmatch(r"\d+[sm]", service["stop_grace_period"])
@@ -245,20 +241,15 @@ def test_each_volume_is_used() -> None:
     assert kept == {"otelcol-queue", "prometheus", "alertmanager", "tempo", "loki", "grafana"}
 
 
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        ("otelcol", "otelcol.yaml"),
-        ("prometheus", "prometheus.yaml"),
-        ("alertmanager", "alertmanager.yaml"),
-        ("tempo", "tempo.yaml"),
-        ("loki", "loki.yaml"),
-    ],
-)
-def test_a_program_is_started_with_our_configuration(name: str, file: str) -> None:
-    """The path in its command is the file that is mounted."""
-    (path,) = (word.partition("=")[2] for word in services()[name]["command"] if re.match(r"--?config(\.file)?=", word))
-    assert on_host(name, path) == ROOT / "collector-config" / file
+@every_configuration
+def test_a_program_is_started_with_our_configuration(
+    name: str, overlays: tuple[str, ...], files: tuple[str, ...]
+) -> None:
+    """The paths in its command are the files that are mounted; the collector merges the second over the first."""
+    words = services(*overlays)[name]["command"]
+    paths = [word.partition("=")[2] for word in words if re.match(r"--?config(\.file)?=", word)]
+    found = [on_host(name, path, *overlays) for path in paths]
+    assert found == [ROOT / "collector-config" / f"{file}.yaml" for file in files]
 
 
 @pytest.mark.parametrize("name", ["tempo", "loki"])
@@ -267,12 +258,14 @@ def test_variables_are_expanded_where_that_must_be_asked_for(name: str) -> None:
     assert "-config.expand-env=true" in services()[name]["command"]
 
 
-@pytest.mark.parametrize("name", ["otelcol", "tempo", "loki"])
-def test_what_a_configuration_reads_of_the_environment_is_there(name: str) -> None:
+@every_configuration
+def test_what_a_configuration_reads_of_the_environment_is_there(
+    name: str, overlays: tuple[str, ...], files: tuple[str, ...]
+) -> None:
     """A variable without a default is set, and none is set that nothing reads."""
-    read = settings_read(f"{name}.yaml")
-    given = services()[name]["environment"]
-    assert {setting for setting, default in read.items() if not default} <= set(given)
+    read = {setting: default for file in files for setting, default in settings_read(f"{file}.yaml").items()}
+    given = services(*overlays)[name]["environment"]
+    assert {setting for setting, default in read.items() if default is None} <= set(given)
     assert set(given) - {"GOMEMLIMIT"} <= set(read)
 
 
@@ -314,10 +307,10 @@ def test_only_the_demo_waits_for_another_service() -> None:
     assert waiting == {"otelcol": ["queue-owner"], "demo": ["otelcol"]}
 
 
-@pytest.mark.parametrize("name", ["otelcol", "tempo", "loki", "alertmanager", "grafana"])
+@pytest.mark.parametrize("name", ["otelcol", "tempo", "loki", "alertmanager", "grafana", "jaeger"])
 def test_the_garbage_collector_knows_of_the_limit(name: str) -> None:
-    """Else Go takes what it finds and is killed; Prometheus reads the limit itself."""
-    service = services()[name]
+    """Else Go takes what it finds and is killed; Prometheus and VictoriaLogs read the limit themselves."""
+    service = services(OVERLAY)[name]
     share = mebibytes(service["environment"]["GOMEMLIMIT"]) / mebibytes(service["mem_limit"])
     assert 0.75 <= share <= 0.85
 
@@ -376,6 +369,16 @@ def test_prometheus_finds_the_rules_and_alertmanager() -> None:
         static["targets"] for known in prometheus["alerting"]["alertmanagers"] for static in known["static_configs"]
     ]
     assert target == "alertmanager:9093"
+    promoted = {name.replace(".", "_") for name in prometheus["otlp"]["promote_resource_attributes"]}
+    assert promoted == OF_RESOURCE - {"job", "instance"}
+
+
+def test_links_in_alerts_follow_the_ports() -> None:
+    """Those of .env."""
+    chosen = compose(GRAFANA_PORT="3333", ALERTMANAGER_PORT="9999")["services"]["prometheus"]["environment"]
+    assert chosen == {"GRAFANA_URL": "http://localhost:3333", "ALERTMANAGER_URL": "http://localhost:9999"}
+    labels = configuration("prometheus.yaml")["global"]["external_labels"]
+    assert labels == {name.lower(): f"${{{name}}}" for name in chosen}
 
 
 def test_the_webhook_s_address_is_where_alertmanager_reads_it() -> None:
@@ -409,7 +412,7 @@ def test_nobody_can_sign_in_until_a_password_is_chosen() -> None:
 def test_grafana_opens_with_recurrence() -> None:
     """The page that answers which failures come back."""
     home = services()["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
-    assert on_host("grafana", home) == ROOT / "dashboards" / "generated" / "errcompact-recurrence.json"
+    assert on_host("grafana", home) == ROOT / "dashboards" / "generated" / "errcompact-inbox.json"
     assert on_host("grafana", home).is_file()
 
 
@@ -443,9 +446,6 @@ class TestTheReceiver:
         }
         assert services(RECEIVER).keys() - services().keys() == {"receiver"}
         assert changed == {("otelcol", "command"), ("otelcol", "environment")}
-        paths = [argument.removeprefix("--config=") for argument in services(RECEIVER)["otelcol"]["command"]]
-        names = ("otelcol.yaml", "otelcol-receiver.yaml")
-        assert [on_host("otelcol", path) for path in paths] == [ROOT / "collector-config" / name for name in names]
         assert services(RECEIVER)["otelcol"]["environment"]["RECEIVER_URL"] == f"http://receiver:{HTTP_PORT}"
         assert services(RECEIVER)["receiver"]["environment"]["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://otelcol:4317"
 
@@ -487,13 +487,10 @@ class TestTheOverlay:
     """What docker-compose.jaeger.yml changes."""
 
     def test_it_stops_tempo_and_loki_and_adds_two(self) -> None:
-        """Both wait for a profile that nobody asks for; all else stays, the demo's profile too."""
-        before = {name: service.get("profiles", []) for name, service in services().items()}
-        assert {name: service.get("profiles", []) for name, service in services(OVERLAY).items()} == {
-            **before,
-            **{key: ["tempo-and-loki"] for key in ("tempo", "loki")},
-            **{key: [] for key in ("jaeger", "victoria-logs")},
-        }
+        """Both wait for a profile that is not asked for, as the demo does; all else starts."""
+        assert services(OVERLAY).keys() - services().keys() == {"jaeger", "victoria-logs"}
+        profiles = {name: each["profiles"] for name, each in services(OVERLAY).items() if "profiles" in each}
+        assert profiles == {"demo": ["demo"], "tempo": ["tempo-and-loki"], "loki": ["tempo-and-loki"]}
 
     def test_it_changes_nothing_else(self) -> None:
         """Where data goes, who owns the volumes, and which data sources Grafana reads."""
@@ -514,13 +511,6 @@ class TestTheOverlay:
             ("grafana", "volumes"),
         }
 
-    def test_the_collector_reads_both_files(self) -> None:
-        """The second is merged over the first."""
-        paths = [argument.removeprefix("--config=") for argument in services(OVERLAY)["otelcol"]["command"]]
-        assert [on_host("otelcol", path) for path in paths] == [
-            ROOT / "collector-config" / name for name in ("otelcol.yaml", "otelcol-jaeger.yaml")
-        ]
-
     def test_the_collector_cuts_and_leaves_all_else_as_it_is(self) -> None:
         """One processor more in one pipeline: a list is replaced as a whole."""
         over = configuration("otelcol-jaeger.yaml")
@@ -532,25 +522,12 @@ class TestTheOverlay:
         assert set(over["exporters"]) <= set(configuration("otelcol.yaml")["exporters"])
 
     def test_the_new_programs_get_what_is_shipped(self) -> None:
-        """Jaeger its file, VictoriaLogs its folder and for how long."""
-        (path,) = services(OVERLAY)["jaeger"]["command"]
-        assert on_host("jaeger", path.removeprefix("--config="), OVERLAY) == ROOT / "collector-config" / "jaeger.yaml"
+        """VictoriaLogs its folder and for how long."""
         assert services(OVERLAY)["victoria-logs"]["command"] == [
             "-storageDataPath=/victoria-logs",
             "-retentionPeriod=336h",
             "-loggerLevel=WARN",
         ]
-
-    @pytest.mark.parametrize(
-        ("name", "files"),
-        [("otelcol", ("otelcol.yaml", "otelcol-jaeger.yaml")), ("jaeger", ("jaeger.yaml",))],
-    )
-    def test_what_a_configuration_reads_of_the_environment_is_there(self, name: str, files: tuple[str, ...]) -> None:
-        """A variable without a default is set, and none is set that nothing reads."""
-        read = {setting: default for file in files for setting, default in settings_read(file).items()}
-        given = services(OVERLAY)[name]["environment"]
-        assert {setting for setting, default in read.items() if not default} <= set(given)
-        assert set(given) - {"GOMEMLIMIT"} <= set(read)
 
     def test_addresses_name_services_and_their_ports(self) -> None:
         """What was Tempo's is Jaeger's."""
@@ -559,14 +536,6 @@ class TestTheOverlay:
         assert services(OVERLAY)["grafana"]["environment"]["JAEGER_URL"] == "http://jaeger:16686"
         read = settings_read("jaeger.yaml")
         assert (read["JAEGER_OTLP_ADDRESS"], read["JAEGER_HTTP_ADDRESS"]) == ("0.0.0.0:4318", "0.0.0.0:16686")
-
-    def test_every_port_is_on_the_loopback_address(self) -> None:
-        """Nothing here asks for a password either."""
-        published = {name: service["ports"] for name, service in services(OVERLAY).items() if "ports" in service}
-        assert {name: published[name] for name in ("jaeger", "victoria-logs")} == {
-            "jaeger": ["127.0.0.1:16686:16686"],
-            "victoria-logs": ["127.0.0.1:9428:9428"],
-        }
 
     def test_what_a_program_keeps_is_in_a_volume_that_is_its_own(self) -> None:
         """Neither image has the folder, so both owners are changed before the start."""
@@ -579,11 +548,6 @@ class TestTheOverlay:
             assert f"/{name}" in services(OVERLAY)["queue-owner"]["command"][2:]
             assert service["depends_on"] == {"queue-owner": {"condition": "service_completed_successfully"}}
         assert set(compose(OVERLAY)["volumes"]) - set(compose()["volumes"]) == {"jaeger", "victoria-logs"}
-
-    def test_the_garbage_collector_knows_of_the_limit(self) -> None:
-        """VictoriaLogs reads it itself."""
-        service = services(OVERLAY)["jaeger"]
-        assert 0.75 <= mebibytes(service["environment"]["GOMEMLIMIT"]) / mebibytes(service["mem_limit"]) <= 0.85
 
     def test_grafana_reads_jaeger_in_the_place_of_tempo_and_loki(self) -> None:
         """Mounted over the file that names them."""
