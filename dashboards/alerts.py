@@ -1,7 +1,9 @@
 """
-Every recording rule and every alert, once and as data; `prometheus_rules` and `grafana_rules` write them down.
+Every alert, once and as data; `prometheus_rules` and `grafana_rules` write them down.
 
-A text holds words in double square brackets, such as `[[service]]`; each writer puts its own template there.
+A text holds words in double square brackets, such as `[[service]]`; each writer puts its own template there. What a
+text says comes from labels of the value itself: a query for each firing alert would make the cost of a group grow with
+what it is there to report.
 """
 
 from __future__ import annotations
@@ -10,23 +12,18 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from dashboards import classes
+from dashboards.classes import NEW_CLASS, NEW_IN_VERSION, ON, PLACE, described
+from dashboards.metrics import AGENT, CLASS, RUN_ID, RUN_STREAK, SINCE, STATE, THRESHOLD, TOOL
 from dashboards.objectives import ALLOWED_BAD_RUNS, MAX_SHARE, RUN_OBJECTIVE
+from dashboards.recordings import INTERVAL_S, MEMORY, SERVICE, WINDOW_S, new
 from otel_errcompact.config import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from dashboards.recordings import Pace
 
 Severity = Literal["critical", "warning", "info"]
 Unit = Literal["count", "percent"]
-Pace = Literal["fast", "slow"]
-
-INTERVAL_S: Final[Mapping[Pace, int]] = {"fast": 5, "slow": 30}
-"""How often a group is evaluated: what pages reacts within seconds, what looks back hours need not."""
-
-WINDOW: Final = "5m"
-WINDOW_S: Final = 300
-MEMORY: Final = "1h"
-"""How far back the value of a counter is looked for that was not heard of for a while."""
 
 RUNBOOK_URL: Final = os.environ.get(
     "ERRCOMPACT_RUNBOOK_URL", "https://github.com/otel-errcompact/otel-errcompact/blob/main/dashboards/RUNBOOK.md"
@@ -46,55 +43,23 @@ MIN_RUNS: Final = 10
 MAX_REPEATS: Final = 10
 """Identical successes within the window at which the optional alert fires."""
 
-MIN_INPUT_TOKENS: Final = 10_000
-SHARE_WINDOW: Final = "30m"
-
-KNOWN_FOR: Final = "1d"
-"""A class is new that was not seen for so long."""
-
-SILENT_FOR: Final = "1h"
-"""A class is back that had not failed for so long, although it is known."""
-
 FRESH_S: Final = 90
 """A gauge older than this is of a run that has ended: the slowest usual export interval, and a half."""
 
-STEADY_SHARE: Final = 0.9
-"""A service that reported for this share of an hour does not end by itself; a batch job may."""
+WORST: Final = 20
+"""Of how many classes of a service one alert speaks; the rest is counted."""
 
-SERVICE: Final = ("service_name", "deployment_environment_name")
-VERSION: Final = "service_version"
-CLASS: Final = ("error_type", "errcompact_class")
-OVERFLOW: Final = 'errcompact_class!="other"'
-"""Beyond a process's bound on labels, classes share one label that says nothing of any of them."""
-
-FAILURE: Final = 'errcompact_outcome!="handled"'
-BOUNDS: Final = (
-    'errcompact_stage!~"run_evicted|class_label_overflow|label_overflow|boundary_dropped|trajectory_rotated"'
-)
-"""What was forgotten to bound memory, or left open by the application, is no fault; the health dashboard shows it."""
-
-SIGNALS: Final = ("spans", "metric_points", "log_records")
+DETAIL: Final = "errcompact-detail"
+INBOX_TABLE: Final = "Classes: ${state:text}"
 
 
 class Panel(NamedTuple):
     """
-    A panel an alert leads to, found by its title.
+    A panel on which Grafana draws the state of its own rule, found by its title.
     """
 
     dashboard: str
     title: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
-    """
-    A series computed once for several readers.
-    """
-
-    name: str
-    expr: str
-    pace: Pace = "fast"
-    labels: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +70,13 @@ class Alert:
 
     name: str
     query: str
-    """The value, by the labels that identify what it is about."""
+    """The value, by the labels that identify what it is about, and those that only its text reads."""
 
     at_least: float
     """The value from which on it fires."""
 
     unit: Unit = "count"
-    pace: Pace = "fast"
+    pace: Pace = "slow"
     wait: str = ""
     """How long the value must stay there."""
 
@@ -124,6 +89,12 @@ class Alert:
 
     description: str
     panel: Panel
+    page: str = ""
+    """The dashboard that its link opens; that of the panel if none is named."""
+
+    only_read: tuple[str, ...] = ()
+    """Labels that the text reads and that may change while the alert fires: its identity lacks them."""
+
     optional: bool = False
     """Whether it fires too often for most to be on unless an operator asks for it."""
 
@@ -131,185 +102,6 @@ class Alert:
     def runbook_url(self) -> str:
         """The alert's own heading in the runbook."""
         return f"{RUNBOOK_URL}#{self.name.lower()}"
-
-
-def new(selector: str, by: tuple[str, ...]) -> str:
-    """
-    Return PromQL for what a counter has gained within the window, summed over all processes.
-
-    `increase` answers nothing for the first sample of a series and extrapolates later ones. So: the newest value less
-    the last one from before the window. A process that has just begun has none, and a restarted one has been below it
-    since; for both the newest value itself is what is new. The value from before is looked for through an hour, or
-    everything ever counted would pass for new when a connection comes back after a gap.
-    """
-    now = f"last_over_time({selector}[{WINDOW}])"
-    before = f"last_over_time({selector}[{MEMORY}] offset {WINDOW})"
-    return (
-        f"sum by ({', '.join(by)}) (\n"
-        f"  (\n"
-        f"    {now}\n"
-        f"      - {before}\n"
-        f"    unless min_over_time({selector}[{WINDOW}]) < {before}\n"
-        f"  )\n"
-        f"  or {now}\n"
-        f")"
-    )
-
-
-def _collector_failures() -> tuple[Recording, ...]:
-    problems = (
-        ("exporter", "send_failed", "not sent"),
-        ("exporter", "enqueue_failed", "not queued"),
-        ("receiver", "refused", "refused"),
-    )
-    return tuple(
-        Recording(
-            name="errcompact:collector_failures:new5m",
-            expr=new(f"otelcol_{part}_{problem}_{signal}_total", (*SERVICE, part)),
-            labels=(("problem", words), ("signal", signal.replace("_", " "))),
-        )
-        for part, problem, words in problems
-        for signal in SIGNALS
-    )
-
-
-def _known() -> str:
-    return f"present_over_time(errcompact:classes:seen[{KNOWN_FOR}] offset 10m)"
-
-
-def _back() -> str:
-    silent = f"max_over_time(errcompact:classes:seen[{SILENT_FOR}] offset 10m) > 0"
-    known = f"max_over_time(errcompact:classes:seen[{KNOWN_FOR}] offset 10m) > 0"
-    return f"(errcompact:classes:seen > 0)\nand ({known})\nunless ({silent})"
-
-
-def _new_in_version() -> str:
-    by, version = ", ".join(SERVICE), ", ".join((*SERVICE, VERSION))
-    # When each version was first seen, to five minutes; of the first one nothing can be said.
-    first = (
-        f"min by ({version}) (min_over_time(timestamp(errcompact:versions:reporting)[{KNOWN_FOR}:5m]))\n"
-        f"    or min by ({version}) (timestamp(errcompact:versions:reporting))"
-    )
-    return (
-        f"(\n"
-        f"  (errcompact:classes:seen_in_version > 0)\n"
-        f"  and on ({version}) (\n"
-        f"    ({first})\n"
-        f"    > on ({by}) group_left () min by ({by}) ({first})\n"
-        f"  )\n"
-        f")\n"
-        f"unless on ({by}, errcompact_class) {_known()}"
-    )
-
-
-def _failed_share(window: str) -> Recording:
-    # Each run stands in a 5-minute count for the same number of evaluations, so sums of these counts compare as runs
-    # do; and unlike the counters themselves they outlive the processes that counted.
-    by = ", ".join(SERVICE)
-    return Recording(
-        name=f"errcompact:runs:failed_share{window}",
-        expr=(
-            f'sum by ({by}) (sum_over_time(errcompact:runs:new5m{{errcompact_result=~"failed|halted"}}[{window}]))\n'
-            f"/ (sum by ({by}) (sum_over_time(errcompact:runs:new5m[{window}])) > 0)"
-        ),
-        pace="slow",
-    )
-
-
-def _tokens_share(form: str) -> Recording:
-    by = ", ".join(SERVICE)
-    runs = WINDOW_S // INTERVAL_S["slow"]
-    errors = f'sum_over_time(errcompact:context_tokens:new5m{{errcompact_form="{form}"}}[{SHARE_WINDOW}])'
-    whole = f"sum_over_time(errcompact:input_tokens:new5m[{SHARE_WINDOW}])"
-    return Recording(
-        name="errcompact:context_tokens:share30m",
-        expr=f"sum by ({by}) ({errors})\n/ ({whole} >= {MIN_INPUT_TOKENS * runs})",
-        pace="slow",
-        labels=(("errcompact_form", form),),
-    )
-
-
-def _reporting(series: str, component: str) -> Recording:
-    return Recording(
-        name="errcompact:service:reporting",
-        expr=f"count by ({', '.join(SERVICE)}) ({series})",
-        pace="slow",
-        labels=(("component", component),),
-    )
-
-
-RECORDINGS: Final[tuple[Recording, ...]] = (
-    Recording(
-        name="errcompact:errors:new5m",
-        expr=new(
-            f"errcompact_errors_total{{{FAILURE}}}",
-            (*SERVICE, "gen_ai_agent_name", "gen_ai_tool_name", *CLASS, "errcompact_outcome"),
-        ),
-    ),
-    Recording(
-        name="errcompact:escalations:new5m",
-        expr=new(
-            "errcompact_escalations_total",
-            (*SERVICE, "gen_ai_agent_name", "errcompact_threshold", "errcompact_action", "errcompact_class"),
-        ),
-    ),
-    Recording(
-        name="errcompact:runs:new5m",
-        expr=new("errcompact_runs_total", (*SERVICE, "errcompact_result")),
-        pace="slow",
-    ),
-    Recording(
-        name="errcompact:context_tokens:new5m",
-        expr=new("errcompact_context_tokens_total", (*SERVICE, "errcompact_form")),
-        pace="slow",
-    ),
-    Recording(
-        name="errcompact:input_tokens:new5m",
-        expr=new('gen_ai_client_token_usage_sum{gen_ai_token_type="input"}', SERVICE),
-        pace="slow",
-    ),
-    Recording(
-        name="errcompact:internal_failures:new5m",
-        expr=new(f"errcompact_internal_failures_total{{{BOUNDS}}}", (*SERVICE, "errcompact_stage")),
-    ),
-    *_collector_failures(),
-    # Seldom enough that a day of it can be read for every class.
-    Recording(
-        name="errcompact:classes:seen",
-        expr=f"sum by ({', '.join((*SERVICE, *CLASS))}) (errcompact:errors:new5m{{{OVERFLOW}}})",
-        pace="slow",
-    ),
-    Recording(
-        name="errcompact:classes:seen_in_version",
-        expr=new(f'errcompact_errors_total{{{FAILURE}, {OVERFLOW}, {VERSION}!=""}}', (*SERVICE, VERSION, *CLASS)),
-        pace="slow",
-    ),
-    Recording(
-        name="errcompact:versions:reporting",
-        expr=(
-            f"count by ({', '.join((*SERVICE, VERSION))}) "
-            f'(errcompact_context_tokens_total{{errcompact_form="raw", {VERSION}!=""}})'
-        ),
-        pace="slow",
-    ),
-    Recording(name="errcompact:classes:new_in_version", expr=_new_in_version(), pace="slow"),
-    Recording(name="errcompact:classes:back", expr=_back(), pace="slow"),
-    *(_failed_share(window) for window in ("5m", "30m", "1h", "6h")),
-    _tokens_share("digest"),
-    _tokens_share("raw"),
-    # The library reports this counter from the start on, whether anything failed or not.
-    _reporting('errcompact_context_tokens_total{errcompact_form="raw"}', "agent"),
-    _reporting("otelcol_process_uptime_seconds_total", "collector"),
-    Recording(
-        name="errcompact:service:steady",
-        expr=(
-            "errcompact:service:reporting\n"
-            "and count_over_time(errcompact:service:reporting[1h])"
-            f" >= {STEADY_SHARE * 3600 / INTERVAL_S['slow']:.0f}"
-        ),
-        pace="slow",
-    ),
-)
 
 
 def _percent(burn_rate: float) -> int:
@@ -329,138 +121,221 @@ def _burning(factor: float, long: str, short: str) -> str:
     )
 
 
-_CLASS_TEXT: Final = "Error class [[class]]: [[template]]."
+_BY_SERVICE: Final = f"by ({', '.join(SERVICE)})"
+
+
+def _worst(failing: str) -> str:
+    """Return the classes of each service that fail most, with what the texts say of them."""
+    worst = f"topk {_BY_SERVICE} ({WORST}, {failing})"
+    # A class that has just begun has no row yet.
+    begun = f"(errcompact:class:failing_since and {ON} {worst} or {ON} {worst} * 0 + time())"
+    since = f'count_values by ({", ".join(PLACE)}) ("{SINCE}", floor({begun}))'
+    return f"{described(worst, *classes.TEXTS, AGENT)}\n* {ON} group_left ({SINCE}) {since}"
+
+
+def _rest(failing: str, kind: str) -> str:
+    return f'label_replace(count {_BY_SERVICE} ({failing}) - {WORST} > 0, "kind", "{kind}", "", "")'
+
+
+def _in_state(state: classes.State) -> str:
+    return f'((errcompact:class:new5m >= 1) and {ON} errcompact:class:state{{{STATE}="{state.name}"}})'
+
+
+def _of_run(values: str, *also: str, runs: str = f'{RUN_STREAK}{{{THRESHOLD}!=""}}') -> str:
+    """Return values of agents with their classes in words, and the id of the run that is deepest in it."""
+    place = f"({', '.join((*PLACE, AGENT))})"
+    runs = f"topk by {place} (1, {runs}) ^ 0"
+    run = f"* on {place} group_left ({RUN_ID}) ({runs} or on {place} group by {place} ({values}))"
+    texts = (label for label in classes.TEXTS if label not in also)
+    return f"{described(values, *texts, at_once=True)}\n{run}"
+
+
+RECURRING: Final = f"(errcompact:class:new5m >= {THRESHOLDS.same})"
+NEW_NOW: Final = _in_state(NEW_CLASS)
+VERSION_NOW: Final = (
+    f"((errcompact:class:new_in_version * 0 + {ON} group_left () (errcompact:class:new5m >= 1)) "
+    f'and {ON} errcompact:class:state{{{STATE}="{NEW_IN_VERSION.name}"}})'
+)
+
+_NEAR: Final = f"{RUN_STREAK} < {THRESHOLDS.same} and time() - timestamp({RUN_STREAK}) < {FRESH_S}"
+_OF_CLASS: Final = (*classes.TEXTS, AGENT, SINCE)
+_OF_RUN: Final = (*classes.TEXTS, RUN_ID)
+_CLASS_TEXT: Final = "[[message]][[where]].[[owner]][[since]]"
+_HINT: Final = "[[hint]]"
 
 ALERTS: Final[tuple[Alert, ...]] = (
     Alert(
         name="AgentErrorRecurring",
-        query=f"sum by ({', '.join((*SERVICE, *CLASS))}) (errcompact:errors:new5m{{{OVERFLOW}}})",
+        query=_worst(RECURRING),
         at_least=THRESHOLDS.same,
+        pace="classes",
         keep="5m",
         severity="warning",
-        summary="[[type]] happened [[times]] within 5 minutes in [[service]].",
-        description=f"{_CLASS_TEXT} One failure keeps coming back; agents pay for every attempt.",
-        panel=Panel("errcompact-recurrence", "Top classes over time"),
+        summary="[[type]] happened [[times]] within 5 minutes in [[service]][[tool]].",
+        description=(
+            f"{_CLASS_TEXT} Agents pay for every attempt. First: open the class and read its newest raw error.{_HINT}"
+        ),
+        panel=Panel("errcompact-inbox", INBOX_TABLE),
+        page=DETAIL,
+        only_read=_OF_CLASS,
+    ),
+    Alert(
+        name="AgentErrorsManyClasses",
+        query=" or ".join(
+            (_rest(RECURRING, "recurring"), _rest(NEW_NOW, "new"), _rest(VERSION_NOW, "new in a version"))
+        ),
+        at_least=1,
+        pace="rows",
+        keep="5m",
+        severity="warning",
+        summary=(
+            f"Error classes of [[service]] that are [[kind]]: [[value]] more than the {WORST} with alerts of their own."
+        ),
+        description=(
+            "So many at once have one cause more often than many: a deployment, a network, a credential, a quota."
+            "[[owner]] First: open the inbox and see what most of them share."
+        ),
+        panel=Panel("errcompact-inbox", INBOX_TABLE),
     ),
     Alert(
         name="AgentRunEscalated",
-        query='errcompact:escalations:new5m{errcompact_action!="unhandled"}',
+        query=_of_run('errcompact:escalations:new5m{errcompact_action!="unhandled"}'),
         at_least=1,
+        pace="critical",
         severity="critical",
         summary=(
             "[[agent]] in [[service]] could not get past a failure and escalated, [[times]] within 5 minutes; "
             "the answer was: [[action]]."
         ),
-        description=f'The threshold "[[threshold]]" was reached. {_CLASS_TEXT}',
+        description=(
+            f'The threshold "[[threshold]]" was reached[[tool]]. [[type]]: {_CLASS_TEXT}[[run]] '
+            f"First: open the run, and answer it if it waits.{_HINT}"
+        ),
         panel=Panel("errcompact-escalations", "Escalations over time"),
+        page=DETAIL,
+        only_read=_OF_RUN,
     ),
     Alert(
         name="AgentEscalationUnhandled",
-        query='errcompact:escalations:new5m{errcompact_action="unhandled"}',
+        query=_of_run('errcompact:escalations:new5m{errcompact_action="unhandled"}'),
         at_least=1,
+        pace="critical",
         severity="warning",
         summary=(
             "[[agent]] in [[service]] reached a failure threshold and no handler decided, [[times]] within 5 minutes."
         ),
-        description=f'The threshold "[[threshold]]" was reached, and the run goes on. {_CLASS_TEXT}',
+        description=(
+            f'The threshold "[[threshold]]" was reached[[tool]], and the run continues. [[type]]: {_CLASS_TEXT}[[run]] '
+            f"First: open the run and see whether it still fails.{_HINT}"
+        ),
         panel=Panel("errcompact-escalations", "Escalations by action"),
+        page=DETAIL,
+        only_read=_OF_RUN,
     ),
     Alert(
         name="AgentFailuresAfterEscalation",
-        query=(
-            f"sum by ({', '.join((*SERVICE, 'gen_ai_agent_name'))}) "
-            '(errcompact:errors:new5m{errcompact_outcome="after_escalation"})'
-        ),
+        query=_of_run("errcompact:after_escalation:new5m", TOOL, "error_type"),
         at_least=THRESHOLDS.same,
+        pace="critical",
         severity="critical",
-        summary="Runs of [[agent]] in [[service]] failed [[times]] more after an escalation, within 5 minutes.",
-        description="Classes that escalated and were not resolved since fail again, in all runs of the agent.",
+        summary="[[agent]] in [[service]] failed [[times]] more[[tool]] after an escalation, within 5 minutes.",
+        description=(
+            f"[[type]]: {_CLASS_TEXT} The class had escalated and was not resolved since; the count is of all "
+            f"runs of the agent.[[run]] First: open the run and stop it if it still fails.{_HINT}"
+        ),
         panel=Panel("errcompact-escalations", "Failures after escalation"),
+        page=DETAIL,
+        only_read=tuple(label for label in _OF_RUN if label not in {TOOL, "error_type"}),
     ),
     Alert(
         name="AgentErrorBudgetBurning",
         query=f"{_burning(FAST_BURN, '1h', '5m')}\nor {_burning(SLOW_BURN, '6h', '30m')}",
         at_least=_percent(SLOW_BURN),
         unit="percent",
-        pace="slow",
         severity="critical",
         summary="[[value]] of the agent runs in [[service]] end failed or halted.",
         description=(
             f"{100 * RUN_OBJECTIVE:.0f} % of all runs are meant to end neither failed nor halted; at this rate the "
-            "error budget of a month is gone within days."
+            "error budget of a month is gone within days.[[owner]] First: see which agent's runs fail."
         ),
         panel=Panel("errcompact-escalations", "Failed or halted runs, share"),
     ),
     Alert(
         name="AgentErrorClassNew",
-        query=f"errcompact:classes:seen unless present_over_time(errcompact:classes:seen[{KNOWN_FOR}] offset 10m)",
+        query=_worst(NEW_NOW),
         at_least=1,
-        pace="slow",
+        pace="rows",
         severity="info",
-        summary="[[type]] is new in [[service]]: [[times]] within 5 minutes, and never in the day before.",
-        description=_CLASS_TEXT,
-        panel=Panel("errcompact-recurrence", "New classes"),
+        summary="[[type]] is new in [[service]][[tool]]: [[times]] within 5 minutes.",
+        description=f"{_CLASS_TEXT} The service had been recorded for a day without it.{_HINT}",
+        panel=Panel("errcompact-inbox", INBOX_TABLE),
+        page=DETAIL,
+        only_read=_OF_CLASS,
     ),
     Alert(
         name="AgentErrorNewInVersion",
-        query="errcompact:classes:new_in_version",
+        query=_worst(VERSION_NOW),
         at_least=1,
-        pace="slow",
+        pace="rows",
         severity="warning",
-        summary="[[type]] is new in version [[version]] of [[service]]: [[times]] within 5 minutes.",
-        description=f"{_CLASS_TEXT} No version of the service failed with it in the day before.",
-        panel=Panel("errcompact-recurrence", "New classes"),
+        summary="[[type]] is new in version [[version]] of [[service]][[tool]]: [[times]] within 5 minutes.",
+        description=(
+            f"{_CLASS_TEXT} No version before has failed with it. First: compare what that version changed; roll back "
+            f"if runs fail.{_HINT}"
+        ),
+        panel=Panel("errcompact-inbox", INBOX_TABLE),
+        page=DETAIL,
+        only_read=_OF_CLASS,
     ),
     Alert(
         name="AgentErrorBackAgain",
-        query="errcompact:classes:back",
+        query=_worst(_in_state(classes.BACK_AGAIN)),
         at_least=1,
-        pace="slow",
+        pace="rows",
         severity="info",
-        summary="[[type]] is back in [[service]]: [[times]] within 5 minutes, after an hour without it.",
-        description=f"{_CLASS_TEXT} It had failed in the day before.",
-        panel=Panel("errcompact-recurrence", "Top classes over time"),
+        summary="[[type]] is back in [[service]][[tool]]: [[times]] within 5 minutes.",
+        description=f"{_CLASS_TEXT} Before that it had not failed for {classes.SILENT_S // 3600} hours or more.{_HINT}",
+        panel=Panel("errcompact-inbox", INBOX_TABLE),
+        page=DETAIL,
+        only_read=_OF_CLASS,
         optional=True,
     ),
     Alert(
         name="AgentCallsRepeated",
-        query=new("errcompact_repeats_total", (*SERVICE, "gen_ai_agent_name", "gen_ai_tool_name")),
+        query=new("errcompact_repeats_total", (*SERVICE, AGENT, TOOL)),
         at_least=MAX_REPEATS,
-        pace="slow",
         severity="info",
         summary="[[agent]] in [[service]] has repeated the same call[[tool]] [[times]] within 5 minutes.",
-        description="The call succeeds each time with the same result: a poll that waits, or a loop.",
+        description="The call succeeds each time with the same result: a poll that waits, or a loop.[[owner]]",
         panel=Panel("errcompact-escalations", "Repeated calls over time"),
         optional=True,
     ),
     Alert(
         name="AgentStreakNearThreshold",
         # A run that has ended reports its streak no more, but Prometheus answers with the last value for 5 minutes.
-        query=(
-            f"max by ({', '.join((*SERVICE, 'gen_ai_agent_name', 'gen_ai_tool_name', 'errcompact_class'))}) (\n"
-            f"  errcompact_streak and time() - timestamp(errcompact_streak) < {FRESH_S}\n"
-            ")"
-        ),
+        # From the threshold on the run has escalated, which is another alert.
+        query=_of_run(f"max by ({', '.join((*SERVICE, AGENT, TOOL, CLASS))}) (\n  {_NEAR}\n)", TOOL, runs=_NEAR),
         at_least=THRESHOLDS.same - 1,
         wait="2m",
         severity="info",
-        summary=("[[agent]] in [[service]] has failed [[times]] in a row[[tool]] and is about to escalate."),
-        description=f"A streak of {THRESHOLDS.same} escalates. {_CLASS_TEXT}",
+        summary="[[agent]] in [[service]] has failed [[times]] in a row[[tool]] and is about to escalate.",
+        description=f"A streak of {THRESHOLDS.same} escalates. [[type]]: {_CLASS_TEXT}[[run]]{_HINT}",
         panel=Panel("errcompact-recurrence", "Live streaks"),
+        page=DETAIL,
+        only_read=tuple(label for label in _OF_RUN if label != TOOL),
     ),
     Alert(
         name="AgentErrorShareHigh",
         query='100 * errcompact:context_tokens:share30m{errcompact_form="digest"}',
         at_least=100 * MAX_SHARE,
         unit="percent",
-        pace="slow",
         wait="5m",
         keep="10m",
         severity="warning",
         summary="[[value]] of what the agents in [[service]] send to their models is error digests.",
         description=(
             "Over 30 minutes, of the input tokens the model calls report. Errors crowd out the task: fewer "
-            "failures, or a smaller digest budget, is the remedy."
+            "failures, or a smaller digest budget, is the remedy.[[owner]]"
         ),
         panel=Panel("errcompact-tokens", "Share of errors in the context"),
     ),
@@ -471,20 +346,19 @@ ALERTS: Final[tuple[Alert, ...]] = (
         keep="5m",
         severity="warning",
         summary="Telemetry of [[service]] is being lost: [[part]] ([[value]] within 5 minutes).",
-        description="Agents are not affected, but what the dashboards and alerts say is incomplete.",
+        description="Agents are not affected, but what the dashboards and alerts say is incomplete.[[owner]]",
         panel=Panel("errcompact-health", "Own faults"),
     ),
     Alert(
         name="AgentTelemetrySilent",
-        query=(f"last_over_time(errcompact:service:steady[{MEMORY}])\nunless errcompact:service:reporting"),
+        query=f"last_over_time(errcompact:service:steady[{MEMORY}])\nunless errcompact:service:reporting",
         at_least=1,
-        pace="slow",
         wait="5m",
         severity="warning",
         summary="[[service]] has sent no telemetry for 10 minutes; [[value]] of its processes did before.",
         description=(
             "It had reported for most of an hour. While it is silent no other alert about it can fire, "
-            "and where it is the collector, none at all."
+            "and where it is the collector, none at all.[[owner]]"
         ),
         panel=Panel("errcompact-health", "Services reporting"),
     ),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from dashboards.alerts import ALERTS, INTERVAL_S, WINDOW_S
+from dashboards.alerts import ALERTS
 from dashboards.panels import panel_id
+from dashboards.recordings import INTERVAL_S, WINDOW_S
 from dashboards.wording import filled
 from dashboards.yaml_text import document
 
 if TYPE_CHECKING:
-    from dashboards.alerts import Alert, Pace
+    from dashboards.alerts import Alert
+    from dashboards.recordings import Pace
 
 DATA_SOURCE: Final = "errcompact-prometheus"
 FOLDER: Final = "Agent errors: alerts"
@@ -29,8 +32,6 @@ SCHEDULER_S: Final = 10
 """Grafana evaluates at multiples of this only."""
 
 _EXPRESSIONS: Final = "__expr__"
-_TEMPLATE: Final = "the panel says where and what"
-"""Grafana's templates cannot query, as Prometheus' can."""
 
 
 def grafana_rules(*, paused: bool = PAUSED) -> str:
@@ -40,10 +41,11 @@ def grafana_rules(*, paused: bool = PAUSED) -> str:
             "orgId": 1,
             "name": f"errcompact-{pace}",
             "folder": FOLDER,
-            "interval": f"{max(seconds, SCHEDULER_S)}s",
+            "interval": f"{math.ceil(seconds / SCHEDULER_S) * SCHEDULER_S}s",
             "rules": _rules(pace, paused=paused),
         }
         for pace, seconds in INTERVAL_S.items()
+        if any(alert.pace == pace for alert in ALERTS)
     ]
     return document({"apiVersion": 1, "groups": groups})
 
@@ -80,7 +82,7 @@ def _rule(alert: Alert, *, paused: bool) -> dict[str, Any]:
 
 
 def _filled(alert: Alert, text: str) -> str:
-    return filled(text, value="$values.A.Value", unit=alert.unit, template=_TEMPLATE)
+    return filled(text, value="$values.A.Value", unit=alert.unit)
 
 
 def _query(expr: str) -> dict[str, Any]:

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dashboards.alerts import ALERTS, GRAFANA_URL, INTERVAL_S, RECORDINGS
-from dashboards.panels import panel_id
+from dashboards import classes, recordings
+from dashboards.alert_links import BEGINNING, FROM, page_url, silence_url
+from dashboards.alerts import ALERTS
+from dashboards.recordings import INTERVAL_S
 from dashboards.wording import filled
 from dashboards.yaml_text import document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dashboards.alerts import Alert, Pace, Recording
+    from dashboards.alerts import Alert
+    from dashboards.recordings import Pace, Recording
 
-_TEMPLATE: Final = (
-    '{{ with printf "topk(1, errcompact_class_info{service_name=%q, errcompact_class=%q})" '
-    "$labels.service_name $labels.errcompact_class | query }}"
-    "{{ with first . }}{{ .Labels.errcompact_template }}"
-    "{{ with .Labels.errcompact_location }} (at {{ . }}){{ end }}{{ end }}"
-    "{{ else }}its text has not arrived yet{{ end }}"
-)
-"""An error class in words. The labels hold only its key: a location moves with every edit of the program."""
-
-_LOOSER: Final = (" and ", " or ", " unless ")
-"""Operators that bind less tightly than a comparison."""
-
-_FILTERS: Final = (
-    "{{ with $labels.service_name }}&var-service={{ . | urlquery }}{{ end }}"
-    "{{ with $labels.errcompact_class }}&var-class={{ . | urlquery }}{{ end }}"
-)
+RECORDINGS: Final = (*classes.RECORDINGS, *recordings.RECORDINGS)
+"""Of each group in the order in which they read one another."""
 
 
 def prometheus_rules() -> str:
@@ -53,9 +42,7 @@ def optional_rules() -> str:
 
 def expression(alert: Alert) -> str:
     """Return an alert's condition."""
-    compound = any(operator in f" {alert.query} ".replace("\n", " ") for operator in _LOOSER)
-    query = f"(\n{_indented(alert.query)}\n)" if compound else alert.query
-    return f"{query} >= {alert.at_least:g}"
+    return f"(\n{_indented(alert.query)}\n) {BEGINNING} >= {alert.at_least:g}"
 
 
 def _rules(pace: Pace) -> list[Mapping[str, Any]]:
@@ -74,20 +61,20 @@ def _alert(alert: Alert) -> dict[str, Any]:
         "alert": alert.name,
         "expr": expression(alert),
         **{name: time for name, time in times.items() if time},
-        "labels": {"severity": alert.severity},
+        # An empty label is none: what only the text reads does not tell alerts apart.
+        "labels": {"severity": alert.severity, **dict.fromkeys((*alert.only_read, FROM), "")},
         "annotations": {
             "summary": _filled(alert, alert.summary),
             "description": _filled(alert, alert.description),
             "runbook_url": alert.runbook_url,
-            "dashboard_url": (
-                f"{GRAFANA_URL}/d/{alert.panel.dashboard}?viewPanel=panel-{panel_id(*alert.panel)}{_FILTERS}"
-            ),
+            "dashboard_url": page_url(alert),
+            "silence_url": silence_url(alert),
         },
     }
 
 
 def _filled(alert: Alert, text: str) -> str:
-    return filled(text, value="$value", unit=alert.unit, template=_TEMPLATE)
+    return filled(text, value="$value", unit=alert.unit)
 
 
 def _indented(text: str) -> str:

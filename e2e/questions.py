@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from dashboards.metrics import AGENT, CLASS, CLASS_INFO, ERROR_TYPE, ERRORS, OUTCOME, SERVICE, TEMPLATE, TOOL
+from dashboards.metrics import AGENT, CLASS, ERROR_TYPE, ERRORS, OUTCOME, SERVICE, TOOL
 from e2e.build import program
 
 if TYPE_CHECKING:
@@ -33,12 +33,6 @@ def counter(values: str, *, key: str = "c1", outcome: str = "new", service: str 
         **others,
     }
     return {"series": f"{ERRORS}{written(labels)}", "values": values}
-
-
-def info(template: str, *, key: str = "c1", instance: str = "i1") -> Series:
-    """What the key of a class means, as one process says."""
-    labels = {CLASS: key, ERROR_TYPE: "TimeoutError", TEMPLATE: template, SERVICE: "shop", "instance": instance}
-    return {"series": f"{CLASS_INFO}{written(labels)}", "values": "1x180"}
 
 
 def written(labels: dict[str, str]) -> str:
@@ -69,11 +63,27 @@ def ask(
     # The longest names first: one may be the beginning of another.
     for name in sorted(chosen, key=len, reverse=True):
         expr = expr.replace(name, chosen[name])
-    samples = [{"labels": labels, "value": value} for labels, value in expected]
-    question = {"expr": expr, "eval_time": now, "exp_samples": samples}
-    case = {"interval": f"{INTERVAL}s", "input_series": list(series), "promql_expr_test": [question]}
+    case = {
+        "interval": f"{INTERVAL}s",
+        "input_series": list(series),
+        "promql_expr_test": [question(expr, now, expected)],
+    }
+    judge(directory, {"evaluation_interval": "1m", "tests": [case]})
+
+
+def question(expr: str, now: str, expected: Iterable[tuple[str, float]]) -> dict[str, Any]:
+    """What is asked, when, and the answer: labels and values."""
+    return {
+        "expr": expr,
+        "eval_time": now,
+        "exp_samples": [{"labels": labels, "value": value} for labels, value in expected],
+    }
+
+
+def judge(directory: Path, cases: Mapping[str, Any]) -> None:
+    """Let promtool judge cases, which it reads from a directory."""
     file = directory / "case.yaml"
-    file.write_text(yaml.safe_dump({"evaluation_interval": "1m", "tests": [case]}), encoding="utf-8")
+    file.write_text(yaml.safe_dump(cases), encoding="utf-8")
     done = subprocess.run(
         [program("promtool"), "test", "rules", file.name], cwd=directory, capture_output=True, text=True, check=False
     )

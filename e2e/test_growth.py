@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from dashboards import queries
-from dashboards.metrics import AGENT, CLASS, ERROR_TYPE, OUTCOME, SERVICE, TEMPLATE, TOOL
+from dashboards.metrics import CLASS, CLASS_INFO_KEPT, ENVIRONMENT, MESSAGE, OUTCOME, SERVICE, TEMPLATE
 from e2e import questions
-from e2e.questions import counter, info, written
+from e2e.questions import counter, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +27,7 @@ CHOSEN: Final = {
     "${__from:date:seconds}": "1200",
     "$environment": ".*",
     "$service": ".*",
+    "$owner": ".*",
     "$agent": ".*",
     "$tool": ".*",
     "$error_type": ".*",
@@ -52,6 +53,12 @@ BEGAN_AGAIN: Final = "0+1x150 0+1x29"
 
 AWAY: Final = "3x100 _x50 5x29"
 """No sample for eight minutes: the collector was away, the counter went on."""
+
+
+def known(template: str, *, key: str = "c1a2b3", place: str = "prod") -> Series:
+    """What Prometheus has recorded of the meaning of a class, in one environment."""
+    labels = {CLASS: key, TEMPLATE: template, SERVICE: "shop", ENVIRONMENT: place}
+    return {"series": f"{CLASS_INFO_KEPT}{written(labels)}", "values": "1x180"}
 
 
 @pytest.mark.parametrize(
@@ -90,7 +97,7 @@ def test_bars_add_up(tmp_path):
     """The bars of a graph are what came between two points, also in a counter's first burst."""
     bars = f"sum_over_time(({queries.outcomes()})[{RANGE}:10s])"
     for values, failures in ((FIRST_BURST, 7), (STEADY, 3), (ENDED, 4), (AWAY, 2)):
-        ask(tmp_path, [counter(values)], bars, [(written({OUTCOME: "new"}), failures)])
+        ask(tmp_path, [counter(values)], bars, [(written({OUTCOME: "first in its run"}), failures)])
 
 
 def test_resolution_rate(tmp_path):
@@ -99,41 +106,21 @@ def test_resolution_rate(tmp_path):
     ask(tmp_path, NOBODY, queries.resolution_rate(), [])
 
 
-def test_first_and_last_seen(tmp_path):
-    """First seen is the first sample of a counter, last seen the newest that is greater than the one before it."""
-    row = written({queries.ROW: "c1/shop"})
-    # The samples 121 and 122 of STEADY are the newest that are greater: 20 min 10 s, 20 min 20 s; seen at minute 21.
-    ask(tmp_path, [counter(STEADY)], queries.first_seen(), [(row, 0)])
-    ask(tmp_path, [counter(STEADY)], f"{queries.last_seen()} / 1000 >= bool 20 * 60", [(row, 1)])
-    ask(tmp_path, [counter(STEADY)], f"{queries.last_seen()} / 1000 <= bool 22 * 60", [(row, 1)])
-    # To the minute: the first sample stands at 29 min 30 s, the full minute after it sees the one at 29 min 50 s.
-    ask(tmp_path, [counter(FIRST_BURST)], f"{queries.first_seen()} / 1000", [(row, 1_790)])
-
-
 @pytest.mark.parametrize(
-    ("series", "templates"),
+    ("series", "message"),
     [
-        pytest.param([info("timed out")], {"c1": "timed out"}, id="known"),
-        pytest.param([info("timed out"), info("timed out", instance="i2")], {"c1": "timed out"}, id="told twice"),
-        pytest.param([info("no such file", key="c9")], {"c1": None}, id="told of another class only"),
-        pytest.param([], {"c1": None}, id="not told"),
+        pytest.param([known("timed out")], "timed out #c1a2", id="known"),
+        pytest.param([known("timed out"), known("no answer", place="test")], "timed out #c1a2", id="twice"),
+        pytest.param([known("no such file", key="c9d8e7")], "c1a2b3", id="of another class only"),
+        pytest.param([], "c1a2b3", id="not"),
     ],
 )
-def test_rows_of_classes(tmp_path, series, templates):
-    """Each class has one row per service, whether or not its key was explained, and however often."""
-    rows = [
-        (
-            written(
-                {CLASS: key, SERVICE: "shop", ERROR_TYPE: "TimeoutError", TOOL: "search", AGENT: "sales"}
-                | ({TEMPLATE: template} if template else {})
-                | {queries.ROW: f"{key}/shop"}
-            ),
-            14,
-        )
-        for key, template in templates.items()
-    ]
-    counters = [counter(FIRST_BURST), counter(FIRST_BURST, instance="i2")]
-    ask(tmp_path, [*counters, *series], queries.class_rows(), rows)
+def test_messages_of_classes(tmp_path, series, message):
+    """Each class has one line with its message, whether or not that is known, and in however many environments."""
+    failures = f"sum by ({CLASS}) ({queries.failures()})"
+    counters = [counter(FIRST_BURST, key="c1a2b3"), counter(FIRST_BURST, key="c1a2b3", instance="i2")]
+    line = (written({CLASS: "c1a2b3", MESSAGE: message}), 14)
+    ask(tmp_path, [*counters, *series], queries.with_message(failures, queries.failures()), [line])
 
 
 def ask(tmp_path: Path, series: Iterable[Series], expr: str, expected: Iterable[tuple[str, float]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -58,11 +59,32 @@ def test_alertmanager_takes_its_configuration() -> None:
     assert done.returncode == 0, _said(done)
 
 
-@pytest.mark.parametrize("severity", ["critical", "warning", "info"])
-def test_every_severity_reaches_the_operators(severity: str) -> None:
-    """No alert ends nowhere."""
-    done = _run(
-        "amtool", "config", "routes", "test", f"--config.file={ALERTMANAGER}", "--verify.receivers=operators",
-        "alertname=AgentErrorRecurring", "service_name=shop", f"severity={severity}",
-    )  # fmt: skip
+every_severity = pytest.mark.parametrize("severity", ["critical", "warning", "info"])
+
+
+@every_severity
+@pytest.mark.parametrize("environment", ["prod", "staging"])
+def test_every_severity_reaches_the_operators(severity: str, environment: str) -> None:
+    """No alert ends nowhere, whatever environment it is of."""
+    assert _receivers(ALERTMANAGER, severity, deployment_environment_name=environment) == "operators"
+
+
+@every_severity
+def test_the_sample_route_takes_what_its_owner_owns(severity: str, tmp_path: Path) -> None:
+    """Once it is no comment, and its receiver is there; what others own stays with the operators."""
+    text = ALERTMANAGER.read_text(encoding="utf-8")
+    (sample,) = re.findall(r"(?m)^    # - matchers.*\n(?:^    #   .*\n)+", text)
+    file = tmp_path / "alertmanager.yaml"
+    routed = text.replace(sample, sample.replace("    # ", "    "))
+    file.write_text(routed.replace("  - name: operators", "  - name: payments\n  - name: operators"), encoding="utf-8")
+    assert _receivers(file, severity, service_namespace="payments") == "payments"
+    assert _receivers(file, severity, service_namespace="search") == "operators"
+    assert _receivers(file, severity) == "operators"
+
+
+def _receivers(file: Path, severity: str, **labels: str) -> str:
+    own = {"alertname": "AgentErrorRecurring", "service_name": "shop", "severity": severity, **labels}
+    pairs = [f"{name}={value}" for name, value in own.items()]
+    done = _run("amtool", "config", "routes", "test", f"--config.file={file}", *pairs)
     assert done.returncode == 0, _said(done)
+    return done.stdout.strip()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -16,12 +19,27 @@ from tests.servers import RedisServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from e2e.stack import Stack
 
 HALTED: Final = ("errcompact_action", "halt")
 RESULT: Final = ("errcompact_result", "halted")
+RUNBOOK: Final = (ROOT / "dashboards" / "RUNBOOK.md").read_text(encoding="utf-8")
+ANSWER: Final = re.findall(r"```shell\n(python .+?)```", RUNBOOK, re.DOTALL)[0]
+WAITING: Final = """
+import otel_errcompact as errcompact
+errcompact.install()
+with errcompact.run(run_id="order-7", on_escalation=lambda _: errcompact.Pause()) as run:
+    for number in range(4):
+        try:
+            with run.tool("read_prices", arguments={"n": number}):
+                raise FileNotFoundError("prices.csv")
+        except (FileNotFoundError, errcompact.RunPaused):
+            pass
+    print("waits", flush=True)
+    input()
+    print(run.gate(), run.digest())
+"""
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -69,3 +87,27 @@ def test_a_run_of_five_processes_asks_once(bare_stack: Stack, address: str) -> N
     except AssertionError:
         assert add_up() == expected
         raise
+
+
+@pytest.mark.parametrize(
+    ("does", "reads"),
+    [
+        ("run.resume(sys.argv[2])", "None [RECENT ERRORS]"),
+        ("run.answer(errcompact.Halt(sys.argv[2]))", "run 'order-7' halted"),
+    ],
+)
+def test_the_command_of_the_runbook_answers_a_run_that_waits(tmp_path: Path, does: str, reads: str) -> None:
+    """From a shell that knows the store and the run's id."""
+    assert does in ANSWER
+    environ = {**os.environ, "OTEL_ERRCOMPACT_STORE": f"sqlite:///{tmp_path}/runs.db", "XDG_STATE_HOME": str(tmp_path)}
+    environ |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "run": "order-7"}
+    waiting = subprocess.Popen(
+        (sys.executable, "-c", WAITING), env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert waiting.stdout is not None
+    assert waiting.stdout.readline() == "waits\n"
+    command = ANSWER.replace("run.resume(sys.argv[2])", does)
+    subprocess.run(("sh", "-c", command), env=environ, check=True, timeout=60)
+    said, _ = waiting.communicate("\n", timeout=60)
+    assert said.startswith(reads)
+    assert "the price list moved to /srv" in said

@@ -1,307 +1,436 @@
-"""The state of a class, as Prometheus answers to histories that are known to the minute."""
+"""
+What Prometheus records of a class, in histories that are known to the minute.
+
+Each history is a service of its own, so that one Prometheus can hold them all: what is true of one service says nothing
+of another. promtool evaluates the generated rules.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
+import random
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
-from dashboards import states
-from dashboards.metrics import CLASS, CONTEXT_TOKENS, FORM, OUTCOME, RESOLUTION, RESOLUTIONS, SERVICE, TOOL
-from dashboards.states import BACK_AGAIN, GROWING, NEW_CLASS, NEW_IN_VERSION, QUIET, STEADY, UNKNOWN
-from e2e import questions
-from e2e.questions import INTERVAL, counter, written
+from dashboards.classes import FACTOR, FIRST, MARGIN
+from dashboards.metrics import (
+    CLASS,
+    CLASS_INFO,
+    CONTEXT_TOKENS,
+    ERRORS,
+    FORM,
+    OUTCOME,
+    RESOLUTION,
+    RESOLUTIONS,
+    SERVICE,
+    SERVICE_VERSION,
+    STATE,
+    TEMPLATE,
+)
+from e2e.questions import judge, question, written
+from e2e.test_rules import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from dashboards.states import State
-    from e2e.questions import Series
+HOUR: Final = 60
+DAY: Final = 24 * HOUR
+FOREVER: Final = 10**9
+"""Minutes."""
 
-END: Final = 240
-"""The minute at which the question is asked: four hours after the first sample."""
+STEP: Final = 2.5
+"""Minutes from one evaluation to the next: they meet the steps of five minutes that windows of a day are read in."""
+
+GROUPS: Final = (
+    "errcompact-slow",
+    "errcompact-classes",
+    "errcompact-rows",
+    "errcompact-windows",
+    "errcompact-history",
+    "errcompact-kept",
+    "errcompact-critical",
+)
+"""The order of the groups: the windows of a day after what they add up."""
+
+Piece = tuple[float, float, int, int]
+"""From, to, the value, and by how much it grows with each evaluation."""
+
+Part = tuple[str, dict[str, str], list[Piece]]
+"""A metric, its labels, and its values piece by piece."""
 
 
-def chosen(minutes: int) -> dict[str, str]:
-    """The values of the variables: all of everything, over the last minutes."""
+def at(*minutes: float, until: float = FOREVER) -> list[Piece]:
+    """A counter that is born with the first of these failures, and grows by one with each."""
+    ends = [*minutes[1:], *(until for _ in minutes[:1])]
+    return [(begin, end, count, 0) for count, (begin, end) in enumerate(zip(minutes, ends, strict=True), start=1)]
+
+
+def failing(*minutes: float, until: float = FOREVER, outcome: str = "new", **labels: str) -> Part:
+    """The failures of a class, as one process counts them."""
+    return (ERRORS, {CLASS: "c1", OUTCOME: outcome, "instance": "a", **labels}, at(*minutes, until=until))
+
+
+def running(begin: float = 0, end: float = FOREVER, version: str | None = None, **labels: str) -> Part:
+    """What a process reports from its start on, whether anything fails or not."""
+    of_version = {SERVICE_VERSION: version, "instance": version} if version else {"instance": "a"}
+    return (CONTEXT_TOKENS, {FORM: "raw", **of_version, **labels}, [(begin, end, 0, 0)])
+
+
+def resolved(*minutes: float, resolution: str = "resolved") -> Part:
+    """Runs that got over a class."""
+    return (RESOLUTIONS, {CLASS: "c1", RESOLUTION: resolution}, at(*minutes))
+
+
+def every(pause: int, begin: int, end: float) -> tuple[int, ...]:
+    """Failures at equal distances, the last one before the end."""
+    return tuple(range(begin, int(end), pause))
+
+
+def burst(count: int, minute: float, *, before: int = 0) -> Part:
+    """So many failures within one minute, after so many an hour before."""
+    pieces = [(minute - HOUR, minute, before, 0)] if before else []
+    return (ERRORS, {CLASS: "c1", OUTCOME: "new", "instance": "b"}, [*pieces, (minute, FOREVER, before + count, 0)])
+
+
+def counted(*pieces: Piece) -> Part:
+    """A counter of failures, piece by piece."""
+    return (ERRORS, {CLASS: "c1", OUTCOME: "new", "instance": "a"}, list(pieces))
+
+
+Examples = dict[str, tuple[list[Part], str | None]]
+
+ASKED: Final = 27 * HOUR + STEP
+"""The minute of the question: one evaluation after a full five minutes, of which the windows are made."""
+
+SINCE: Final = ASKED - 30
+ALWAYS: Final = running()
+KNOWN: Final = [ALWAYS, failing(60, *every(9 * HOUR, 120, ASKED - 2 * HOUR))]
+"""A class that fails each nine hours."""
+
+HOURLY: Final = every(HOUR, 15 * HOUR, ASKED)
+
+EXAMPLES: Final[Examples] = {
+    "new": ([ALWAYS, failing(SINCE)], "new"),
+    "new: a day after the first record": ([ALWAYS, failing(DAY)], "new"),
+    "new: its process has ended": ([ALWAYS, failing(DAY, until=DAY + 5)], "new"),
+    "new: after three hours without telemetry": (
+        [(CONTEXT_TOKENS, {FORM: "raw"}, [(0, 20 * HOUR, 0, 0), (23 * HOUR, FOREVER, 0, 0)]), failing(SINCE)],
+        "new",
+    ),
+    "new: who sends failures only, of another class so far": (
+        [failing(0, 12 * HOUR, **{CLASS: "known"}), failing(SINCE)],
+        "new",
+    ),
+    "no history: an evaluation less": ([ALWAYS, failing(DAY - STEP)], "no history yet"),
+    "no history: began half a day ago": ([running(15 * HOUR), failing(SINCE)], "no history yet"),
+    "no history: it has stopped": ([running(HOUR), failing(DAY - STEP, until=DAY)], "no history yet"),
+    "new in version: the one before ended half a day ago": (
+        [running(0, 14 * HOUR, "1"), running(14 * HOUR, version="2"), failing(SINCE, service_version="2")],
+        "new in version",
+    ),
+    "back again: it had failed in the version before": (
+        [
+            running(0, 14 * HOUR, "1"),
+            running(14 * HOUR, version="2"),
+            failing(60, until=14 * HOUR, service_version="1"),
+            failing(SINCE, service_version="2"),
+        ],
+        "back again",
+    ),
+    "back again: after 13 hours": ([ALWAYS, failing(60, 14 * HOUR, *HOURLY)], "back again"),
+    "not back again: after 11 hours": ([ALWAYS, failing(60, 12 * HOUR, *HOURLY)], "steady"),
+    "back again: in another process": ([ALWAYS, failing(60, until=120), failing(SINCE, instance="b")], "back again"),
+    "back again: its process had dropped its counter": (
+        [ALWAYS, counted((60, 120, 7, 0), (SINCE, FOREVER, 1, 0))],
+        "back again",
+    ),
+    "growing: from 1 to 12": ([*KNOWN, burst(12, SINCE, before=1)], "growing"),
+    "not growing: from 1 to 11": ([*KNOWN, burst(11, SINCE, before=1)], "steady"),
+    "growing: from 20 to 50": ([*KNOWN, burst(50, SINCE, before=20)], "growing"),
+    "not growing: from 20 to 49": ([*KNOWN, burst(49, SINCE, before=20)], "steady"),
+    "not growing: in its first two hours": ([running(ASKED - 2 * HOUR), burst(50, SINCE)], "no history yet"),
+    "growing comes before no history": ([running(20 * HOUR), burst(50, SINCE)], "growing"),
+    "quiet": ([ALWAYS, failing(60, *every(5 * HOUR, 120, 20 * HOUR))], "quiet"),
+    "not quiet: six hours ago": (
+        [ALWAYS, failing(*every(5 * HOUR, 60, ASKED - 6 * HOUR), ASKED - 6 * HOUR)],
+        "steady",
+    ),
+    "steady": ([ALWAYS, failing(*every(30, 10, ASKED))], "steady"),
+    "steady: its counter begins again": (
+        [ALWAYS, counted((10, 10 * HOUR, 9, 0), (10 * HOUR, 21 * HOUR, 1, 0), (21 * HOUR + 30, FOREVER, 2, 0))],
+        "steady",
+    ),
+    "steady: one process follows the other": (
+        [
+            ALWAYS,
+            failing(*every(60, 10, 13 * HOUR), until=13 * HOUR),
+            failing(*every(60, 13 * HOUR, ASKED), instance="b"),
+        ],
+        "steady",
+    ),
+    "steady: the collector was away for three hours": (
+        [ALWAYS, counted((10, 20 * HOUR, 1, 1), (23 * HOUR, FOREVER, 2000, 1))],
+        "steady",
+    ),
+    "steady: its message changes": (
+        [
+            ALWAYS,
+            failing(*every(30, 10, ASKED)),
+            (CLASS_INFO, {CLASS: "c1", TEMPLATE: "before"}, [(10, 26 * HOUR, 1, 0)]),
+            (CLASS_INFO, {CLASS: "c1", TEMPLATE: "after"}, [(26 * HOUR, FOREVER, 1, 0)]),
+        ],
+        "steady",
+    ),
+    "other stands for many classes": ([ALWAYS, failing(SINCE, **{CLASS: "other"})], None),
+    "handled is no failure": ([ALWAYS, failing(SINCE, outcome="handled")], None),
+    "it never failed": ([ALWAYS], None),
+}
+
+DEPLOYED: Final = 2 * HOUR
+FAILED: Final = 3 * HOUR
+VERSIONS_ASKED: Final = 4 * HOUR + STEP
+ONE: Final = running(version="1")
+TWO: Final = running(DEPLOYED, version="2")
+
+OF_VERSIONS: Final[Examples] = {
+    "both run": ([ONE, TWO, failing(FAILED, service_version="2")], "new in version"),
+    "one ends": ([running(0, DEPLOYED, "1"), TWO, failing(FAILED, service_version="2")], "new in version"),
+    "with its first breath": ([ONE, TWO, failing(DEPLOYED, service_version="2")], "new in version"),
+    "both are young": (
+        [running(FAILED - 9, version="1"), running(FAILED - 5, version="2"), failing(FAILED, service_version="2")],
+        "new in version",
+    ),
+    "only the first fails": ([ONE, TWO, failing(FAILED, service_version="1")], "no history yet"),
+    "both fail at once": (
+        [ONE, TWO, failing(FAILED, service_version="1"), failing(FAILED, service_version="2", instance="b")],
+        "no history yet",
+    ),
+    "both fail, the first one later": (
+        [ONE, TWO, failing(FAILED, service_version="2"), failing(FAILED + 30, service_version="1", instance="b")],
+        "no history yet",
+    ),
+    "rolled back": (
+        [
+            running(0, DEPLOYED, "1"),
+            running(DEPLOYED, FAILED + 9, "2"),
+            failing(FAILED, until=FAILED + 9, service_version="2"),
+            (CONTEXT_TOKENS, {FORM: "raw", SERVICE_VERSION: "1", "instance": "c"}, [(FAILED + 9, FOREVER, 0, 0)]),
+        ],
+        "new in version",
+    ),
+    "rolled back, and it fails there too": (
+        [
+            running(0, DEPLOYED, "1"),
+            running(DEPLOYED, FAILED + 9, "2"),
+            failing(FAILED, until=FAILED + 9, service_version="2"),
+            failing(FAILED + 20, service_version="1"),
+        ],
+        "no history yet",
+    ),
+    "there is one version": ([ONE, failing(FAILED, service_version="1")], "no history yet"),
+    "another service has two": ([TWO, failing(FAILED, service_version="2")], "no history yet"),
+}
+
+
+def test_each_state_by_version(tmp_path: Path) -> None:
+    """A class is new in a version that fails alone with it, and is not the first one."""
+    ask_examples(tmp_path, OF_VERSIONS, VERSIONS_ASKED)
+
+
+def test_each_state_and_its_edge(tmp_path: Path) -> None:
+    """A class has the first state in the list of states that holds for its history."""
+    ask_examples(tmp_path, EXAMPLES, ASKED)
+
+
+def on_days(*counts: int) -> list[float]:
+    """So many failures on each day, half an hour apart, from noon on."""
+    return [day * DAY + 12 * HOUR + 30 * number for day, count in enumerate(counts) for number in range(count)]
+
+
+CHRONIC_ASKED: Final = 3 * DAY + HOUR + STEP
+TODAY: Final = 3 * DAY + 30
+THREE_DAYS: Final = on_days(4, 3, 3)
+
+OF_DAYS: Final[Examples] = {
+    "three days, ten runs": ([ALWAYS, failing(*THREE_DAYS)], "chronic"),
+    "three days, and still": ([ALWAYS, failing(*THREE_DAYS, TODAY)], "chronic"),
+    "three days, in three processes": (
+        [
+            ALWAYS,
+            *(failing(*on_days(*[0] * day, 4), until=day * DAY + 16 * HOUR, instance=f"{day}") for day in range(3)),
+        ],
+        "chronic",
+    ),
+    "two days": ([ALWAYS, failing(*on_days(0, 9, 9))], "back again"),
+    "nine runs": ([ALWAYS, failing(*on_days(3, 3, 3))], "quiet"),
+    "nine runs that fail often": (
+        [ALWAYS, failing(*on_days(3, 3, 3)), failing(*on_days(9, 9, 9), outcome="repeat")],
+        "back again",
+    ),
+    "a run got over it": ([ALWAYS, failing(*THREE_DAYS), resolved(2 * DAY)], "quiet"),
+    "a run got over it today": ([ALWAYS, failing(*THREE_DAYS), resolved(TODAY)], "quiet"),
+}
+
+
+def test_what_is_chronic(tmp_path: Path) -> None:
+    """A class is chronic that fails for days, in many runs, none of which gets over it."""
+    ask_examples(tmp_path, OF_DAYS, CHRONIC_ASKED)
+
+
+@dataclass(frozen=True)
+class History:
+    """
+    What happened to the class of a service: minutes, each a multiple of `STEP`.
+    """
+
+    began: float
+    hits: tuple[float, ...]
+    """First failures of a run."""
+
+    repeats: tuple[float, ...]
+    resolutions: tuple[float, ...]
+
+    @property
+    def parts(self) -> list[Part]:
+        """What the service reports of it."""
+        counters = [failing(*self.hits), failing(*self.repeats, outcome="repeat"), resolved(*self.resolutions)]
+        return [running(self.began), *(counter for counter in counters if counter[2])]
+
+
+def recorded(history: History, now: float) -> dict[str, float | str | None]:
+    """What the definitions in `dashboards.classes` come to, said slowly; one version, no more than one midnight."""
+    failures = [minute for minute in sorted((*history.hits, *history.repeats)) if minute <= now]
+    if not failures:
+        return {}
+    # A failure stands in two evaluations.
+    seen = min(now, failures[-1] + STEP)
+    first = since = failures[0]
+    for before, after in itertools.pairwise(failures):
+        if after - (before + STEP) >= 12 * HOUR:
+            since = after
+    # Windows of an hour and more are made after the classes: one evaluation later.
+    late = now - STEP
+    hour, hour_before = (count_within(failures, late - back, HOUR) for back in (0, HOUR))
+    runs = count_within(history.hits, late, DAY)
+    share = min(count_within(history.resolutions, late, DAY) / runs, 1) if runs else None
+    day = max(count_within(failures, late, DAY), count_within(failures, now, 5))
+    young = first > now - DAY
+    if young and first - history.began >= DAY:
+        state = "new"
+    elif since > max(first, now - DAY) and now - seen < 12 * HOUR:
+        state = "back again"
+    elif hour - FACTOR * hour_before >= MARGIN and history.began < now - 2 * HOUR:
+        state = "growing"
+    elif young:
+        state = "no history yet"
+    else:
+        state = "quiet" if seen < now - 6 * HOUR else "steady"
     return {
-        "$__range": f"{minutes}m",
-        "$__range_s": str(minutes * 60),
-        "${__from:date:seconds}": str((END - minutes) * 60),
-        **dict.fromkeys(("$environment", "$service", "$agent", "$tool", "$error_type", "$class"), ".*"),
+        STATE: state,
+        "first_seen": first * 60,
+        "last_seen": seen * 60,
+        "failing_since": since * 60 if now - seen < 12 * HOUR else None,
+        "failures": day,
+        "runs24h": runs if history.hits and history.hits[0] <= now else None,
+        "resolved_share": share,
+        "row": (FIRST if state == "new" else 1) + day * (1 - (share or 0)),
     }
 
 
-def at(*minutes: float, until: float = END) -> str:
-    """A counter that is born with the first of these failures, and grows by one with each."""
-    counts = []
-    for sample in range(END * 60 // INTERVAL + 1):
-        minute = sample * INTERVAL / 60
-        count = sum(1 for each in minutes if each <= minute)
-        counts.append(str(count) if count and minute <= until else "_")
-    return " ".join(counts)
+def count_within(minutes: Iterable[float], end: float, window: float) -> int:
+    """How many of these stand in the window that ends here."""
+    return sum(1 for minute in minutes if end - window < minute <= end)
 
 
-def every(pause: float, begin: float, end: float) -> tuple[float, ...]:
-    """Failures at equal distances, the last one before the end."""
-    return tuple(begin + pause * number for number in range(int((end - begin) / pause)))
+def made_up(chance: random.Random) -> History:
+    """A history with bursts and pauses."""
+    moments = [STEP * chance.randrange(int(30 * HOUR / STEP)) for _ in range(chance.randint(1, 4))]
+    moments += [chance.choice([24 * HOUR + 10, 29 * HOUR + 10])] * chance.randint(0, 1)
+    spread = chance.choice([1, 10, 20])
+    hits, repeats = (
+        {moment + STEP * chance.randrange(spread) for moment in moments for _ in range(chance.randint(0, 20))}
+        for _ in "12"
+    )
+    resolutions = {moment + STEP for moment in hits if chance.random() < 0.2}
+    began = STEP * chance.choice([0, 0, 48, 240])
+    # Nothing fails before its service has begun.
+    return History(
+        began, *(tuple(sorted(each for each in these if each >= began)) for these in (hits, repeats, resolutions))
+    )
 
 
-def running(version: str | None, begin: float, end: float = END, service: str = "shop") -> Series:
-    """What a process of this version, or of none, reports from its start on, whether anything fails or not."""
-    labels = {FORM: "raw", SERVICE: service, "instance": f"of {version}"}
-    if version is not None:
-        labels["service_version"] = version
-    values = ("0" if begin <= n * INTERVAL / 60 <= end else "_" for n in range(END * 60 // INTERVAL + 1))
-    return {"series": f"{CONTEXT_TOKENS}{written(labels)}", "values": " ".join(values)}
+def test_what_is_recorded_is_what_the_definitions_say(tmp_path: Path) -> None:
+    """Of made-up histories each series has the value that a slow count of its minutes has."""
+    chance = random.Random(27)
+    histories = {f"h{number}": made_up(chance) for number in range(40)}
+    questions = []
+    states = set()
+    for now in (25 * HOUR + STEP, 30 * HOUR + STEP):
+        rows = {name: row for name, history in histories.items() if (row := recorded(history, now))}
+        said = {name: str(row.pop(STATE)) for name, row in rows.items()}
+        states |= set(said.values())
+        answer = [(written({SERVICE: name, STATE: state}), 1.0) for name, state in said.items()]
+        questions.append((f"sum by ({SERVICE}, {STATE}) (errcompact:class:state)", now, answer))
+        for series in next(iter(rows.values())):
+            values = {name: value for name, row in rows.items() if (value := row[series]) is not None}
+            answer = [(written({SERVICE: name}), float(value)) for name, value in values.items()]
+            questions.append((f"sum by ({SERVICE}) (errcompact:class:{series})", now, answer))
+    assert states == {"new", "back again", "growing", "no history yet", "quiet", "steady"}
+    ask(tmp_path, {name: history.parts for name, history in histories.items()}, questions)
 
 
-def failing(version: str, *minutes: float, until: float = END) -> Series:
-    """The failures of a class in one version."""
-    return counter(at(*minutes, until=until), service_version=version, instance=f"of {version}")
+def ask_examples(directory: Path, examples: Examples, now: float) -> None:
+    """The class in question has its state, and one row if it has any."""
+    asked = f'{{{CLASS}!="known"}}'
+    said = {name: state for name, (_, state) in examples.items() if state}
+    states = [(written({SERVICE: name, STATE: state}), 1.0) for name, state in said.items()]
+    rows = [(written({SERVICE: name}), 1.0) for name in said]
+    ask(
+        directory,
+        {name: parts for name, (parts, _) in examples.items()},
+        [
+            (f"sum by ({SERVICE}, {STATE}) (errcompact:class:state{asked})", now, states),
+            (f"count by ({SERVICE}) (errcompact:class:row{asked})", now, rows),
+        ],
+    )
 
 
-def resolved(values: str, resolution: str = "resolved") -> Series:
-    """How often a class was resolved, or its resolution was taken back."""
-    labels = {CLASS: "c1", SERVICE: "shop", TOOL: "search", RESOLUTION: resolution}
-    return {"series": f"{RESOLUTIONS}{written(labels)}", "values": values}
-
-
-OBSERVED: Final = tuple(running(None, 0, service=service) for service in ("shop", "bank", "post"))
-"""Processes without a version that have run all the time."""
-
-HALF_AN_HOUR: Final = 30
-BEGIN: Final = END - HALF_AN_HOUR
-BEFORE: Final = BEGIN - HALF_AN_HOUR
-
-ONCE_A_MINUTE: Final = every(1, 10, END)
-
-
-@pytest.mark.parametrize(
-    ("series", "expected"),
-    [
-        pytest.param([counter(at(BEGIN + 1))], NEW_CLASS, id="new: a first failure in the range"),
-        pytest.param([counter(at(BEGIN - 1, BEGIN + 20))], STEADY, id="not new: a failure a minute before the range"),
-        pytest.param(
-            [counter(at(30, until=40)), counter(at(BEGIN + 20), instance="i2")],
-            BACK_AGAIN,
-            id="back again: after three hours, in another process",
-        ),
-        pytest.param(
-            [counter(at(30, BEGIN + 20))], BACK_AGAIN, id="back again: after three hours, in the same process"
-        ),
-        pytest.param(
-            [counter(at(30, *every(1, BEGIN + 1, END)))],
-            BACK_AGAIN,
-            id="back again, and not growing: there was nothing",
-        ),
-        pytest.param(
-            [counter(at(BEFORE - 20, BEGIN + 20))], STEADY, id="not back again: it was silent for less than an hour"
-        ),
-        pytest.param([counter(at(BEFORE - 31, BEGIN + 20))], BACK_AGAIN, id="back again: it was silent for an hour"),
-        pytest.param(
-            [counter(at(BEFORE - 20, BEGIN + 20)), resolved(at(BEFORE - 19))],
-            BACK_AGAIN,
-            id="back again: it had been resolved",
-        ),
-        pytest.param(
-            [
-                counter(at(BEFORE - 20, BEGIN + 20)),
-                resolved(at(BEFORE - 19)),
-                resolved(at(BEFORE - 18), "taken_back"),
-            ],
-            STEADY,
-            id="not back again: the resolution was taken back",
-        ),
-        pytest.param(
-            [counter(at(BEFORE - 20, BEFORE - 19, BEGIN + 20)), resolved(at(BEFORE - 18))],
-            STEADY,
-            id="not back again: one of two runs had not resolved it",
-        ),
-        pytest.param(
-            [counter(at(BEFORE + 1, BEGIN + 20)), resolved(at(BEFORE + 2))],
-            STEADY,
-            id="not back again: it failed in the range before",
-        ),
-        pytest.param([counter(at(*ONCE_A_MINUTE))], STEADY, id="steady: once a minute"),
-        pytest.param(
-            [counter(at(BEFORE + 5, *every(2, BEGIN + 1, BEGIN + 25)))], GROWING, id="growing: from one to twelve"
-        ),
-        pytest.param(
-            [counter(at(BEFORE + 5, *every(2, BEGIN + 1, BEGIN + 23)))], STEADY, id="not growing: from one to eleven"
-        ),
-        pytest.param(
-            [counter(at(*every(1, BEFORE, BEGIN), *every(0.5, BEGIN, END)))],
-            STEADY,
-            id="not growing: from thirty to sixty",
-        ),
-        pytest.param(
-            [counter(at(*every(1, BEFORE, BEGIN), *every(0.4, BEGIN, END)))], GROWING, id="growing: from thirty to 75"
-        ),
-        pytest.param(
-            [counter(at(*every(1, BEFORE, END))), counter(at(*every(0.5, BEGIN, END)), instance="i2")],
-            GROWING,
-            id="growing: in a second process",
-        ),
-        pytest.param([counter(at(*every(1, 10, BEGIN + 14)))], QUIET, id="quiet: nothing in the second half"),
-        pytest.param([counter(at(*every(1, 10, BEGIN + 18)))], STEADY, id="not quiet: a failure in the second half"),
-        pytest.param(
-            [counter(at(BEFORE + 1, *every(0.5, BEGIN, BEGIN + 14)))], GROWING, id="growing comes before quiet"
-        ),
-        pytest.param([counter(at(BEGIN + 1), key="other")], None, id="other: stands for many classes"),
-        pytest.param([counter(at(BEGIN + 1), outcome="handled")], None, id="handled: is no failure"),
-        pytest.param([counter(at(BEFORE + 1))], None, id="no failure in the range"),
-    ],
-)
-def test_state_of_a_class(tmp_path: Path, series: Iterable[Series], expected: State | None) -> None:
-    """A class has the state that its failures of half an hour, of the range before and of the day before make."""
-    ask(tmp_path, series, expected)
-
-
-@pytest.mark.parametrize(
-    ("series", "expected"),
-    [
-        pytest.param(
-            [running("1", 0, 200), running("2", 200), failing("2", BEGIN + 5)],
-            NEW_IN_VERSION,
-            id="first failure after a deployment",
-        ),
-        pytest.param(
-            [running("1", 0, 100), running("2", 100), failing("2", *every(1, 110, END))],
-            NEW_IN_VERSION,
-            id="since a deployment before the range",
-        ),
-        pytest.param(
-            [running("1", 0), running("2", 220), failing("2", 225)], NEW_IN_VERSION, id="both versions still run"
-        ),
-        pytest.param(
-            [running("1", 0, 200), running("2", 200), failing("1", 20, until=200), failing("2", BEGIN + 5)],
-            BACK_AGAIN,
-            id="it had failed in the version before",
-        ),
-        pytest.param(
-            [running("1", 0), running("2", 200), failing("1", BEGIN + 6), failing("2", BEGIN + 5)],
-            NEW_CLASS,
-            id="it fails in both versions",
-        ),
-        pytest.param(
-            [running("1", 0), running("2", 200), failing("1", BEGIN + 6)], NEW_CLASS, id="only in the first version"
-        ),
-        pytest.param([running("1", 0), failing("1", BEGIN + 6)], NEW_CLASS, id="there is one version only"),
-        pytest.param(
-            [running("1", 0), running("2", 200, service="bank"), failing("1", BEGIN + 6)],
-            NEW_CLASS,
-            id="the other version is of another service",
-        ),
-        pytest.param(
-            [running("1", 0), running("2", 200), failing("2", BEGIN + 5), counter(at(20))],
-            BACK_AGAIN,
-            id="it had failed in a process without a version",
-        ),
-        pytest.param([counter(at(BEGIN + 6))], NEW_CLASS, id="there are no versions"),
-    ],
-)
-def test_state_by_version(tmp_path: Path, series: Iterable[Series], expected: State) -> None:
-    """A class is new in a version if it fails in that one only, and another version ran before."""
-    ask(tmp_path, series, expected)
-
-
-@pytest.mark.parametrize(
-    ("series", "expected"),
-    [
-        pytest.param([counter(at(BEGIN + 20))], UNKNOWN, id="nothing is recorded before the range"),
-        pytest.param([counter(at(*every(0.5, BEGIN + 1, END)))], UNKNOWN, id="nothing to have grown from"),
-        pytest.param(
-            [running("1", 0, service="bank"), counter(at(BEGIN + 20))], UNKNOWN, id="another service was recorded"
-        ),
-        pytest.param([running("1", BEGIN + 1), counter(at(BEGIN + 20))], UNKNOWN, id="it began in the range"),
-        pytest.param([counter(at(BEGIN + 1, BEGIN + 2))], QUIET, id="quiet needs no history"),
-        pytest.param(
-            [running("1", BEGIN), running("2", BEGIN + 9), failing("2", BEGIN + 20)],
-            NEW_IN_VERSION,
-            id="two versions in the range are a history",
-        ),
-        pytest.param([running("1", BEGIN - 5), counter(at(BEGIN + 20))], NEW_CLASS, id="it reported before the range"),
-        pytest.param(
-            [running("1", BEGIN - 5), counter(at(*every(1, BEGIN - 4, END)))],
-            UNKNOWN,
-            id="not growing: it began in the range before, of which it has only a part",
-        ),
-        pytest.param(
-            [running("1", BEFORE), counter(at(BEGIN - 5, *every(1, BEGIN + 1, END)))],
-            GROWING,
-            id="growing: it reported all through the range before",
-        ),
-        pytest.param(
-            [counter(at(10), key="c2"), counter(at(BEGIN + 20))], NEW_CLASS, id="another class failed before the range"
-        ),
-    ],
-)
-def test_a_young_record(tmp_path: Path, series: Iterable[Series], expected: State) -> None:
-    """Without a record of the service from before the range no class is called new, growing or steady."""
-    wanted = [(written({CLASS: "c1", SERVICE: "shop"}), expected.value)]
-    questions.ask(tmp_path, series, states.state(), wanted, chosen=chosen(HALF_AN_HOUR), now=f"{END}m")
-
-
-def test_a_state_is_of_one_service(tmp_path: Path) -> None:
-    """What is known in one service is new in another."""
-    series = [*OBSERVED, counter(at(*ONCE_A_MINUTE)), counter(at(BEGIN + 20), service="bank")]
-    expected = [(written({CLASS: "c1", SERVICE: "shop"}), STEADY.value)]
-    expected += [(written({CLASS: "c1", SERVICE: "bank"}), NEW_CLASS.value)]
-    questions.ask(tmp_path, series, states.state(), expected, chosen=chosen(HALF_AN_HOUR), now=f"{END}m")
-
-
-def test_counts_of_states(tmp_path: Path) -> None:
-    """A class counts once in however many services it has a state, and new in a version is new."""
-    series = [
-        *OBSERVED,
-        *(counter(at(BEGIN + 1), service=service) for service in ("bank", "post")),
-        *(running("1", 0, 200), running("2", 200)),
-        counter(at(BEGIN + 5), service_version="2", key="c2"),
-        counter(at(20, BEGIN + 5), service_version="1", key="c3"),
-        counter(at(*ONCE_A_MINUTE), key="c4"),
-    ]
-    for query, count in ((states.count_of_new(), 2), (states.count_of(BACK_AGAIN), 1)):
-        questions.ask(tmp_path, series, query, [("{}", count)], chosen=chosen(HALF_AN_HOUR), now=f"{END}m")
-
-
-@pytest.mark.parametrize(
-    ("series", "expected"),
-    [
-        pytest.param([*OBSERVED, counter(at(*ONCE_A_MINUTE))], [("{}", 0)], id="what fails has failed before"),
-        pytest.param([counter(at(BEGIN + 20))], [], id="nothing is recorded before the range"),
-    ],
-)
-def test_none_is_new_only_where_that_is_known(
-    tmp_path: Path, series: Iterable[Series], expected: Iterable[tuple[str, float]]
+def ask(
+    directory: Path,
+    services: Mapping[str, Iterable[Part]],
+    questions: Sequence[tuple[str, float, Iterable[tuple[str, float]]]],
 ) -> None:
-    """Without a record from before the range there is no count of new classes, and not zero."""
-    questions.ask(tmp_path, series, states.count_of_new(), expected, chosen=chosen(HALF_AN_HOUR), now=f"{END}m")
+    """
+    Let promtool ask a Prometheus that evaluates the rules.
+
+    Args:
+        directory: Gets the case.
+        services: What each service reports.
+        questions: Expressions, the minute each is asked at, and the answers.
+    """
+    asked = [question(expr, f"{minute * 60:.0f}s", answer) for expr, minute, answer in questions]
+    end = max(minute for _, minute, _ in questions)
+    series = [
+        {"series": f"{metric}{written({SERVICE: name, **labels})}", "values": " ".join(values_of(pieces, end))}
+        for name, parts in services.items()
+        for metric, labels, pieces in parts
+    ]
+    pause = f"{STEP * 60:.0f}s"
+    case = {"interval": pause, "input_series": series, "promql_expr_test": asked}
+    rules = {"rule_files": [str(RULES)], "evaluation_interval": pause, "group_eval_order": list(GROUPS)}
+    judge(directory, {**rules, "tests": [case]})
 
 
-@pytest.mark.parametrize("minutes", [10, 60, 120])
-def test_other_ranges(tmp_path: Path, minutes: int) -> None:
-    """The states are of the range that is chosen, however long it is."""
-    begin = END - minutes
-    for series, expected in (
-        (counter(at(begin + 1)), NEW_CLASS),
-        (counter(at(begin - 5, *every(0.25, begin + 1, END))), GROWING),
-        (counter(at(*every(1, 0, begin + 0.4 * minutes))), QUIET),
-        (counter(at(*ONCE_A_MINUTE)), STEADY),
-    ):
-        ask(tmp_path, [series], expected, minutes=minutes)
-
-
-def ask(directory: Path, series: Iterable[Series], expected: State | None, *, minutes: int = HALF_AN_HOUR) -> None:
-    """Ask for the state of the one class of the service `shop`."""
-    answer = [] if expected is None else [(written({CLASS: "c1", SERVICE: "shop"}), expected.value)]
-    questions.ask(directory, [*OBSERVED, *series], states.state(), answer, chosen=chosen(minutes), now=f"{END}m")
-
-
-def test_the_fixture_counts(tmp_path: Path) -> None:
-    """The series of these tests hold what their names say."""
-    series = [counter(at(*ONCE_A_MINUTE))]
-    labels = written({OUTCOME: "new"})
-    expr = f"sum by ({OUTCOME}) ({series[0]['series']})"
-    questions.ask(tmp_path, series, expr, [(labels, len(ONCE_A_MINUTE))], chosen={}, now=f"{END}m")
+def values_of(pieces: Sequence[Piece], end: float) -> Iterator[str]:
+    """The values of a series as promtool reads them."""
+    stands = 0
+    for begin, until, value, growth in pieces:
+        first, last = math.ceil(begin / STEP), math.ceil(min(until, end + STEP) / STEP)
+        if last <= first:
+            continue
+        if first > stands:
+            yield f"_x{first - stands}"
+        yield f"{value}+{growth}x{last - first - 1}"
+        stands = last

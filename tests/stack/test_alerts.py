@@ -11,11 +11,14 @@ import yaml
 
 from dashboards import metrics
 from dashboards.alert_files import alert_files
-from dashboards.alerts import ALERTS, RECORDINGS
+from dashboards.alert_links import page_url
+from dashboards.alerts import ALERTS
 from dashboards.grafana_rules import grafana_rules
-from dashboards.panels import panel_id
-from dashboards.prometheus_rules import expression, optional_rules, prometheus_rules
+from dashboards.panels import panel_id, variables_of
+from dashboards.prometheus_rules import RECORDINGS, expression, optional_rules, prometheus_rules
 from dashboards.wording import filled
+from tests.stack.metrics import known
+from tests.stack.promql import labels_of
 
 ROOT = Path(__file__).parent.parent.parent
 RUNBOOK = ROOT / "dashboards" / "RUNBOOK.md"
@@ -23,6 +26,7 @@ CASES = sorted((ROOT / "dashboards" / "rules_test").glob("*.yaml"))
 
 NAMES = {
     "AgentErrorRecurring",
+    "AgentErrorsManyClasses",
     "AgentRunEscalated",
     "AgentEscalationUnhandled",
     "AgentFailuresAfterEscalation",
@@ -41,7 +45,9 @@ OPTIONAL = {"AgentErrorBackAgain", "AgentCallsRepeated"}
 
 METRICS = {
     "errcompact_errors_total",
-    "errcompact_streak",
+    "errcompact_run_streak",
+    "errcompact_class_info",
+    "errcompact_resolutions_total",
     "errcompact_repeats_total",
     "errcompact_escalations_total",
     "errcompact_runs_total",
@@ -59,6 +65,7 @@ METRICS = {
 IDENTITY = {
     "service_name",
     "deployment_environment_name",
+    "service_namespace",
     "service_version",
     "gen_ai_agent_name",
     "gen_ai_tool_name",
@@ -73,7 +80,14 @@ IDENTITY = {
     "exporter",
     "receiver",
     "component",
+    "errcompact_resolution",
 }
+
+OF_THE_EVALUATION_BEFORE = {"errcompact:class:failing_since": {"errcompact:class:last_seen"}}
+"""What a rule reads of the time before its own, on purpose."""
+
+IN_WORDS = {"errcompact_template", "errcompact_location", "errcompact_hint", "errcompact_transient"}
+"""What says in words what failed: of the rows of classes, of which there are as many as classes."""
 
 every_alert = pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert.name)
 every_case = pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
@@ -141,12 +155,6 @@ def test_queries_of_the_runbook_parse_and_name_what_exists(query):
     }
 
 
-@pytest.mark.parametrize("query", re.findall(r"```logql\n(.+?)\n```", RUNBOOK.read_text(encoding="utf-8"), re.DOTALL))
-def test_log_queries_of_the_runbook_ask_for_what_loki_keeps(query):
-    """Loki keeps attributes beside a record, and drops the name of an event: who asks for that finds nothing."""
-    assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"", query)) <= {metrics.SERVICE, metrics.THRESHOLD, metrics.CLASS}
-
-
 @every_alert
 def test_expressions_parse_and_name_what_exists(alert):
     """An alert reads metrics that are sent, or recording rules."""
@@ -156,12 +164,14 @@ def test_expressions_parse_and_name_what_exists(alert):
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: f"{recording.name}-{dict(recording.labels)}")
 def test_recordings_parse_name_what_exists_and_keep_identity_only(recording):
-    """A recording rule never keeps a label that says what failed in words, or that grows without bound."""
+    """A recording rule keeps identity; only the two that say what a class means keep words."""
     promql_parser.parse(recording.expr)
     assert recording.name.startswith("errcompact:")
     assert _metrics(recording.expr) <= METRICS | {recording.name for recording in RECORDINGS}
     kept = {label for labels in re.findall(r"by \(([^)]*)\)", recording.expr) for label in labels.split(", ")}
-    assert kept <= IDENTITY
+    joined = {label for labels in re.findall(r"group_left \(([^)]*)\)", recording.expr) for label in labels.split(", ")}
+    words = IN_WORDS if recording.name in {"errcompact:class:info", "errcompact:class:row"} else set()
+    assert kept | joined - {""} <= IDENTITY | words
 
 
 @every_alert
@@ -175,7 +185,7 @@ def test_comparisons_hold_for_the_whole_query(alert):
 @every_alert
 def test_texts_leave_no_word_unfilled(alert):
     """Each word in brackets is known to the writers."""
-    text = filled(alert.summary + alert.description, value="$value", unit=alert.unit, template="text")
+    text = filled(alert.summary + alert.description, value="$value", unit=alert.unit)
     assert "[[" not in text
     assert text.count("{{") == text.count("}}")
 
@@ -190,19 +200,19 @@ def test_summaries_are_sentences(alert):
 def test_a_word_nobody_knows_is_refused():
     """A typing error in a text does not reach an operator."""
     with pytest.raises(KeyError, match="nobody"):
-        filled("[[nobody]]", value="$value", unit="count", template="")
+        filled("[[nobody]]", value="$value", unit="count")
 
 
 def test_prometheus_alerts_carry_severity_runbook_and_dashboard(prometheus):
-    """Every alert leads to the panel and the heading it is about."""
+    """Every alert leads to the page and the heading it is about."""
     for rule in _rules(prometheus):
         if "alert" not in rule:
             continue
         alert = next(alert for alert in ALERTS if alert.name == rule["alert"])
         annotations = rule["annotations"]
-        assert rule["labels"] == {"severity": alert.severity}
+        assert rule["labels"] == {"severity": alert.severity, **dict.fromkeys((*alert.only_read, "from"), "")}
         assert annotations["runbook_url"].endswith(f"dashboards/RUNBOOK.md#{alert.name.lower()}")
-        assert f"/d/{alert.panel.dashboard}?viewPanel=panel-{panel_id(*alert.panel)}" in annotations["dashboard_url"]
+        assert f"/d/{alert.page or alert.panel.dashboard}?from=" in annotations["dashboard_url"]
         assert rule.get("for", "") == alert.wait
         assert rule.get("keep_firing_for", "") == alert.keep
 
@@ -213,8 +223,9 @@ def test_recording_rules_stand_before_what_reads_them(prometheus):
         made: set[str] = set()
         own = {rule["record"] for rule in group["rules"] if "record" in rule}
         for rule in group["rules"]:
-            assert (_metrics(rule["expr"]) & own) - {rule.get("record")} <= made
-            made.add(rule.get("record", ""))
+            name = rule.get("record", "")
+            assert (_metrics(rule["expr"]) & own) - {name} - OF_THE_EVALUATION_BEFORE.get(name, set()) <= made
+            made.add(name)
 
 
 def test_grafana_is_given_no_policies_and_nothing_to_expand(grafana):
@@ -296,35 +307,63 @@ def test_expected_alerts_say_their_texts(path):
         for asked in case.get("alert_rule_test", ()):
             for expected in asked.get("exp_alerts", ()):
                 annotations = expected["exp_annotations"]
-                assert set(annotations) == {"summary", "description", "runbook_url", "dashboard_url"}
+                assert set(annotations) == {"summary", "description", "runbook_url", "dashboard_url", "silence_url"}
                 assert not re.search(r"\{\{|<no value>|<error|  |\d\.\d", annotations["summary"])
-
-
-@pytest.mark.parametrize("name", ["prometheus.yaml", "alertmanager.yaml"])
-def test_configurations_are_yaml_without_tabs(name):
-    """A tab is no indentation in YAML."""
-    text = (ROOT / "collector-config" / name).read_text(encoding="utf-8")
-    assert "\t" not in text
-    assert isinstance(yaml.safe_load(text), dict)
-
-
-def test_prometheus_reads_the_rules_and_knows_alertmanager():
-    """The rule file is named as seen from the configuration, so it is found wherever both lie."""
-    configuration = yaml.safe_load((ROOT / "collector-config" / "prometheus.yaml").read_text(encoding="utf-8"))
-    files = [(ROOT / "collector-config" / name).resolve() for name in configuration["rule_files"]]
-    assert files == [ROOT / "dashboards" / "generated" / "rules.yaml"]
-    assert configuration["alerting"]["alertmanagers"] == [{"static_configs": [{"targets": ["alertmanager:9093"]}]}]
-    assert set(configuration["otlp"]["promote_resource_attributes"]) == {
-        "service.name",
-        "service.version",
-        "deployment.environment.name",
-    }
+                assert not re.search(r"\{\{|<no value>|<error|  | \.|\.\.|[^.!?]$", annotations["description"])
 
 
 def test_inhibitions_name_alerts_that_exist():
     """A rule about an alert of another name would hold nothing back."""
     text = (ROOT / "collector-config" / "alertmanager.yaml").read_text(encoding="utf-8")
     assert set(re.findall(r"Agent[A-Z]\w+", text)) <= NAMES
+
+
+def test_no_text_asks_prometheus(prometheus):
+    """A query for each firing alert makes an evaluation as slow as there is much to report."""
+    texts = [text for rule in _rules(prometheus) if "alert" in rule for text in rule["annotations"].values()]
+    assert [text for text in texts if re.search(r"\|\s*query\b|\{\{\s*query\b", text)] == []
+
+
+def test_criticals_stand_apart_from_classes(prometheus):
+    """No number of classes holds up what pages a person."""
+    groups = {group["name"]: group["rules"] for group in prometheus["groups"]}
+    paging = {name for name, rules in groups.items() for rule in rules if _severity(rule) == "critical"}
+    assert paging == {"errcompact-critical", "errcompact-slow"}
+    per_class = {name for name, rules in groups.items() for rule in rules if "errcompact:class:new5m" in str(rule)}
+    assert per_class == {"errcompact-classes", "errcompact-rows", "errcompact-windows"}
+
+
+def test_alerts_of_classes_are_bounded():
+    """Of each service the worst classes have alerts of their own, and one alert counts the others."""
+    for alert in ALERTS:
+        if alert.pace in {"classes", "rows"} and alert.name != "AgentErrorsManyClasses":
+            assert "topk by (service_name, deployment_environment_name, service_namespace) (20, " in alert.query
+
+
+@every_alert
+def test_a_link_carries_what_the_alert_is_about(alert):
+    """Each label that tells alerts apart is set in its link, where the page has a variable for it."""
+    variables = {"environment": metrics.ENVIRONMENT, "service": metrics.SERVICE, "class": metrics.CLASS}
+    variables |= {"run": metrics.RUN_ID, "agent": metrics.AGENT}
+    url = page_url(alert)
+    there = labels_of(alert.query, known())
+    page = alert.page or alert.panel.dashboard
+    carried = set(re.findall(r"var-(\w+)=", url))
+    assert carried >= {name for name, label in variables.items() if label in there and name in variables_of(page)}
+    assert "from={{ $labels.from }}&to={{ now" in url
+
+
+@every_alert
+def test_only_what_a_text_reads_is_left_out_of_the_identity(alert):
+    """A label that no alert has is none to leave out; class, service and environment always stay."""
+    there = labels_of(alert.query, known())
+    assert set(alert.only_read) <= there
+    assert not set(alert.only_read) & {metrics.SERVICE, metrics.ENVIRONMENT, metrics.NAMESPACE, metrics.CLASS}
+    assert {metrics.TEMPLATE, metrics.LOCATION, metrics.HINT, metrics.RUN_ID} & there <= set(alert.only_read)
+
+
+def _severity(rule):
+    return rule.get("labels", {}).get("severity")
 
 
 def test_recordings_have_distinct_identities():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
-from dashboards.states import FACTOR, MARGIN, STATES
+from dashboards.classes import FACTOR, MARGIN, STATES
 
 
-def test_each_state_has_a_value_and_a_name_of_its_own() -> None:
-    """Two states with one value would be shown as one."""
-    assert len({state.value for state in STATES}) == len({state.name for state in STATES}) == len(STATES) == 7
+def test_each_state_has_a_name_and_a_meaning_of_its_own() -> None:
+    """Two states with one name would be shown as one, and the last one takes what no other does."""
+    assert len({state.name for state in STATES}) == len({state.meaning for state in STATES}) == len(STATES) == 8
+    assert STATES[-1].name == "steady"
 
 
 def test_growth_is_seldom_chance() -> None:
