@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboards import queries, variables
+from dashboards import classes, colours, queries, queries_tokens, variables
+from dashboards.class_cells import coloured_states, deciding_on_class
+from dashboards.colours import BAD, NEUTRAL, WARNING
 from dashboards.layout import (
-    BAD,
     COUNT,
-    NEUTRAL,
-    OUTCOME_COLOURS,
-    WARNING,
     BarGauge,
     Caption,
     Line,
@@ -30,18 +28,23 @@ from dashboards.layout import (
     timeseries,
     traces,
 )
+from dashboards.links import links_of
 from dashboards.metrics import (
     AGENT,
     CLASS,
+    ENVIRONMENT,
     ERROR_TYPE,
-    HANDLED,
+    HINT,
     LOCATION,
     MESSAGE,
-    NEW,
+    NAMESPACE,
     OUTCOME,
     SERVICE,
+    SERVICE_VERSION,
+    STATE,
     TEMPLATE,
     TOOL,
+    TRANSIENT,
 )
 from dashboards.targets import instant, legend, logql, promql, rows, traceql
 from dashboards.transformations import columns
@@ -64,9 +67,19 @@ def page() -> Page:
                 id=100,
                 title="What it is",
                 lines=(
-                    Line(6, ((24, meaning()),)),
-                    Line(3, ((6, failures()), (6, runs_hit()), (6, first_seen()), (6, last_seen()))),
-                    Line(3, ((6, resolved()), (6, resolution_rate()), (6, longest_streak()), (6, escalations()))),
+                    Line(5, ((24, meaning()),)),
+                    Line(4, ((24, hint()),)),
+                    Line(3, ((5, first_seen()), (5, since()), (5, last_seen()), (5, failures()), (4, runs_hit()))),
+                    Line(
+                        3,
+                        (
+                            (4, resolved()),
+                            (5, resolution_rate()),
+                            (6, longest_streak()),
+                            (5, escalations()),
+                            (4, cost()),
+                        ),
+                    ),
                 ),
             ),
             Section(
@@ -115,23 +128,57 @@ def meaning() -> Table:
             title="What the class is",
             description="A class holds all failures of one type, raised in one place, with one message once its "
             "volatile parts are masked. The line number is that of one process: other versions may raise it from "
-            "another line.",
+            f"another line.\n\nState: {classes.definitions()}",
             unit=COUNT,
-            empty="No service that is selected has said what this class is: it is `other`, or the collector counted it",
+            empty="No service that is selected has failed with this class within seven days, or it is `other`",
         ),
         rows(queries.meaning_of_class()),
         transformations=(
             columns(
-                {TEMPLATE: "Message", ERROR_TYPE: "Type", LOCATION: "Location", SERVICE: "Service", CLASS: "Class"},
+                {
+                    TEMPLATE: "Message",
+                    STATE: "State",
+                    NAMESPACE: "Owner",
+                    SERVICE: "Service",
+                    ENVIRONMENT: "Environment",
+                    SERVICE_VERSION: "New in",
+                    TOOL: "Tool",
+                    AGENT: "Agent",
+                    LOCATION: "Location",
+                    ERROR_TYPE: "Type",
+                    CLASS: "Class",
+                },
                 hidden=("Time", "Value"),
             ),
         ),
         overrides=(
-            ("Class", {"custom.width": 160}),
-            ("Type", {"custom.width": 220}),
-            ("Message", {"custom.minWidth": 300, "custom.inspect": True}),
-            ("Location", {"custom.minWidth": 200, "custom.inspect": True}),
-            ("Service", {"custom.width": 160}),
+            ("/^(Message|Location)$/", {"custom.minWidth": 220, "custom.inspect": True}),
+            ("State", {"custom.width": 120, **coloured_states()}),
+            ("/^(Owner|Service|Environment|New in|Tool|Agent)$/", {"custom.width": 110}),
+            ("/^(Type|Class)$/", {"custom.width": 150}),
+            ("Class", links_of(*deciding_on_class())),
+        ),
+    )
+
+
+def hint() -> Table:
+    """Say what the agent was advised."""
+    return table(
+        Caption(
+            id=10,
+            title="What the library advises",
+            description="The hint that the agent reads with the class, and whether waiting helps against it.",
+            unit=COUNT,
+            empty="The library has no hint for this class",
+        ),
+        rows(queries.hint_of_class()),
+        transformations=(
+            columns({HINT: "Hint", TRANSIENT: "Waiting helps", CLASS: "Class"}, hidden=("Time", "Value")),
+        ),
+        overrides=(
+            ("Hint", {"custom.minWidth": 400, "custom.inspect": True}),
+            ("Waiting helps", {"custom.width": 130}),
+            ("Class", {"custom.width": 150}),
         ),
     )
 
@@ -169,7 +216,6 @@ def resolved() -> Stat:
             empty="Never",
         ),
         instant(queries.resolutions_in_range()),
-        steps=((None, NEUTRAL), (1, OUTCOME_COLOURS[HANDLED])),
     )
 
 
@@ -178,13 +224,12 @@ def resolution_rate() -> Stat:
     return stat(
         Caption(
             id=5,
-            title="Resolution rate",
+            title="Got over it",
             description="Of the runs that the class hit, the share in which the operation has since succeeded.",
             unit="percentunit",
             empty="None",
         ),
         instant(queries.resolution_rate()),
-        steps=((None, BAD), (0.5, WARNING), (0.8, OUTCOME_COLOURS[HANDLED])),
     )
 
 
@@ -215,38 +260,43 @@ def escalations() -> Stat:
             empty="None",
         ),
         instant(queries.escalations_in_range()),
-        steps=((None, NEUTRAL), (1, BAD)),
+        steps=((None, NEUTRAL), (1, WARNING)),
     )
 
 
 def first_seen() -> Stat:
+    """When it failed first."""
+    return _time(8, "First seen", "The first failure on record, whatever the time range.", queries.first_failure())
+
+
+def since() -> Stat:
     """Since when it fails."""
-    return stat(
-        Caption(
-            id=8,
-            title="First seen",
-            description="The first failure in the time range or in the day before it, to five minutes, or to one "
-            "minute if it was within the last hour.",
-            unit="dateTimeFromNow",
-            empty="Not seen",
-        ),
-        instant(queries.first_failure()),
-    )
+    text = f"The first failure after the last pause of {classes.SILENT_S // 3600} hours or more."
+    return _time(11, "Failing since", text, queries.failing_since())
 
 
 def last_seen() -> Stat:
     """Whether it still fails."""
+    return _time(9, "Last seen", "The newest failure on record, to five minutes.", queries.last_failure())
+
+
+def cost() -> Stat:
+    """What its digests cost."""
     return stat(
         Caption(
-            id=9,
-            title="Last seen",
-            description="The newest failure in the time range, to five minutes, or to one minute if it was within "
-            "the last hour.",
-            unit="dateTimeFromNow",
-            empty="Not seen",
+            id=12,
+            title="Tokens",
+            description="Tokens (characters / 4) of the digests of the class in the time range.",
+            unit=COUNT,
+            empty="None",
         ),
-        instant(queries.last_failure()),
+        instant(queries_tokens.of_class()),
+        decimals=None,
     )
+
+
+def _time(panel_id: int, title: str, description: str, expr: str) -> Stat:
+    return stat(Caption(panel_id, title, description, "dateTimeFromNow", "Not seen"), instant(expr))
 
 
 # Over time.
@@ -274,13 +324,14 @@ def outcomes() -> TimeSeries:
         Caption(
             id=21,
             title="Outcomes",
-            description="new: first in its run. repeat: again in the same run. after_escalation: although the run "
-            "was to stop. handled: inside a call that succeeded after all. coarse: counted by the collector.",
+            description="first in its run: a run had not met the class before. repeat: again in the same run. "
+            "after_escalation: although the run was to stop. handled: inside a call that succeeded after all. "
+            "coarse: counted by the collector.",
             unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.outcomes(), legend(OUTCOME)),
-        colours=OUTCOME_COLOURS,
+        colours=colours.OUTCOMES,
         calcs=("max", "sum"),
     )
 
@@ -316,7 +367,7 @@ def resolutions() -> TimeSeries:
         promql(queries.resolutions(), "resolved", ref="B"),
         promql(queries.taken_back(), "taken back", ref="C"),
         stacked=False,
-        colours={"began to fail": OUTCOME_COLOURS[NEW], "resolved": OUTCOME_COLOURS[HANDLED], "taken back": BAD},
+        colours=colours.RESOLUTIONS,
         calcs=("max", "sum"),
     )
 
@@ -351,7 +402,7 @@ def by_outcome() -> BarGauge:
         ),
         queries.outcomes_in_range(),
         OUTCOME,
-        colours=OUTCOME_COLOURS,
+        colours=colours.OUTCOMES,
     )
 
 

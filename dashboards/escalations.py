@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from dashboards import colours, stuck, variables
 from dashboards import queries_escalations as queries
-from dashboards import stuck, variables
+from dashboards.colours import BAD, OK, WARNING
 from dashboards.layout import (
-    BAD,
     COUNT,
     NONE_BAD,
     NONE_WARNING,
-    OK,
-    WARNING,
     BarGauge,
     Caption,
     Line,
-    Logs,
     Page,
     Section,
     Stat,
@@ -25,7 +22,6 @@ from dashboards.layout import (
     TimeSeries,
     bar_gauge,
     bars,
-    logs,
     number,
     stat,
     table,
@@ -37,9 +33,11 @@ from dashboards.metrics import (
     ACTION,
     AGENT,
     CLASS,
+    ENVIRONMENT,
     ERROR_TYPE,
     LOCATION,
     MESSAGE,
+    NAMESPACE,
     RESULT,
     SERVICE,
     TEMPLATE,
@@ -47,7 +45,7 @@ from dashboards.metrics import (
     TOOL,
 )
 from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
-from dashboards.targets import instant, legend, logql, promql, rows
+from dashboards.targets import instant, legend, promql, rows
 from dashboards.transformations import columns, merged
 
 UID: Final = "errcompact-escalations"
@@ -64,15 +62,6 @@ What the library does about failures, step by step:
 - **unresolved**: a run ended although a failure was left in it, neither resolved nor overcome.
 """
 
-ACTIONS: Final = {"continue": "green", "pause": "yellow", "halt": "orange", "unhandled": "dark-red"}
-RESULTS: Final = {
-    "clean": "green",
-    "recovered": "blue",
-    "unresolved": "yellow",
-    "failed": "orange",
-    "halted": "dark-red",
-}
-
 
 def page() -> Page:
     """Return the whole page."""
@@ -80,23 +69,23 @@ def page() -> Page:
         uid=UID,
         title="Agent errors: escalations and budgets",
         description="Which runs reached a threshold, what was done about it, and how much of the error budget is left.",
-        variables=variables.everything(),
+        variables=(*variables.data_sources(), *variables.scope(), *variables.of_runs()),
         sections=(
+            Section(
+                id=150,
+                title="Now: what is stuck, in which run, and whom to ask",
+                lines=(
+                    Line(9, ((24, stuck.stuck_now()),)),
+                    Line(9, ((24, stuck.escalated_runs()),)),
+                    Line(9, ((12, stuck.how_to_ask()), (12, what_the_words_mean()))),
+                ),
+            ),
             Section(
                 id=100,
                 title="In the time range",
                 lines=(
                     Line(3, ((6, refused_calls()), (6, escalations()), (6, unhandled()), (6, failures_after()))),
                     Line(3, ((6, ended_runs()), (6, unresolved_runs()), (6, halted_runs()), (6, budget_left()))),
-                ),
-            ),
-            Section(
-                id=150,
-                title="What is stuck, in which run, and whom to ask",
-                lines=(
-                    Line(7, ((15, stuck.stuck_now()), (9, stuck.whom_to_ask()))),
-                    Line(10, ((24, stuck.escalated_runs()),)),
-                    Line(9, ((12, stuck.how_to_ask()), (12, what_the_words_mean()))),
                 ),
             ),
             Section(
@@ -115,7 +104,6 @@ def page() -> Page:
                 lines=(
                     Line(9, ((24, agents()),)),
                     Line(9, ((24, classes()),)),
-                    Line(10, ((18, records()), (6, where_records_are()))),
                 ),
             ),
         ),
@@ -195,8 +183,8 @@ def unresolved_runs() -> Stat:
         Caption(
             id=10,
             title="Unresolved runs",
-            description="Runs that ended by themselves although a class was still open: its operation has failed, and "
-            "not succeeded since.",
+            description="Runs that ended by themselves although one of their last operations had failed, and had not "
+            "succeeded since.",
             unit=COUNT,
             empty="None",
         ),
@@ -242,12 +230,13 @@ def budget_left() -> Stat:
             id=6,
             title="Budget left",
             description=f"The objective is that {RUN_OBJECTIVE:.0%} of the runs end neither failed nor halted, so "
-            f"{ALLOWED_BAD_RUNS:.0%} may. This is the share of that which the time range has not used up; below zero "
-            "the objective is missed.",
+            f"{ALLOWED_BAD_RUNS:.0%} may. This is the share of that which the time range has not used up, of the "
+            "service that has least left; below zero the objective is missed.",
             unit="percentunit",
             empty="No run ended",
         ),
-        instant(queries.budget_left()),
+        instant(queries.budget_left(), legend(SERVICE, ENVIRONMENT)),
+        named=True,
         steps=((None, BAD), (0, WARNING), (0.5, OK)),
     )
 
@@ -282,7 +271,7 @@ def runs_by_result() -> BarGauge:
         ),
         queries.runs_by_result(),
         RESULT,
-        colours=RESULTS,
+        colours=colours.RESULTS,
     )
 
 
@@ -314,7 +303,7 @@ def by_action() -> TimeSeries:
             empty="No escalation",
         ),
         promql(queries.escalations_over_time_by_action(), legend(ACTION)),
-        colours=ACTIONS,
+        colours=colours.ACTIONS,
     )
 
 
@@ -368,14 +357,14 @@ def error_budget() -> TimeSeries:
         Caption(
             id=23,
             title="Failed or halted runs, share",
-            description="The share of runs that ended failed or halted within the hour, and within the six hours, "
-            f"before each point. Above the dashed line ({ALLOWED_BAD_RUNS:.0%}) the error budget is used faster than "
-            "it may be.",
+            description="The share of runs of each service that ended failed or halted within the hour, and within "
+            f"the six hours, before each point. Above the dashed line ({ALLOWED_BAD_RUNS:.0%}) the error budget is "
+            "used faster than it may be.",
             unit="percentunit",
             empty="No run ended",
         ),
-        promql(queries.bad_share("1h"), "within 1 hour", ref="A"),
-        promql(queries.bad_share("6h"), "within 6 hours", ref="B"),
+        promql(queries.bad_share("1h", SERVICE, ENVIRONMENT), f"{legend(SERVICE, ENVIRONMENT)} 1 hour", ref="A"),
+        promql(queries.bad_share("6h", SERVICE, ENVIRONMENT), f"{legend(SERVICE, ENVIRONMENT)} 6 hours", ref="B"),
         threshold=ALLOWED_BAD_RUNS,
     )
 
@@ -401,8 +390,10 @@ def agents() -> Table:
             merged(),
             columns(
                 {
+                    NAMESPACE: "Owner",
                     SERVICE: "Service",
                     AGENT: "Agent",
+                    ENVIRONMENT: "Environment",
                     "Value #A": "Escalations",
                     "Value #B": "Unhandled",
                     "Value #C": "Runs",
@@ -438,42 +429,22 @@ def classes() -> Table:
                     "Value": "Escalations",
                     ERROR_TYPE: "Type",
                     LOCATION: "Location",
+                    NAMESPACE: "Owner",
+                    SERVICE: "Service",
+                    ENVIRONMENT: "Environment",
                     CLASS: "Class",
                 },
                 hidden=("Time",),
             ),
         ),
         overrides=(
-            ("Message", {"custom.minWidth": 420, "custom.inspect": True}),
+            ("Message", {"custom.minWidth": 300, "custom.inspect": True}),
             ("Escalations", {"custom.width": 150}),
             ("Type", {"custom.width": 170}),
             ("Class", {"custom.width": 180}),
             ("/^(Message|Class)$/", links_of(stuck.TO_CLASS)),
         ),
         sort_by="Escalations",
-    )
-
-
-def records() -> Logs:
-    """What each escalation said."""
-    return logs(
-        Caption(
-            id=32,
-            title="Escalation records",
-            description="The log record of each escalation, with its run, agent, tool, threshold and class.",
-            unit=COUNT,
-            empty="No record of an escalation, or no Loki",
-        ),
-        logql(queries.escalation_records()),
-    )
-
-
-def where_records_are() -> Text:
-    """Say why the records may be missing, which their panel cannot."""
-    return text(
-        Caption(id=33, title="Where the records are", description="What the panel beside needs.", unit=COUNT, empty=""),
-        "One log record for each escalation. The panel beside is empty without Loki, and in a time range without an "
-        "escalation; the numbers above need Prometheus only.",
     )
 
 

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from grafana_foundation_sdk.builders import heatmap as heatmap_options
-from grafana_foundation_sdk.builders.heatmap import Panel as Heatmap
-from grafana_foundation_sdk.models import common
-from grafana_foundation_sdk.models.heatmap import HeatmapColorMode, HeatmapColorScale
-from grafana_foundation_sdk.models.prometheus import PromQueryFormat
-
 from dashboards import queries_health as queries
 from dashboards import variables
 from dashboards.layout import (
     BAD,
     COUNT,
-    MIN_INTERVAL,
     NONE_BAD,
     NONE_WARNING,
     OK,
@@ -37,7 +30,6 @@ from dashboards.layout import (
 from dashboards.metrics import ENVIRONMENT, ERROR_TYPE, SERVICE, STAGE
 from dashboards.targets import instant, promql, rows
 from dashboards.transformations import columns, merged
-from dashboards.variables import PROMETHEUS
 
 UID: Final = "errcompact-health"
 
@@ -80,7 +72,7 @@ def page() -> Page:
             Section(
                 id=200,
                 title="What compaction costs the agents",
-                lines=(Line(8, ((8, duration()), (8, duration_heatmap()), (8, series_by_metric()))),),
+                lines=(Line(8, ((24, duration()),)),),
             ),
             Section(
                 id=400,
@@ -89,11 +81,6 @@ def page() -> Page:
                     Line(8, ((12, received()), (12, exported()))),
                     Line(6, ((12, queue()), (6, memory()), (6, uptime()))),
                 ),
-            ),
-            Section(
-                id=500,
-                title="Prometheus",
-                lines=(Line(4, ((12, exemplars()), (12, head_series()))),),
             ),
             Section(
                 id=300,
@@ -149,8 +136,8 @@ def overflow() -> Stat:
         Caption(
             id=3,
             title="Overflow",
-            description="Failures counted under `other` because a process knew as many classes, tools, agents or types "
-            "as it may have labels for. OTEL_ERRCOMPACT_TELEMETRY_CLASS_LABELS raises the bound for classes.",
+            description="Failures counted under the class `other`, because a process knew as many classes as it "
+            "may have labels for. OTEL_ERRCOMPACT_TELEMETRY_CLASS_LABELS raises the bound.",
             unit=COUNT,
             empty="None",
         ),
@@ -280,22 +267,6 @@ def bounds() -> TimeSeries:
     )
 
 
-def series_by_metric() -> BarGauge:
-    """Which metrics cost most series."""
-    return bar_gauge(
-        Caption(
-            id=23,
-            title="Series by metric",
-            description="Time series of each metric of the plugin at the end of the time range; the names all begin "
-            "with errcompact_, which is left out.",
-            unit=COUNT,
-            empty="None",
-        ),
-        queries.series_by_metric(),
-        queries.METRIC,
-    )
-
-
 # What we cost.
 
 
@@ -312,45 +283,6 @@ def duration() -> TimeSeries:
         promql(queries.duration_quantile(0.5), "50 %", ref="A", exemplar=True),
         promql(queries.duration_quantile(0.95), "95 %", ref="B"),
         promql(queries.duration_quantile(0.99), "99 %", ref="C"),
-    )
-
-
-def duration_heatmap() -> Heatmap:
-    """How the durations spread."""
-    caption = Caption(
-        id=31,
-        title="Spread of compaction",
-        description="How many failures took how long to compact.",
-        unit="s",
-        empty=NO_FAILURE,
-    )
-    colours = (
-        heatmap_options.HeatmapColorOptions()
-        .mode(HeatmapColorMode.SCHEME)
-        .scheme("Blues")
-        .scale(HeatmapColorScale.EXPONENTIAL)
-        .exponent(0.5)
-        .steps(32)
-        .fill("dark-blue")
-        .reverse(reverse=False)
-    )
-    query = promql(queries.duration_heatmap(), "{{le}}").format(PromQueryFormat.HEATMAP)
-    return (
-        Heatmap()
-        .id(caption.id)
-        .title(caption.title)
-        .description(caption.description)
-        .datasource(PROMETHEUS)
-        .interval(MIN_INTERVAL)
-        .unit(COUNT)
-        .no_value(caption.empty)
-        .with_target(query)
-        .calculate(calculate=False)
-        .color(colours)
-        .cell_gap(1)
-        .show_value(common.VisibilityMode.NEVER)
-        .show_legend()
-        .y_axis(heatmap_options.YAxisConfig().unit(caption.unit).axis_placement(common.AxisPlacement.LEFT))
     )
 
 
@@ -523,34 +455,4 @@ def rejected() -> TimeSeries:
             empty=f"None, or {NO_PROMETHEUS}",
         ),
         promql(queries.rejected_samples(), "{{kind}}"),
-    )
-
-
-def exemplars() -> Stat:
-    """How many links to traces there are."""
-    return stat(
-        Caption(
-            id=61,
-            title="Exemplars held",
-            description="Links from counters to traces that Prometheus keeps in memory, the newest.",
-            unit=COUNT,
-            empty=NO_PROMETHEUS,
-        ),
-        instant(queries.exemplars()),
-        decimals=None,
-    )
-
-
-def head_series() -> Stat:
-    """How many series there are at all."""
-    return stat(
-        Caption(
-            id=62,
-            title="Series in memory",
-            description="All time series that Prometheus holds in memory, ours and others.",
-            unit=COUNT,
-            empty=NO_PROMETHEUS,
-        ),
-        instant(queries.head_series()),
-        decimals=None,
     )

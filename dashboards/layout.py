@@ -22,7 +22,7 @@ from grafana_foundation_sdk.models import common
 from grafana_foundation_sdk.models import dashboard as models
 from grafana_foundation_sdk.models.text import TextMode
 
-from dashboards import metrics
+from dashboards.colours import BAD, NEUTRAL, OK, WARNING
 from dashboards.targets import Target, instant, legend
 from dashboards.variables import LOKI, PROMETHEUS, TEMPO
 from otel_errcompact.otel import semconv
@@ -45,20 +45,6 @@ TAG: Final = "errcompact"
 
 COUNT: Final = "locale"
 """The unit of counts: `1,563`. With `short` and no decimals Grafana shows `2 K`."""
-
-OUTCOME_COLOURS: Final = {
-    metrics.NEW: "blue",
-    metrics.REPEAT: "orange",
-    metrics.AFTER_ESCALATION: "dark-red",
-    metrics.HANDLED: "green",
-    metrics.COARSE: "purple",
-}
-"""One colour per outcome on every dashboard."""
-
-OK: Final = "green"
-WARNING: Final = "orange"
-BAD: Final = "red"
-NEUTRAL: Final = "text"
 
 Override = tuple[str, dict[str, Any]]
 """The name of a field (or `/a pattern/`), and the properties it gets."""
@@ -92,7 +78,7 @@ class Line(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A row with a title that can be folded away."""
+    """A row with a title that can be folded away; without a title, the panels alone."""
 
     id: int
     title: str
@@ -109,6 +95,8 @@ class Page(NamedTuple):
     variables: tuple[Variable, ...]
     sections: tuple[Section, ...]
     annotations: tuple[dashboard.AnnotationQuery, ...] = ()
+    since: str = "now-6h"
+    """Where its time range begins at first."""
 
 
 # Panels.
@@ -116,21 +104,29 @@ class Page(NamedTuple):
 
 def stat(
     caption: Caption,
-    target: Target,
-    *,
+    *targets: Target,
     steps: Steps = ((None, NEUTRAL),),
     links: Iterable[Link] = (),
     decimals: int | None = 0,
+    overrides: Iterable[Override] = (),
+    named: bool = False,
 ) -> Stat:
-    """Show one number."""
-    return (
-        _about(Stat(), caption, (target,), links)
+    """Show one number, or several with their names."""
+    panel = (
+        _about(Stat(), caption, targets, links)
         .thresholds(thresholds(steps))
         .color_mode(common.BigValueColorMode.VALUE)
         .graph_mode(common.BigValueGraphMode.NONE)
         .reduce_options(options.ReduceDataOptions().calcs(["lastNotNull"]).values(values=False))
         .decimals(decimals)
     )
+    if named:
+        panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME)
+        # Grafana makes the names as small as the longest of them needs.
+        panel.text(options.VizTextDisplayOptions().title_size(11).value_size(20))
+    for override in overrides:
+        _override(panel, override)
+    return panel
 
 
 def timeseries(
@@ -345,7 +341,7 @@ def build(page: Page) -> models.Dashboard:
         .description(page.description)
         .tags([TAG])
         .readonly()
-        .time("now-6h", "now")
+        .time(page.since, "now")
         .refresh("30s")
         .tooltip(models.DashboardCursorSync.CROSSHAIR)
         .variables(list(page.variables))
@@ -372,7 +368,7 @@ def _without_strangers(board: models.Dashboard) -> models.Dashboard:
 def _place(board: dashboard.Dashboard, section: Section, top: int) -> int:
     row = dashboard.Row(section.title).id(section.id).collapsed(section.collapsed)
     row.grid_pos(models.GridPos(h=1, w=WIDTH, x=0, y=top))
-    top += 1
+    top += bool(section.title)
     placed: list[Builder[models.Panel]] = []
     for line in section.lines:
         if (width := sum(width for width, _ in line.panels)) != WIDTH:
@@ -387,7 +383,8 @@ def _place(board: dashboard.Dashboard, section: Section, top: int) -> int:
     if section.collapsed:
         for panel in placed:
             row.with_panel(panel)
-    board.with_row(row)
+    if section.title:
+        board.with_row(row)
     if not section.collapsed:
         for panel in placed:
             board.with_panel(panel)

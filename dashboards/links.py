@@ -1,13 +1,22 @@
-"""Links from a value to another page, and to Explore."""
+"""Links from a value to another page, and to Explore; each carries what stands in its own row."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
+from dashboards.metrics import AGENT, CLASS, ENVIRONMENT, RUN_ID, SERVICE
 from dashboards.targets import NEWEST_FIRST
+
+VARIABLES: Final = {ENVIRONMENT: "environment", SERVICE: "service", AGENT: "agent", CLASS: "class", RUN_ID: "run"}
+"""The variables that links set, by the labels or columns they are set from."""
+
+SOURCES: Final = "${datasource:queryparam}&${tempo:queryparam}&${loki:queryparam}"
+HERE: Final = "${__url_time_range}"
+ROW: Final = (ENVIRONMENT, SERVICE)
+"""The columns that every row of a table has which leads elsewhere."""
 
 
 class Link(NamedTuple):
@@ -31,6 +40,32 @@ def links_of(*links: Link) -> dict[str, Any]:
     return {"links": [each.build() for each in links]}
 
 
+def of_row(label: str) -> str:
+    """Return the value of a column in the row that is clicked."""
+    return f"${{__data.fields.{label}:percentencode}}"
+
+
+def of_series(label: str) -> str:
+    """Return the value of a label of the series that is clicked."""
+    return f"${{__field.labels.{label}:percentencode}}"
+
+
+def row_link(title: str, uid: str, *labels: str) -> Link:
+    """Return the way from a row to a page about what stands in its columns; environment and service always do."""
+    chosen = (f"var-{VARIABLES[label]}={of_row(label)}" for label in (*ROW, *labels))
+    return page_link(title, uid, *chosen)
+
+
+def page_link(title: str, uid: str, *chosen: str) -> Link:
+    """Return the way to a page, with variables as they are chosen, the data sources and the time range."""
+    return Link(title, f"/d/{uid}?{'&'.join((*chosen, SOURCES, HERE))}")
+
+
+def kept(*names: str) -> tuple[str, ...]:
+    """Return variables of this page as the next one gets them."""
+    return tuple(f"${{{name}:queryparam}}" for name in names)
+
+
 def explore(data_source: str, query: dict[str, Any]) -> str:
     """Return the address of Explore with a query; the variable of a data source is called like its type."""
     pane = {
@@ -42,12 +77,6 @@ def explore(data_source: str, query: dict[str, Any]) -> str:
     parts = re.split(r"(\$\{[^}]*\})", json.dumps({"A": pane}, separators=(",", ":")))
     panes = "".join(part if part.startswith("${") else quote(part) for part in parts)
     return f"/explore?schemaVersion=1&panes={panes}"
-
-
-def board_link(title: str, uid: str, variable: str, value: str) -> Link:
-    """Return the way to another dashboard with a variable set, within the same place and time."""
-    chosen = f"var-{variable}={value}&${{datasource:queryparam}}&${{environment:queryparam}}&${{service:queryparam}}"
-    return Link(title, f"/d/{uid}?{chosen}&${{__url_time_range}}")
 
 
 def explore_spans(query: str) -> str:

@@ -39,7 +39,10 @@ def histogram(instrument: str, part: str, unit: str = "") -> str:
 # Metrics of the library.
 ERRORS: Final = counter(semconv.ERRORS)
 CLASS_INFO: Final = gauge(semconv.CLASS_INFO)
-STREAK: Final = gauge(semconv.STREAK)
+CLASS_TOKENS: Final = counter(semconv.CLASS_TOKENS)
+RUN_STREAK: Final = gauge(semconv.RUN_STREAK)
+RUN_PENDING: Final = gauge(semconv.RUN_PENDING, "s")
+RUN_TOKENS: Final = gauge(semconv.RUN_TOKENS)
 ESCALATIONS: Final = counter(semconv.ESCALATIONS)
 RESOLUTIONS: Final = counter(semconv.RESOLUTIONS)
 REFUSALS: Final = counter(semconv.REFUSALS)
@@ -60,9 +63,19 @@ OVERFLOWS: Final = counter(semconv.OVERFLOWS)
 TOKEN_USAGE_SUM: Final = histogram("gen_ai.client.token.usage", "sum")
 TOKEN_USAGE_COUNT: Final = histogram("gen_ai.client.token.usage", "count")
 TARGET_INFO: Final = "target_info"
-BACK_AGAIN: Final = "errcompact:classes:back"
-NEW_IN_VERSION: Final = "errcompact:classes:new_in_version"
 ALERTS: Final = "ALERTS"
+
+# What Prometheus records of each class.
+CLASS_ROW: Final = "errcompact:class:row"
+CLASS_STATE: Final = "errcompact:class:state"
+CLASS_INFO_KEPT: Final = "errcompact:class:info"
+CLASS_FAILURES: Final = "errcompact:class:failures"
+CLASS_FAILURES_HOUR: Final = "errcompact:class:failures1h"
+CLASS_RUNS: Final = "errcompact:class:runs24h"
+CLASS_RESOLVED: Final = "errcompact:class:resolved_share"
+CLASS_FIRST_SEEN: Final = "errcompact:class:first_seen"
+CLASS_LAST_SEEN: Final = "errcompact:class:last_seen"
+CLASS_FAILING_SINCE: Final = "errcompact:class:failing_since"
 
 # Labels.
 ERROR_TYPE: Final = label(semconv.ERROR_TYPE)
@@ -74,6 +87,10 @@ MEMBER: Final = label(semconv.MEMBER)
 CERTAINTY: Final = label(semconv.CERTAINTY)
 LOCATION: Final = label(semconv.LOCATION)
 TEMPLATE: Final = label(semconv.TEMPLATE)
+HINT: Final = label(semconv.HINT)
+TRANSIENT: Final = label(semconv.TRANSIENT)
+STATE: Final = "state"
+"""Of a row, as `dashboards.classes` defines it."""
 THRESHOLD: Final = label(semconv.THRESHOLD)
 ACTION: Final = label(semconv.ACTION)
 RESULT: Final = label(semconv.RESULT)
@@ -83,8 +100,12 @@ STAGE: Final = label(semconv.STAGE)
 LAYER: Final = label(semconv.LAYER)
 REASON: Final = label(semconv.REASON)
 RUN_ID: Final = label(semconv.RUN_ID)
-"""Of log records in Loki only: run ids are far too many for labels of metrics."""
+"""Of log records in Loki, and of gauges of the newest 50 runs: too many for labels of counters."""
 TOKEN_TYPE: Final = label("gen_ai.token.type")
+MODEL: Final = label("gen_ai.request.model")
+
+SINCE: Final = "since"
+"""Since when a class fails without a long pause, in seconds; a label of the values of alerts only."""
 
 MESSAGE: Final = "message"
 """What a series of a class is called in a legend; given by the query."""
@@ -95,7 +116,7 @@ ENVIRONMENT: Final = label("deployment.environment.name")
 SERVICE_VERSION: Final = label("service.version")
 
 NAMESPACE: Final = label("service.namespace")
-"""Which team owns a service, as the semantic conventions suggest; of `target_info` only, since it is not promoted."""
+"""Which team owns a service, as the semantic conventions suggest."""
 
 # What an occurrence can be, and which of it is a failure an operator cares about.
 NEW: Final = "new"

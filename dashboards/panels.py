@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from dashboards import context, detail, escalations, health, recurrence, tokens
+from dashboards import context, detail, escalations, health, inbox, recurrence, tokens
 from dashboards.layout import build
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ GENERATED: Final = Path(__file__).resolve().parent / "generated"
 @functools.cache
 def pages() -> tuple[Page, ...]:
     """Return the definition of each dashboard, in the order in which an operator reads them."""
-    return tuple(each.page() for each in (recurrence, detail, escalations, tokens, context, health))
+    return tuple(each.page() for each in (inbox, recurrence, detail, escalations, tokens, context, health))
 
 
 def board_files() -> dict[Path, str]:
@@ -49,6 +49,20 @@ def panel_id(dashboard_uid: str, title: str) -> int:
         titles = sorted(str(panel.title) for panel in _panels(dashboard_uid))
         raise LookupError(f"{len(found)} panels {title!r} on dashboard {dashboard_uid!r}; it has {titles}")
     return found[0]
+
+
+@functools.cache
+def variables_of(dashboard_uid: str) -> frozenset[str]:
+    """
+    Return the names of the variables of a dashboard.
+
+    Raises:
+        LookupError: If there is no such dashboard.
+    """
+    for page in pages():
+        if page.uid == dashboard_uid:
+            return frozenset(each.build().name for each in page.variables)
+    raise LookupError(f"no dashboard {dashboard_uid!r}")
 
 
 @functools.cache

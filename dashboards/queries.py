@@ -8,37 +8,48 @@ wide, since an exporter may push only once a minute.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from dashboards.classes import ON, STUCK
 from dashboards.metrics import (
     AGENT,
     ALERTS,
-    BACK_AGAIN,
     CLASS,
-    CLASS_INFO,
+    CLASS_FAILING_SINCE,
+    CLASS_FIRST_SEEN,
+    CLASS_INFO_KEPT,
+    CLASS_LAST_SEEN,
+    CLASS_ROW,
+    CLASS_STATE,
     ENVIRONMENT,
     ERROR_TYPE,
     ERRORS,
     ESCALATIONS,
     HANDLED,
+    HINT,
     LOCATION,
     MEMBER,
     MEMBERS,
     MESSAGE,
+    NAMESPACE,
     NEW,
-    NEW_IN_VERSION,
     OUTCOME,
     RESOLUTION,
     RESOLUTIONS,
     RUN_ID,
+    RUN_STREAK,
     SERVICE,
     SERVICE_VERSION,
-    STREAK,
+    STATE,
     TARGET_INFO,
     TEMPLATE,
     TOOL,
+    TRANSIENT,
 )
 from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from dashboards.classes import State
 
 RANGE: Final = "$__range"
 """The dashboard's time range."""
@@ -52,30 +63,15 @@ RECENTLY: Final = "5m"
 LIVE: Final = "3m"
 """How long the streak of a process that ended counts as live: three exports of those who export once a minute."""
 
-BEFORE: Final = "1d"
-"""How far before the time range a class must not have failed to be called new."""
-
-COARSE_STEP: Final = "5m"
-FINE_STEP: Final = "1m"
-"""
-How exactly first and last seen are known: to the minute within the last hour, to five minutes before it.
-
-Five minutes are how long a series is visible after its last sample, so no process is too short-lived to be seen.
-"""
-
-ROW: Final = "row"
-"""What the columns of a table are joined by."""
-
 NONE: Final = "(none)"
 """What a missing label is shown as."""
 
 LEGEND_WIDTH: Final = 60
 """How many characters of a message a legend has room for."""
 
-THRESHOLD_SAME: Final = 3
-"""The library's default for occurrences of one class in a row."""
+THRESHOLD_SAME: Final = STUCK
 
-_SCOPE: Final = (f'{ENVIRONMENT}=~"$environment"', f'{SERVICE}=~"$service"')
+_SCOPE: Final = (f'{ENVIRONMENT}=~"$environment"', f'{SERVICE}=~"$service"', f'{NAMESPACE}=~"$owner"')
 _FAILURE: Final = (f'{OUTCOME}!="{HANDLED}"',)
 
 
@@ -88,7 +84,7 @@ def select(metric: str, *matchers: str) -> str:
 
 
 def scoped(metric: str, *matchers: str) -> str:
-    """Return the series of a metric within the environment and service that were chosen."""
+    """Return the series of a metric within the environment, service and owner that were chosen."""
     return select(metric, *_SCOPE, *matchers)
 
 
@@ -114,19 +110,9 @@ def failures(*matchers: str) -> str:
 # What the values of variables are looked up in.
 
 
-def everything() -> str:
-    """Return all occurrences."""
-    return ERRORS
-
-
-def of_environment() -> str:
-    """Return occurrences in the environment that was chosen."""
-    return select(ERRORS, _SCOPE[0])
-
-
-def of_service() -> str:
-    """Return occurrences in the service that was chosen."""
-    return scoped(ERRORS)
+def of_environment(metric: str) -> str:
+    """Return the series of a metric in the environment that was chosen."""
+    return select(metric, _SCOPE[0])
 
 
 def without_class() -> str:
@@ -181,21 +167,6 @@ def named(expression: str, name: str) -> str:
     return f'label_replace({expression}, "{name}", "{NONE}", "{name}", "")'
 
 
-def as_row(expression: str) -> str:
-    """Return series of classes and services with a label for the two, which is there without a class as well."""
-    return f'label_join({expression}, "{ROW}", "/", "{CLASS}", "{SERVICE}")'
-
-
-def by_row(expression: str) -> str:
-    """
-    Return values of a class and service under the label by which the columns of a table are joined.
-
-    Only of those that fail in the time range: where the table has no row, a column alone would be shown in its place.
-    """
-    failing = f"{total(grown(failures(), at=' @ end()'), CLASS, SERVICE)} > 0"
-    return f"(max by ({ROW}) ({as_row(expression)}) and on ({ROW}) {as_row(failing)})"
-
-
 def with_message(expression: str, series: str) -> str:
     """
     Return series of classes with the message of the class as a label, for legends: a bounded one, and a short key.
@@ -203,7 +174,8 @@ def with_message(expression: str, series: str) -> str:
     Messages of two classes may be alike, so the first four characters of the key follow. A class without info keeps its
     whole key; `series` are those that the expression is made of.
     """
-    info = f"topk by ({CLASS}) (1, last_over_time({scoped(CLASS_INFO, chosen(CLASS))}[{RANGE}] @ end()))"
+    kept = scoped(CLASS_INFO_KEPT, chosen(CLASS))
+    info = f"topk by ({CLASS}) (1, max by ({CLASS}, {TEMPLATE}) ({kept} @ end())) ^ 0"
     joined = f'label_join({info}, "{MESSAGE}", " #", "{TEMPLATE}", "{CLASS}")'
     # RE2 lets a dot match the end of a line only with this flag.
     whole = f'label_replace({joined}, "{MESSAGE}", "$1", "{MESSAGE}", "(?s) ?(.*#.{{4}})[^#]*")'
@@ -238,13 +210,14 @@ def failures_in_range() -> str:
 
 
 def classes_in_range() -> str:
-    """How many classes failed."""
-    return f"count({in_range(CLASS)})"
+    """How many classes failed; `other` is none."""
+    named_ones = failures(f'{CLASS}!="{semconv.OTHER}"')
+    return f"count({total(grown(named_ones), CLASS)} > 0)"
 
 
 def classes_over_threshold() -> str:
     """How many classes fail again and again right now."""
-    return f"count({streaks()} >= {THRESHOLD_SAME})"
+    return f"count(max by ({CLASS}) (last_over_time({_streaks()}[{LIVE}])) >= {THRESHOLD_SAME})"
 
 
 def escalations_in_range() -> str:
@@ -262,52 +235,6 @@ def resolution_rate() -> str:
     return f"clamp(({resolutions_in_range()} or vector(0)) / {total(grown(_first_of_run()))}, 0, 1)"
 
 
-# The table of classes.
-
-
-def class_rows() -> str:
-    """
-    One row per class and service: failures, with where they come from most, and what the class key means.
-
-    A class without info (`other`, or counted by the collector) keeps its row: it meets a stand-in without labels.
-    """
-    place = (CLASS, SERVICE)
-    most_hit = f"topk by ({', '.join(place)}) (1, {total(grown(failures()), *place, ERROR_TYPE, TOOL, AGENT)}) ^ 0"
-    hits = f"({in_range(*place)}) * on ({', '.join(place)}) group_left ({ERROR_TYPE}, {TOOL}, {AGENT}) ({most_hit})"
-    return as_row(f"({hits}) * on ({CLASS}) group_left ({TEMPLATE}, {LOCATION}) ({_meaning()})")
-
-
-def first_seen() -> str:
-    """
-    When each class and service first failed, in the time range or in the day before it, in milliseconds.
-
-    A counter is born with the first failure of its class, so its first sample is what is looked for.
-    """
-    earlier = _earliest(f"[{BEFORE}:{COARSE_STEP}] offset {RANGE}")
-    within = _earliest(f"[{RANGE}:{COARSE_STEP}]")
-    of_late = _earliest(f"[1h:{FINE_STEP}]")
-    this_minute = f"min by ({CLASS}, {SERVICE}) (timestamp({failures()}))"
-    return by_row(f"1000 * ({earlier} or ({of_late} < {within}) or {within} or {of_late} or {this_minute})")
-
-
-def last_seen() -> str:
-    """When each class and service last failed, in milliseconds."""
-    return by_row(f"1000 * {last_failed()}")
-
-
-def last_failed() -> str:
-    """When each class and service last failed, in seconds: when a counter last grew, or was born."""
-    this_minute = f"max by ({CLASS}, {SERVICE}) ({_grew(FINE_STEP)})"
-    of_late = _latest(FINE_STEP, f"[1h:{FINE_STEP}]")
-    within = _latest(COARSE_STEP, f"[{RANGE}:{COARSE_STEP}]")
-    return f"({this_minute} or {of_late} or {within})"
-
-
-def trend() -> str:
-    """Failures of each class and service over time."""
-    return by_row(f"{total(steps(failures()), CLASS, SERVICE)}")
-
-
 # Over time.
 
 
@@ -320,12 +247,14 @@ def top_classes() -> str:
 
 def outcomes() -> str:
     """Occurrences by outcome, handled ones too."""
-    return f"{total(steps(occurrences()), OUTCOME)} > 0"
+    return _as_outcomes(f"{total(steps(occurrences()), OUTCOME)} > 0")
 
 
-def streaks() -> str:
-    """The longest live streak of each class."""
-    return f"max by ({CLASS}) (last_over_time({_streaks()}[{LIVE}])) > 0"
+def lasting() -> str:
+    """Transient classes of the last hour, by how long they have failed without a long pause, in seconds."""
+    since = f"time() - {scoped(CLASS_FAILING_SINCE)} and {ON} ({scoped(CLASS_LAST_SEEN)} > time() - 3600)"
+    said = scoped(CLASS_INFO_KEPT, f'{TRANSIENT}="true"')
+    return f"topk(20, ({since}) * {ON} group_left ({TEMPLATE}) ({said} ^ 0))"
 
 
 def streaks_by_operation() -> str:
@@ -371,14 +300,32 @@ def failures_by_member() -> str:
 
 
 def meaning_of_class() -> str:
-    """What the keys of the classes that were chosen mean."""
-    shown = f"{CLASS}, {ERROR_TYPE}, {TEMPLATE}, {LOCATION}, {SERVICE}"
-    return of_failing(f"topk by ({CLASS}) (1, max by ({shown}) (last_over_time({_info()}[{RANGE}])))")
+    """What the classes that were chosen mean, in which services, and whose these are."""
+    shown = (
+        CLASS,
+        STATE,
+        SERVICE_VERSION,
+        ERROR_TYPE,
+        TEMPLATE,
+        LOCATION,
+        TOOL,
+        AGENT,
+        SERVICE,
+        ENVIRONMENT,
+        NAMESPACE,
+    )
+    return f"topk(20, max by ({', '.join(shown)}) ({scoped(CLASS_ROW, chosen(CLASS))}))"
+
+
+def hint_of_class() -> str:
+    """What the library advises about the classes that were chosen."""
+    hinted = scoped(CLASS_INFO_KEPT, chosen(CLASS), f'{HINT}!=""')
+    return f"topk(5, max by ({CLASS}, {HINT}, {TRANSIENT}) ({hinted}))"
 
 
 def outcomes_in_range() -> str:
     """Occurrences by outcome, handled ones too."""
-    return f"{total(grown(occurrences()), OUTCOME)} > 0"
+    return _as_outcomes(f"{total(grown(occurrences()), OUTCOME)} > 0")
 
 
 def runs_hit() -> str:
@@ -398,22 +345,21 @@ def longest_streak() -> str:
 
 
 def first_failure() -> str:
-    """When the classes that were chosen first failed."""
-    return f"min({first_seen()})"
+    """When the classes that were chosen first failed, in milliseconds."""
+    return f"1000 * min({scoped(CLASS_FIRST_SEEN, chosen(CLASS))})"
+
+
+def failing_since() -> str:
+    """Since when they fail without a long pause, in milliseconds."""
+    return f"1000 * min({scoped(CLASS_FAILING_SINCE, chosen(CLASS))})"
 
 
 def last_failure() -> str:
-    """When the classes that were chosen last failed."""
-    return f"max({last_seen()})"
+    """When the classes that were chosen last failed, in milliseconds."""
+    return f"1000 * max({scoped(CLASS_LAST_SEEN, chosen(CLASS))})"
 
 
 # Annotations; Prometheus is asked once a minute for them.
-
-
-def class_began() -> str:
-    """Classes that were not there a minute ago."""
-    by = f"group by ({CLASS}, {ERROR_TYPE})"
-    return f"{by} ({failures()}) unless {by} (last_over_time({failures()}[1h] offset 1m))"
 
 
 def alerts_began() -> str:
@@ -432,10 +378,11 @@ def of_alerts() -> str:
     return f'{{{ENVIRONMENT}=~"${{environment:regex}}", {SERVICE}=~"${{service:regex}}"}}'
 
 
-def regressed() -> str:
-    """Classes that came back, or are new in a version, and were neither a minute ago."""
-    wanted = (("back again", BACK_AGAIN), ("new in a version", NEW_IN_VERSION))
-    return " or ".join(_began_to_be(name, recorded) for name, recorded in wanted)
+def began_to_be(*states: State) -> str:
+    """Classes that are in one of these states, and were not a minute ago."""
+    series = scoped(CLASS_STATE, f'{STATE}=~"{"|".join(each.name for each in states)}"')
+    by = f"group by ({SERVICE}, {CLASS}, {STATE})"
+    return f"{by} ({series}) unless {by} (last_over_time({series}[15m] offset 1m))"
 
 
 def deployed() -> str:
@@ -498,23 +445,9 @@ def records_of_run() -> str:
 # Parts that only this module puts together.
 
 
-def _earliest(steps_of: str) -> str:
-    return f"min by ({CLASS}, {SERVICE}) (min_over_time(timestamp({failures()}){steps_of}))"
-
-
-def _latest(step: str, steps_of: str) -> str:
-    return f"max by ({CLASS}, {SERVICE}) (max_over_time(({_grew(step)}){steps_of}))"
-
-
-def _grew(step: str) -> str:
-    return f"timestamp({failures()}) unless ({failures()} == {failures()} offset {step})"
-
-
-def _began_to_be(name: str, recorded: str) -> str:
-    series = select(recorded, *_SCOPE, chosen(CLASS))
-    by = f"group by ({SERVICE}, {CLASS}, {ERROR_TYPE})"
-    since = f"{by} ({series}) unless {by} (last_over_time({series}[15m] offset 1m))"
-    return f'label_replace({since}, "change", "{name}", "", "")'
+def _as_outcomes(expression: str) -> str:
+    # `new` is a state of a class; of an occurrence it says that its run had not met the class before.
+    return f'label_replace({expression}, "{OUTCOME}", "first in its run", "{OUTCOME}", "{NEW}")'
 
 
 def _first_of_run() -> str:
@@ -535,18 +468,4 @@ def _resolutions(*, taken_back: bool = False) -> str:
 
 
 def _streaks() -> str:
-    return scoped(STREAK, chosen(AGENT), chosen(TOOL), chosen(CLASS))
-
-
-def _info() -> str:
-    return scoped(CLASS_INFO, chosen(ERROR_TYPE), chosen(CLASS))
-
-
-def _meaning() -> str:
-    """
-    A series of value 1 for each class, with what its key means where that is known.
-
-    A class has one such series per process, and one per line it was raised from: any of them will do.
-    """
-    info = f"topk by ({CLASS}) (1, last_over_time({_info()}[{RANGE}]))"
-    return f"{info} or on ({CLASS}) group by ({CLASS}) (last_over_time({failures()}[{RANGE}]))"
+    return scoped(RUN_STREAK, chosen(AGENT), chosen(TOOL), chosen(CLASS))

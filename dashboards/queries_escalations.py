@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from dashboards.classes import PLACE, described
 from dashboards.metrics import (
     ACTION,
     AFTER_ESCALATION,
     AGENT,
     CLASS,
-    CLASS_INFO,
     ENVIRONMENT,
     ERROR_TYPE,
     ERRORS,
     ESCALATIONS,
     LOCATION,
+    NAMESPACE,
     OUTCOME,
     REFUSALS,
     REPEATS,
@@ -26,7 +27,10 @@ from dashboards.metrics import (
     TOOL,
 )
 from dashboards.objectives import ALLOWED_BAD_RUNS
-from dashboards.queries import RANGE, chosen, grown, named, scoped, select, steps, total, with_message
+from dashboards.queries import RANGE, chosen, grown, named, scoped, steps, total, with_message
+
+PER_AGENT: Final = (SERVICE, ENVIRONMENT, NAMESPACE, AGENT)
+"""What the rows of agents are told apart by."""
 
 UNHANDLED: Final = f'{ACTION}="unhandled"'
 UNRESOLVED: Final = f'{RESULT}="unresolved"'
@@ -103,14 +107,14 @@ def runs_by_result() -> str:
 
 
 def budget_left() -> str:
-    """The share of the time range's error budget that is not used up; below zero the objective is missed."""
-    return f"1 - {bad_share(RANGE)} / {ALLOWED_BAD_RUNS:g}"
+    """Of the service that has least left: the share of the time range's error budget; below zero it is spent."""
+    return f"bottomk(1, 1 - {bad_share(RANGE, SERVICE, ENVIRONMENT)} / {ALLOWED_BAD_RUNS:g})"
 
 
-def bad_share(window: str) -> str:
+def bad_share(window: str, *by: str) -> str:
     """The share of runs that ended failed or halted; nothing where no run ended, and zero where all ended well."""
-    ended = total(grown(runs(), window))
-    return f"(({total(grown(runs(BAD), window))} or 0 * {ended}) / ({ended} > 0))"
+    ended = total(grown(runs(), window), *by)
+    return f"(({total(grown(runs(BAD), window), *by)} or 0 * {ended}) / ({ended} > 0))"
 
 
 # Over time.
@@ -149,17 +153,17 @@ def repeated_over_time() -> str:
 
 def escalations_by_agent() -> str:
     """Escalations of the agents that escalate most."""
-    return f"topk(20, {total(grown(escalations()), SERVICE, AGENT)} > 0)"
+    return f"topk(20, {total(grown(escalations()), *PER_AGENT)} > 0)"
 
 
 def unhandled_by_agent() -> str:
     """Those of them that nobody answered."""
-    return f"{total(grown(escalations(UNHANDLED)), SERVICE, AGENT)} > 0"
+    return f"{total(grown(escalations(UNHANDLED)), *PER_AGENT)} > 0"
 
 
 def runs_by_agent(*matchers: str) -> str:
     """Runs of each agent."""
-    return f"{total(grown(runs(*matchers)), SERVICE, AGENT)} > 0"
+    return f"{total(grown(runs(*matchers)), *PER_AGENT)} > 0"
 
 
 def bad_runs_by_agent() -> str:
@@ -169,39 +173,4 @@ def bad_runs_by_agent() -> str:
 
 def escalations_by_class() -> str:
     """Escalations of the classes that escalate most, with what each class means."""
-    return explained(f"topk(20, {total(grown(escalations()), CLASS)} > 0)", ERROR_TYPE, LOCATION, TEMPLATE)
-
-
-def explained(values: str, *by: str) -> str:
-    """
-    Return values of classes with labels that say what each class means.
-
-    A class has one meaning per process that knows it, so one is picked. A class without a meaning keeps its row: it is
-    `other`, or no process explains it any more.
-    """
-    meaning = _meaning(*by)
-    return f"{values} * on ({CLASS}) group_left ({', '.join(by)}) {meaning} or {values} unless on ({CLASS}) {meaning}"
-
-
-def _meaning(*by: str) -> str:
-    known = f"last_over_time({select(CLASS_INFO, *_place())}[{RANGE}])"
-    return f"topk by ({CLASS}) (1, max by ({', '.join((CLASS, *by))}) ({known}))"
-
-
-def _place() -> tuple[str, ...]:
-    return (f'{ENVIRONMENT}=~"$environment"', f'{SERVICE}=~"$service"')
-
-
-# Logs.
-
-
-def escalation_records() -> str:
-    """
-    The log records of escalations.
-
-    Loki refuses a selector that could match everything, hence `.+`; only records of escalations name a threshold. Each
-    line begins with its service and agent, which the record itself has as attributes only.
-    """
-    found = f'{{{SERVICE}=~".+", {SERVICE}=~"$service", {ENVIRONMENT}=~"$environment"}}'
-    shown = f"{{{{.{SERVICE}}}}} {{{{.{AGENT}}}}}: {{{{__line__}}}}"
-    return f'{found} | {THRESHOLD}!="" | {AGENT}=~"$agent" | {CLASS}=~"$class" | line_format "{shown}"'
+    return described(f"topk(20, {total(grown(escalations()), *PLACE)} > 0)", ERROR_TYPE, LOCATION, TEMPLATE)

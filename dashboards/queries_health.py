@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from dashboards.metrics import (
+    CLASS,
     COMPACTION_DURATION_BUCKET,
     COMPACTION_DURATION_COUNT,
     COMPACTION_DURATION_SUM,
     CONTEXT_TOKENS,
     ENVIRONMENT,
     ERROR_TYPE,
+    ERRORS,
     FORM,
     INTERNAL_FAILURES,
     SERVICE,
@@ -56,8 +58,8 @@ def faults_over_time() -> str:
 
 
 def overflow_in_range() -> str:
-    """Failures whose labels were folded into `other`."""
-    return total(grown(bounded(*OVERFLOWS)))
+    """Failures whose class was folded into `other`, each once."""
+    return total(grown(scoped(ERRORS, f'{CLASS}="{semconv.OTHER}"')))
 
 
 def evicted_in_range() -> str:
@@ -113,11 +115,6 @@ def duration_quantile(quantile: float) -> str:
 
 def _duration_buckets() -> str:
     return f"sum by (le) (rate({scoped(COMPACTION_DURATION_BUCKET)}[{RATE_WINDOW}]))"
-
-
-def duration_heatmap() -> str:
-    """How many failures took how long to compact."""
-    return total(steps(scoped(COMPACTION_DURATION_BUCKET)), "le")
 
 
 def duration_mean() -> str:
@@ -209,29 +206,9 @@ def rejected_samples() -> str:
     )
 
 
-def exemplars() -> str:
-    """Exemplars that Prometheus holds."""
-    return "sum(prometheus_tsdb_exemplar_exemplars_in_storage)"
-
-
-METRIC: Final = "metric"
-"""The name of a metric without the prefix that all of ours share."""
-
-
-def series_by_metric() -> str:
-    """How many series each metric of the library has."""
-    counted = f'count by (__name__) ({{__name__=~"errcompact_.+", {_place()}}})'
-    return f'sort_desc(label_replace({counted}, "{METRIC}", "$1", "__name__", "errcompact_(.+)"))'
-
-
 def series() -> str:
     """How many series the library's metrics have."""
     return f'count({{__name__=~"errcompact_.+", {_place()}}})'
-
-
-def head_series() -> str:
-    """How many series Prometheus holds in all."""
-    return "sum(prometheus_tsdb_head_series)"
 
 
 def _place() -> str:

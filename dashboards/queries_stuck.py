@@ -1,36 +1,46 @@
-"""What the page on escalations asks about this very moment: what is stuck, in which run, and who owns it."""
+"""What the page on escalations asks about this very moment: which runs are stuck, or wait for an answer."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from dashboards.classes import STUCK, described
 from dashboards.metrics import (
     AGENT,
     CLASS,
     ENVIRONMENT,
     ERROR_TYPE,
-    ESCALATIONS,
     NAMESPACE,
     RUN_ID,
+    RUN_PENDING,
+    RUN_STREAK,
     SERVICE,
-    STREAK,
-    TARGET_INFO,
     TEMPLATE,
     THRESHOLD,
     TOOL,
 )
-from dashboards.queries import LIVE, RANGE, THRESHOLD_SAME, chosen, grown, scoped, total
-from dashboards.queries_escalations import explained
+from dashboards.queries import chosen, scoped
 
-NOT_NAMED: Final = "not named"
-"""What stands for the owner of a service that names none."""
+RUNS: Final = 50
+"""How many runs the table shows, those with the longest streaks."""
+
+_RUN: Final = (SERVICE, ENVIRONMENT, NAMESPACE, AGENT, TOOL, CLASS, THRESHOLD, RUN_ID)
 
 
 def stuck_now() -> str:
-    """Live streaks that have reached the threshold, with what their classes mean."""
-    live = f"last_over_time({scoped(STREAK, chosen(AGENT), chosen(TOOL), chosen(CLASS))}[{LIVE}])"
-    longest = f"(max by ({SERVICE}, {ENVIRONMENT}, {AGENT}, {TOOL}, {CLASS}) ({live}) >= {THRESHOLD_SAME})"
-    return explained(longest, ERROR_TYPE, TEMPLATE)
+    """Runs with streaks that have reached a threshold, and those that wait, with what their classes mean."""
+    chosen_ones = (chosen(AGENT), chosen(TOOL), chosen(CLASS))
+    live = scoped(RUN_STREAK, *chosen_ones)
+    reached = scoped(RUN_STREAK, f'{THRESHOLD}!=""', *chosen_ones)
+    # A run that waits is stuck whatever its streak; one that has no streak left still waits.
+    waits = f"{scoped(RUN_PENDING, *chosen_ones)} > 0"
+    stuck = f"{live} >= {STUCK} or {reached} >= 1 or on ({RUN_ID}) ({waits}) * 0"
+    return described(f"topk({RUNS}, max by ({', '.join(_RUN)}) ({stuck}))", ERROR_TYPE, TEMPLATE)
+
+
+def waiting() -> str:
+    """For how long the answer of a person has been waited for, in seconds, by run."""
+    return f"max by ({RUN_ID}) ({scoped(RUN_PENDING)} > 0) and on ({RUN_ID}) ({stuck_now()})"
 
 
 def escalated_runs() -> str:
@@ -43,16 +53,4 @@ def escalated_runs() -> str:
     escalated = f'{found} | {THRESHOLD}!="" | {AGENT}=~"$agent" | {CLASS}=~"$class"'
     # The column beside it says which threshold that was.
     said = '| line_format `{{ regexReplaceAll "^escalation: [^:]+: " __line__ "" }}`'
-    return f"{escalated} | keep {RUN_ID}, {SERVICE}, {AGENT}, {TOOL}, {THRESHOLD}, {CLASS} {said}"
-
-
-def escalated_by_owner() -> str:
-    """Escalations by service and agent, with the namespace of the service as their owner."""
-    counters = scoped(ESCALATIONS, chosen(AGENT), chosen(CLASS))
-    escalated = f"({total(grown(counters), SERVICE, AGENT)} > 0)"
-    naming = scoped(TARGET_INFO, f'{NAMESPACE}!=""')
-    owner = f"topk by ({SERVICE}) (1, group by ({SERVICE}, {NAMESPACE}) (last_over_time({naming}[{RANGE}])))"
-    owned = f"{escalated} * on ({SERVICE}) group_left ({NAMESPACE}) {owner}"
-    # A label that no row has would be no column.
-    others = f'label_replace({escalated} unless on ({SERVICE}) {owner}, "{NAMESPACE}", "{NOT_NAMED}", "", "")'
-    return f"{owned} or {others}"
+    return f"{escalated} | keep {RUN_ID}, {SERVICE}, {ENVIRONMENT}, {AGENT}, {TOOL}, {THRESHOLD}, {CLASS} {said}"

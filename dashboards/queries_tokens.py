@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
+from dashboards.classes import PLACE, described
 from dashboards.metrics import (
     AFTER_ESCALATION,
+    AGENT,
+    CLASS,
+    CLASS_TOKENS,
     CONTEXT_TOKENS,
     ENVIRONMENT,
     ERRORS,
     FORM,
+    MODEL,
     NEW,
     OUTCOME,
     REPEAT,
+    RUN_ID,
+    RUN_TOKENS,
     SERVICE,
+    TEMPLATE,
     TOKEN_TYPE,
     TOKEN_USAGE_COUNT,
     TOKEN_USAGE_SUM,
-    label,
 )
-from dashboards.queries import RANGE, grown, scoped, steps, total
+from dashboards.queries import RANGE, chosen, grown, scoped, steps, total
 from otel_errcompact.otel import semconv
-
-MODEL: Final = label("gen_ai.request.model")
 
 SHARE_WINDOW: Final = "30m"
 """As long as the alert on the share looks back."""
@@ -162,6 +167,51 @@ def digest_by_service() -> str:
 def input_by_service() -> str:
     """Input tokens of each service."""
     return f"{total(grown(billed('input')), SERVICE, ENVIRONMENT)} > 0"
+
+
+def by_agent(form: str) -> str:
+    """Tokens of errors of each agent in one form, the most first."""
+    return f"topk(50, {total(grown(errors(form)), SERVICE, ENVIRONMENT, AGENT)} > 0)"
+
+
+def by_class() -> str:
+    """Tokens of the digests of the classes that cost most."""
+    costly = f"topk(50, {total(grown(scoped(CLASS_TOKENS)), *PLACE)} > 0)"
+    return described(costly, TEMPLATE)
+
+
+def by_run() -> str:
+    """Tokens of the errors of the runs that cost most, of those that are live."""
+    return f"topk(50, max by ({SERVICE}, {ENVIRONMENT}, {AGENT}, {RUN_ID}) ({scoped(RUN_TOKENS)}) > 0)"
+
+
+def of_class() -> str:
+    """Tokens of the digests of the classes that were chosen."""
+    return total(grown(scoped(CLASS_TOKENS, chosen(CLASS))))
+
+
+def money_of_digests() -> str:
+    """What the digests cost, at the price of a million input tokens that was entered."""
+    return _priced("input", digest_in_range())
+
+
+def money_without_digests() -> str:
+    """What the errors would have cost as frameworks send them."""
+    return _priced("input", sent_in_range())
+
+
+def money_of_models(kind: str) -> str:
+    """What the models that were chosen cost."""
+    return _priced(kind, total(grown(_of_models(kind))))
+
+
+def _priced(kind: str, tokens: str) -> str:
+    # While nothing is entered this is `vector(+ 0)`, and there is no answer.
+    return f"({tokens}) / 1e6 * (vector(${{price_{kind}}} + 0) > 0)"
+
+
+def _of_models(kind: str) -> str:
+    return scoped(TOKEN_USAGE_SUM, f'{TOKEN_TYPE}="{kind}"', f'{MODEL}=~"$model"')
 
 
 def billed_by_model(kind: str) -> str:

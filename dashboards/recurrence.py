@@ -1,17 +1,13 @@
-"""The page an operator opens first: which failures recur, where, and since when."""
+"""How failures go over time, and where they come from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from dashboards import queries, states, variables
+from dashboards import colours, marks, queries, variables
+from dashboards.colours import BAD, NEUTRAL, WARNING
 from dashboards.layout import (
-    BAD,
     COUNT,
-    NEUTRAL,
-    OUTCOME_COLOURS,
-    WARNING,
-    AnyPanel,
     BarGauge,
     Caption,
     Line,
@@ -20,43 +16,32 @@ from dashboards.layout import (
     Stat,
     Table,
     TimeSeries,
-    alert_list,
     bar_gauge,
     bars,
-    cell,
-    events,
     stat,
     table,
     timeseries,
 )
-from dashboards.links import Link, explore, explore_spans, links_of
+from dashboards.links import Link, kept, links_of, of_series, page_link, row_link
 from dashboards.metrics import (
     AGENT,
     CERTAINTY,
     CLASS,
+    ENVIRONMENT,
     ERROR_TYPE,
-    HANDLED,
-    LOCATION,
     MEMBER,
     MESSAGE,
+    NAMESPACE,
     OUTCOME,
     SERVICE,
-    SERVICE_VERSION,
     TEMPLATE,
     TOOL,
 )
 from dashboards.targets import instant, legend, promql, rows
-from dashboards.transformations import columns, joined, only, trends
-
-if TYPE_CHECKING:
-    from grafana_foundation_sdk.builders.dashboard import AnnotationQuery
-    from grafana_foundation_sdk.models.dashboard import DataTransformerConfig
+from dashboards.transformations import columns
 
 UID: Final = "errcompact-recurrence"
-DETAIL: Final = "/d/errcompact-detail"
-
-_HERE: Final = "${datasource:queryparam}&${tempo:queryparam}&${loki:queryparam}&${environment:queryparam}"
-"""The variables every link takes along, with the time range."""
+DETAIL: Final = "errcompact-detail"
 
 _NOTHING: Final = "No failures in this range"
 
@@ -69,9 +54,9 @@ def page() -> Page:
     return Page(
         uid=UID,
         title="Agent errors: recurrence",
-        description="Which failures of agents recur, where, and since when. A row of the table leads to its class.",
+        description="How failures of agents go over time, and which agents, tools and tests they come from.",
         variables=variables.everything(),
-        annotations=annotations(),
+        annotations=marks.everything(),
         sections=(
             Section(
                 id=100,
@@ -80,28 +65,23 @@ def page() -> Page:
                     Line(
                         4,
                         (
-                            (4, failures()),
-                            (4, distinct_classes()),
-                            (4, new_class_count()),
-                            (4, over_threshold()),
-                            (4, escalations()),
+                            (5, failures()),
                             (4, failures_per_minute()),
+                            (5, distinct_classes()),
+                            (5, over_threshold()),
+                            (5, escalations()),
                         ),
                     ),
                 ),
             ),
             Section(
-                id=200,
-                title="Classes",
-                lines=(Line(14, ((24, classes()),)), Line(8, ((24, new_classes()),))),
-            ),
-            Section(
                 id=300,
                 title="Over time",
                 lines=(
-                    Line(11, ((16, top_classes()), (8, alerts()))),
+                    Line(11, ((24, top_classes()),)),
                     Line(9, ((12, live_streaks()), (12, outcomes()))),
                     Line(9, ((6, resolution_rate()), (12, resolutions()), (6, certainties()))),
+                    Line(8, ((24, waiting()),)),
                 ),
             ),
             Section(
@@ -109,40 +89,6 @@ def page() -> Page:
                 title="Where",
                 lines=(Line(9, ((5, by_agent()), (5, by_tool()), (5, by_type()), (4, handled()), (5, by_member()))),),
             ),
-        ),
-    )
-
-
-def annotations() -> tuple[AnnotationQuery, ...]:
-    """Mark new classes, alerts and deployments on all graphs."""
-    return (
-        events(
-            "First failures of a class",
-            queries.class_began(),
-            "blue",
-            title="New in this process",
-            text=legend(ERROR_TYPE, CLASS),
-        ),
-        events(
-            "Alerts",
-            queries.alerts_began(),
-            BAD,
-            title=legend("alertname"),
-            text="Critical, in some service",
-        ),
-        events(
-            "Deployments",
-            queries.deployed(),
-            "purple",
-            title="New version",
-            text=legend("job", SERVICE_VERSION),
-        ),
-        events(
-            "Regressions",
-            queries.regressed(),
-            "orange",
-            title=legend("change"),
-            text=legend(SERVICE, ERROR_TYPE, CLASS),
         ),
     )
 
@@ -179,22 +125,6 @@ def distinct_classes() -> Stat:
     )
 
 
-def new_class_count() -> Stat:
-    """How many of them are new."""
-    return stat(
-        Caption(
-            id=3,
-            title="New",
-            description="Classes that are new in some service, as the table says. Of a service that did not report in "
-            "the day before the range nothing is known.",
-            unit=COUNT,
-            empty="Unknown",
-        ),
-        instant(states.count_of_new()),
-        steps=((None, NEUTRAL), (1, WARNING)),
-    )
-
-
 def over_threshold() -> Stat:
     """How many classes loop right now."""
     return stat(
@@ -223,7 +153,7 @@ def escalations() -> Stat:
             empty="None",
         ),
         instant(queries.escalations_in_range()),
-        steps=((None, NEUTRAL), (1, BAD)),
+        steps=((None, NEUTRAL), (1, WARNING)),
     )
 
 
@@ -239,153 +169,6 @@ def failures_per_minute() -> Stat:
         ),
         instant(queries.failures_per_minute()),
         decimals=1,
-    )
-
-
-def alerts() -> AnyPanel:
-    """Which of our alerts are active."""
-    return alert_list(
-        Caption(
-            id=7,
-            title="Alerts",
-            description="Alerts of this project that are pending or firing, from Grafana and from Prometheus, of the "
-            "environment and the service that were chosen. The other variables change nothing here: agent, tool, type "
-            "and class are no labels of most alerts.",
-            unit=COUNT,
-            empty="No alert is active",
-        ),
-        name_contains="Agent",
-        labels=queries.of_alerts(),
-    )
-
-
-# Classes.
-
-
-def classes() -> Table:
-    """List each class once per service: what it is, how often, since when, and where to look."""
-    return table(
-        Caption(
-            id=10,
-            title="Classes",
-            description="One row per class and service. Type, tool and agent are those with the most failures. "
-            "First seen looks back to the day before the time range. Times are known to five minutes, in the last "
-            "hour to one. `other` holds the classes beyond the bound on labels; a class without a template was "
-            "counted by the collector, of an agent without this library.\n\n" + _definitions(),
-            unit=COUNT,
-            empty=_NOTHING,
-        ),
-        rows(queries.class_rows(), ref="A"),
-        rows(queries.first_seen(), ref="B"),
-        rows(queries.last_seen(), ref="C"),
-        promql(queries.trend(), ref="D"),
-        rows(states.state_of_row(), ref="E"),
-        transformations=(only("D", trends("D")), joined(queries.ROW), _class_columns()),
-        overrides=(
-            ("Message", {"custom.minWidth": 300, "custom.inspect": True, **links_of(*links_of_class())}),
-            ("State", {"custom.width": 112, "custom.align": "left", **_named_states()}),
-            ("Failures", {"custom.width": 112}),
-            # Bars begin at zero: from the smallest value on, few failures more look like many.
-            (
-                "Trend",
-                {
-                    "custom.width": 100,
-                    "noValue": "",
-                    "min": 0,
-                    **cell(type="sparkline", drawStyle="bars", hideValue=True),
-                },
-            ),
-            ("/^(First|Last) seen$/", {"unit": "dateTimeFromNow", "custom.width": 142}),
-            ("/^(Service|Tool|Agent)$/", {"custom.width": 120}),
-            ("Type", {"custom.width": 170}),
-            ("Class", {"custom.width": 150, **links_of(*links_of_class())}),
-        ),
-        sort_by="Failures",
-    )
-
-
-def _class_columns() -> DataTransformerConfig:
-    return columns(
-        {
-            TEMPLATE: "Message",
-            "Value #E": "State",
-            "Value #A": "Failures",
-            "Trend #D": "Trend",
-            "Value #C": "Last seen",
-            "Value #B": "First seen",
-            SERVICE: "Service",
-            TOOL: "Tool",
-            AGENT: "Agent",
-            ERROR_TYPE: "Type",
-            CLASS: "Class",
-        },
-        # Joined tables each bring a time of their own; the page of the class says where it is raised.
-        hidden=("Time", *(f"Time {number}" for number in range(1, 6)), queries.ROW, LOCATION),
-    )
-
-
-def _named_states() -> dict[str, Any]:
-    """Show a state by its name and colour."""
-    named = {str(each.value): {"text": each.name, "color": each.colour} for each in states.STATES}
-    return {"mappings": [{"type": "value", "options": named}], "noValue": "", **cell(type="color-text")}
-
-
-def _definitions() -> str:
-    """Return what the states mean, one line each."""
-    return "State, of several the first: " + "; ".join(f"*{each.name}* {each.meaning}" for each in states.STATES) + "."
-
-
-def new_classes() -> Table:
-    """List the classes that had not been there."""
-    return table(
-        Caption(
-            id=11,
-            title="New classes",
-            description="Classes that failed in the time range and are new in their service: it had reported in the "
-            "day before the range without this class, or it has a new version and the class fails in that one only.",
-            unit=COUNT,
-            empty="No class is known to be new: what fails has failed before, or the service did not report before",
-        ),
-        rows(states.new_rows(), ref="A"),
-        rows(states.new_first_seen(), ref="B"),
-        transformations=(
-            joined(queries.ROW),
-            columns(
-                {
-                    TEMPLATE: "Message",
-                    "Value #A": "Failures",
-                    "Value #B": "First seen",
-                    SERVICE: "Service",
-                    ERROR_TYPE: "Type",
-                    LOCATION: "Location",
-                    CLASS: "Class",
-                },
-                hidden=("Time", "Time 1", "Time 2", queries.ROW, AGENT, TOOL),
-            ),
-        ),
-        overrides=(
-            ("Message", {"custom.minWidth": 360, "custom.inspect": True, **links_of(*links_of_class())}),
-            ("Failures", {"custom.width": 115}),
-            ("First seen", {"unit": "dateTimeFromNow", "custom.width": 145}),
-            ("Type", {"custom.width": 170}),
-            ("Class", {"custom.width": 150, **links_of(*links_of_class())}),
-        ),
-        sort_by="First seen",
-    )
-
-
-def links_of_class() -> tuple[Link, ...]:
-    """Lead from a row to what is known of its class."""
-    key = f"${{__data.fields.{CLASS}}}"
-    service = f"${{__data.fields.{SERVICE}:percentencode}}"
-    return (
-        Link("All about this class", f"{DETAIL}?var-class={key}&var-service={service}&{_HERE}&${{__url_time_range}}"),
-        Link("Traces", explore_spans(queries.traces_of(key, f'resource.service.name = "{service}"')), new_tab=True),
-        Link(
-            "Logs",
-            explore("loki", {"queryType": "range", "expr": queries.records_of(key, f'{SERVICE}="{service}"')}),
-            new_tab=True,
-        ),
     )
 
 
@@ -415,10 +198,10 @@ def live_streaks() -> TimeSeries:
         Caption(
             id=21,
             title="Live streaks",
-            description="Failures of a class since the same operation last succeeded, the longest over all runs "
-            f"that are still going. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. The "
-            "streak of a process that ended stays in sight for three minutes. A run shorter than the export interval, "
-            "10 s as shipped, is seen by chance only.",
+            description="Failures of a class since the same operation last succeeded, from 2 on: the longest over "
+            f"50 runs of each process. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. "
+            "The streak of a process that ended stays in sight for three minutes. A run shorter than the export "
+            "interval, 10 s as shipped, is seen by chance only.",
             unit=COUNT,
             empty="No operation is failing right now",
         ),
@@ -434,14 +217,14 @@ def outcomes() -> TimeSeries:
         Caption(
             id=22,
             title="Outcomes over time",
-            description="new: first of its class in its run. repeat: again in the same run. after_escalation: "
-            "although the run was to stop. handled: inside a call that succeeded after all. coarse: counted by the "
-            "collector, of agents without this library.",
+            description="first in its run: a run had not met the class before. repeat: again in the same run. "
+            "after_escalation: although the run was to stop. handled: inside a call that succeeded after all. "
+            "coarse: counted by the collector, of agents without this library.",
             unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.outcomes(), legend(OUTCOME), exemplar=True),
-        colours=OUTCOME_COLOURS,
+        colours=colours.OUTCOMES,
         calcs=("max", "sum"),
     )
 
@@ -458,7 +241,6 @@ def resolution_rate() -> Stat:
             empty=_NOTHING,
         ),
         instant(queries.resolution_rate()),
-        steps=((None, BAD), (0.5, WARNING), (0.8, OUTCOME_COLOURS[HANDLED])),
     )
 
 
@@ -478,7 +260,7 @@ def resolutions() -> TimeSeries:
         promql(queries.resolutions(), "resolved", ref="B"),
         promql(queries.taken_back(), "taken back", ref="C"),
         stacked=False,
-        colours={"began to fail": OUTCOME_COLOURS["new"], "resolved": OUTCOME_COLOURS[HANDLED], "taken back": BAD},
+        colours=colours.RESOLUTIONS,
         calcs=("max", "sum"),
     )
 
@@ -498,6 +280,39 @@ def certainties() -> BarGauge:
         ),
         queries.failures_by(CERTAINTY),
         CERTAINTY,
+    )
+
+
+def waiting() -> Table:
+    """Against what does waiting help, and for how long has it not."""
+    return table(
+        Caption(
+            id=26,
+            title="Transient classes, by how long they have lasted",
+            description="Classes against which waiting helps (time-outs, limits, connections), and that have failed "
+            "within the last hour: for how long without a pause of twelve hours. Agents are not refused for them.",
+            unit="s",
+            empty="No class against which waiting helps has failed within the hour",
+        ),
+        rows(queries.lasting()),
+        transformations=(
+            columns(
+                {
+                    TEMPLATE: "Message",
+                    "Value": "Lasts",
+                    SERVICE: "Service",
+                    ENVIRONMENT: "Environment",
+                    NAMESPACE: "Owner",
+                    CLASS: "Class",
+                },
+                hidden=("Time",),
+            ),
+        ),
+        overrides=(
+            ("Message", {"custom.minWidth": 300, "custom.inspect": True}),
+            ("/^(Message|Class)$/", links_of(row_link("All about this class", DETAIL, CLASS))),
+        ),
+        sort_by="Lasts",
     )
 
 
@@ -557,20 +372,19 @@ def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
 
 
 def _that_filters(caption: Caption, expr: str, name: str) -> BarGauge:
-    chosen = _choice(name, f"${{__field.labels.{name}:percentencode}}")
+    chosen = _choice(name, of_series(name))
     # An empty value selects the series that lack the label.
     return bar_gauge(caption, expr, name, links=(chosen,), overrides=((queries.NONE, links_of(_choice(name, ""))),))
 
 
 def _choice(name: str, value: str) -> Link:
     """Lead to this page with one value of a variable, and the others as they are."""
-    others = "&".join(f"${{{each}:queryparam}}" for label, each in queries.VARIABLES.items() if label != name)
-    kept = f"${{service:queryparam}}&{others}&{_HERE}&${{__url_time_range}}"
-    return Link("Show only these", f"/d/{UID}?var-{queries.VARIABLES[name]}={value}&{kept}")
+    others = [each for label, each in queries.VARIABLES.items() if label != name]
+    chosen = f"var-{queries.VARIABLES[name]}={value}"
+    return page_link("Show only these", UID, chosen, *kept("environment", "service", "owner", *others))
 
 
 def _link_of_series() -> Link:
-    return Link(
-        "All about this class",
-        f"{DETAIL}?var-class=${{__field.labels.{CLASS}}}&${{service:queryparam}}&{_HERE}&${{__url_time_range}}",
+    return page_link(
+        "All about this class", DETAIL, f"var-class={of_series(CLASS)}", *kept("environment", "service", "owner")
     )

@@ -25,7 +25,8 @@ from dashboards.layout import (
     text,
     timeseries,
 )
-from dashboards.metrics import ENVIRONMENT, SERVICE
+from dashboards.links import links_of, row_link
+from dashboards.metrics import AGENT, CLASS, ENVIRONMENT, MODEL, NAMESPACE, RUN_ID, SERVICE, TEMPLATE
 from dashboards.objectives import MAX_SHARE
 from dashboards.targets import instant, promql, rows
 from dashboards.transformations import columns, difference, merged
@@ -38,8 +39,8 @@ NO_FAILURE: Final = "No failures"
 
 WITHOUT: Final = "without digests"
 
-FORMS: Final = {WITHOUT: "orange", "digests": "blue"}
-USAGE: Final = {"input": "purple", "output": "yellow"}
+FORMS: Final = {WITHOUT: "light-purple", "digests": "dark-blue"}
+USAGE: Final = {"input": "super-light-blue", "output": "super-light-green"}
 
 MEANING: Final = """\
 - **Errors and digests are estimates**: characters / 4, rounded up. The agent's own tokenizer will differ, most of
@@ -58,6 +59,10 @@ MEANING: Final = """\
 """
 
 
+_NARROW: Final = ("/^(Digests|Without digests|Service|Environment|Agent)$/", {"custom.width": 128})
+"""Of 150 pixels each, as Grafana has it, the last columns of half a page would be off the screen."""
+
+
 def page() -> Page:
     """Return the whole page."""
     return Page(
@@ -65,7 +70,13 @@ def page() -> Page:
         title="Agent errors: tokens, the whole bill",
         description="What errors would have cost in the context as frameworks send them, what their digests cost, and "
         "what share of the whole bill that is.",
-        variables=(*variables.data_sources(), *variables.scope()),
+        variables=(
+            *variables.data_sources(),
+            *variables.scope(),
+            variables.model(),
+            variables.price("price_input", "Price of a million input tokens"),
+            variables.price("price_output", "Price of a million output tokens"),
+        ),
         sections=(
             Section(
                 id=100,
@@ -74,6 +85,22 @@ def page() -> Page:
                     Line(3, ((8, without_digests()), (8, let_in()), (8, saved()))),
                     Line(3, ((8, size_of_digests()), (8, digest_per_failure()), (8, raw_errors()))),
                     Line(3, ((6, all_input()), (6, all_output()), (6, share_of_digests()), (6, share_of_sent()))),
+                ),
+            ),
+            Section(
+                id=400,
+                title="Money: enter the price of the models that are chosen above",
+                lines=(
+                    Line(
+                        4,
+                        (
+                            (6, money(40, "Input costs", queries.money_of_models("input"))),
+                            (6, money(41, "Output costs", queries.money_of_models("output"))),
+                            (6, money(42, "Digests cost", queries.money_of_digests())),
+                            (6, money(43, "Without them", queries.money_without_digests())),
+                        ),
+                    ),
+                    Line(8, ((24, meaning()),)),
                 ),
             ),
             Section(
@@ -87,7 +114,11 @@ def page() -> Page:
             Section(
                 id=300,
                 title="Where",
-                lines=(Line(8, ((12, services()), (12, models()))), Line(8, ((24, meaning()),))),
+                lines=(
+                    Line(8, ((14, services()), (10, models()))),
+                    Line(9, ((12, agents()), (12, runs()))),
+                    Line(9, ((24, classes_by_cost()),)),
+                ),
             ),
         ),
     )
@@ -149,9 +180,9 @@ def size_of_digests() -> Stat:
     return stat(
         Caption(
             id=4,
-            title="Size of digests",
-            description="Tokens of the digests, as a share of what frameworks would have sent, over all failures of "
-            "the time range. Above 100 % the digests cost more than they saved: many short errors.",
+            title="Digests / without",
+            description="Tokens of the digests of the time range, as a share of what frameworks would have sent of the "
+            "same errors. Above 100 % the digests cost more than they saved: many short errors.",
             unit="percentunit",
             empty=NO_FAILURE,
         ),
@@ -344,6 +375,7 @@ def services() -> Table:
                 hidden=("Time",),
             ),
         ),
+        overrides=(("/.*/", {"custom.width": 110}),),
         sort_by="Saved",
     )
 
@@ -364,11 +396,121 @@ def models() -> Table:
         transformations=(
             merged(),
             columns(
-                {queries.MODEL: "Model", "Value #A": "Calls", "Value #B": "Input", "Value #C": "Output"},
+                {MODEL: "Model", "Value #A": "Calls", "Value #B": "Input", "Value #C": "Output"},
                 hidden=("Time",),
             ),
         ),
         sort_by="Input",
+    )
+
+
+def agents() -> Table:
+    """Whose errors cost most."""
+    return table(
+        Caption(
+            id=33,
+            title="By agent",
+            description="Tokens of the time range, of the 50 agents whose errors cost most.",
+            unit=COUNT,
+            empty=NO_FAILURE,
+        ),
+        rows(queries.by_agent(semconv.FORM_DIGEST), ref="A"),
+        rows(queries.by_agent(semconv.FORM_SENT), ref="B"),
+        transformations=(
+            merged(),
+            columns(
+                {
+                    AGENT: "Agent",
+                    "Value #A": "Digests",
+                    "Value #B": "Without digests",
+                    SERVICE: "Service",
+                    ENVIRONMENT: "Environment",
+                },
+                hidden=("Time",),
+            ),
+        ),
+        overrides=(
+            _NARROW,
+            ("Agent", links_of(row_link("Failures of this agent", "errcompact-recurrence", AGENT))),
+        ),
+        sort_by="Digests",
+    )
+
+
+def runs() -> Table:
+    """Which runs cost most."""
+    return table(
+        Caption(
+            id=34,
+            title="By run",
+            description="Tokens of the digests of live runs, of the 50 with the most; each process reports its 50.",
+            unit=COUNT,
+            empty="No run has failed that is still going",
+        ),
+        rows(queries.by_run()),
+        transformations=(
+            columns(
+                {
+                    RUN_ID: "Run",
+                    "Value": "Digests",
+                    AGENT: "Agent",
+                    SERVICE: "Service",
+                    ENVIRONMENT: "Environment",
+                },
+                hidden=("Time",),
+            ),
+        ),
+        overrides=(_NARROW, ("Run", links_of(row_link("This run", "errcompact-detail", RUN_ID)))),
+        sort_by="Digests",
+    )
+
+
+def classes_by_cost() -> Table:
+    """Which classes cost most."""
+    return table(
+        Caption(
+            id=35,
+            title="By class",
+            description="Tokens of the digests of the time range, of the 50 classes with the most.",
+            unit=COUNT,
+            empty=NO_FAILURE,
+        ),
+        rows(queries.by_class()),
+        transformations=(
+            columns(
+                {
+                    TEMPLATE: "Message",
+                    "Value": "Digests",
+                    NAMESPACE: "Owner",
+                    SERVICE: "Service",
+                    ENVIRONMENT: "Environment",
+                    CLASS: "Class",
+                },
+                hidden=("Time",),
+            ),
+        ),
+        overrides=(
+            ("Message", {"custom.minWidth": 300, "custom.inspect": True}),
+            ("Digests", {"custom.width": 110}),
+            ("/^(Message|Class)$/", links_of(row_link("All about this class", "errcompact-detail", CLASS))),
+        ),
+        sort_by="Digests",
+    )
+
+
+def money(panel_id: int, title: str, expr: str) -> Stat:
+    """What tokens cost at the price that was entered."""
+    return stat(
+        Caption(
+            id=panel_id,
+            title=title,
+            description="Tokens of the time range times the price of a million that was entered, in its currency. The "
+            "models report input and output; digests and errors without them are input.",
+            unit="none",
+            empty="No price was entered, or there are no tokens",
+        ),
+        instant(expr),
+        decimals=2,
     )
 
 

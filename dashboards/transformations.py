@@ -26,6 +26,11 @@ def joined(field: str) -> models.DataTransformerConfig:
     return models.DataTransformerConfig("joinByField", options={"byField": field, "mode": "outer"})
 
 
+def sorted_by(field: str) -> models.DataTransformerConfig:
+    """Put the rows with the greatest values first."""
+    return models.DataTransformerConfig("sortBy", options={"sort": [{"field": field, "desc": True}]})
+
+
 def merged() -> models.DataTransformerConfig:
     """Make one row of the answers with the same labels."""
     return models.DataTransformerConfig("merge", options={})

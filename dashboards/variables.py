@@ -27,22 +27,29 @@ def data_sources() -> tuple[Variable, ...]:
 
 
 def scope() -> tuple[Variable, ...]:
-    """Which environment and service."""
+    """Which environment, service and owner; of all that run, whether anything failed or not."""
     return (
-        _values("environment", "Environment", metrics.ENVIRONMENT, queries.everything()),
-        _values("service", "Service", metrics.SERVICE, queries.of_environment()),
+        _values("environment", "Environment", metrics.ENVIRONMENT, metrics.CONTEXT_TOKENS),
+        _values("service", "Service", metrics.SERVICE, queries.of_environment(metrics.CONTEXT_TOKENS)),
+        _values("owner", "Owner", metrics.NAMESPACE, queries.of_environment(metrics.CONTEXT_TOKENS)),
     )
 
 
-def failures() -> tuple[Variable, ...]:
+def failures() -> tuple[QueryVariable, ...]:
     """Which agent, tool, type and class of failures."""
-    within = queries.of_service()
+    within = queries.scoped(metrics.ERRORS)
     return (
-        _values("agent", "Agent", metrics.AGENT, within),
+        _values("agent", "Agent", metrics.AGENT, queries.scoped(metrics.RUNS)),
         _values("tool", "Tool", metrics.TOOL, within),
         _values("error_type", "Type", metrics.ERROR_TYPE, within),
         _values("class", "Class", metrics.CLASS, queries.without_class()),
     )
+
+
+def of_runs() -> tuple[Variable, ...]:
+    """Which agent, tool and class; a run is of no type, which takes no room."""
+    hidden = VariableHide.HIDE_VARIABLE
+    return tuple(each.hide(hidden) if each.build().name == "error_type" else each for each in failures())
 
 
 def run() -> TextBoxVariable:
@@ -53,6 +60,36 @@ def run() -> TextBoxVariable:
         .description("Id of a run or a conversation, from a trace or from a log record; empty shows all runs.")
         .default_value("")
     )
+
+
+def state() -> QueryVariable:
+    """Which states of classes; chosen by a click on a state, so it takes no room."""
+    return _values("state", "State", metrics.STATE, queries.scoped(metrics.CLASS_ROW)).hide(VariableHide.HIDE_VARIABLE)
+
+
+def search() -> TextBoxVariable:
+    """What the message of a class holds."""
+    return (
+        TextBoxVariable("search")
+        .label("Message")
+        .description("A part of the message of a class, in capital or small letters; empty shows all.")
+        .default_value("")
+    )
+
+
+def price(name: str, label: str) -> TextBoxVariable:
+    """What a million tokens cost; none is built in."""
+    return (
+        TextBoxVariable(name)
+        .label(label)
+        .description("Price of a million tokens of the models that are chosen; empty shows no money.")
+        .default_value("")
+    )
+
+
+def model() -> QueryVariable:
+    """Which models."""
+    return _values("model", "Model", metrics.MODEL, queries.scoped(metrics.TOKEN_USAGE_SUM))
 
 
 def everything() -> tuple[Variable, ...]:

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -16,6 +17,7 @@ from e2e.backends import eventually
 from e2e.conftest import BESIDE_THE_SECRET, BURST, RAW, SECRET, TRANSCRIPT
 from e2e.counters import AGENT, RESOURCE, arrived, counted
 from e2e.driving import Agent, table
+from tests.stack.boards import filled, load, panels, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -303,6 +305,31 @@ def test_an_alert_says_what_happened(stack: Stack, pages: Sequence[Paged]) -> No
     assert alert.labels["severity"] == "warning"
     assert re.search(rf"\b{BURST} times\b", alert.annotations["summary"])
     assert alert.annotations["runbook_url"].endswith("#agenterrorrecurring")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("AgentErrorRecurring", "connection to <ip>:5432 refused", id="class"),
+        pytest.param("AgentRunEscalated", "quota of project exceeded", id="run"),
+    ],
+)
+def test_a_link_leads_to_the_answer(stack: Stack, pages: Sequence[Paged], name: str, shown: str) -> None:
+    """The page that an alert opens shows its class, in its service, with the message that the alert has named."""
+    paged = next(paged for paged in pages if paged.alert == name)
+    (alert, *_) = stack.webhook.firing(paged.alert, **paged.labels)
+    link = urlsplit(alert.annotations["dashboard_url"])
+    board = load(link.path.removeprefix("/d/"))
+    chosen = {key.removeprefix("var-"): value for key, value in parse_qsl(link.query, keep_blank_values=True)}
+    assert int(chosen["to"]) / 1000 == pytest.approx(alert.at, abs=120)
+    assert int(chosen["to"]) - int(chosen["from"]) == pytest.approx(6 * 3_600_000, abs=60_000)
+    assert {"service", "class", "environment"} <= chosen.keys()
+    (panel,) = (each for each in panels(board) if each["title"] == "What the class is")
+    query = filled(panel["targets"][0]["expr"], {**values_of(board), **chosen})
+    ((labels, _),) = stack.backends.prometheus.query(query)
+    assert labels["errcompact_template"] == shown
+    assert labels["service_name"] == paged.labels["service_name"]
+    assert shown in alert.annotations["description"]
 
 
 def test_an_unanswered_escalation_rings_too(stack: Stack, story: Story) -> None:

@@ -63,12 +63,13 @@ def check(compiler, tmp_path) -> Check:
 
 
 def test_the_dashboards_are_there():
-    """There are six dashboards to check; without any, the next test would pass unseen."""
+    """There are seven dashboards to check; without any, the next test would pass unseen."""
     assert [path.stem for path in GENERATED] == [
         "errcompact-context",
         "errcompact-detail",
         "errcompact-escalations",
         "errcompact-health",
+        "errcompact-inbox",
         "errcompact-recurrence",
         "errcompact-tokens",
     ]

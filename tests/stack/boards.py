@@ -21,6 +21,7 @@ UIDS: Final = (
     "errcompact-detail",
     "errcompact-escalations",
     "errcompact-health",
+    "errcompact-inbox",
     "errcompact-recurrence",
     "errcompact-tokens",
 )

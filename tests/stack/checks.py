@@ -25,7 +25,7 @@ from tests.stack.boards import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tests.stack.boards import Json
     from tests.stack.promql import Known
@@ -56,6 +56,9 @@ LINKED_RAW: Final = re.compile(
     r"[?&]var-(\w+)=\$\{(?!__data\.fields\.errcompact_class\}|__field\.labels\.errcompact_class\})[^}:]*\}"
 )
 EXPLORED: Final = re.compile(r"/explore\?[^ )\"']*?\bpanes=([^&)\s]+)")
+ROWS_ONLY: Final = re.compile(r"\band on \((?:service_name, [^)]*errcompact_class|errcompact_run_id)\)")
+"""A table's other columns are limited to the rows of the first, by what a row is told apart by."""
+
 FIXED_RATE: Final = re.compile(r"\b(?:rate|irate)\((?:[^()]|\([^()]*\))*\[(?!\$__)")
 
 
@@ -335,9 +338,62 @@ def joins(board: Json) -> list[str]:
         found += [
             f"{_name(panel)} may show {target['refId']} alone"
             for target in panel.get("targets", ())[1:]
-            if not re.search(r"\band on \(row\)", target["expr"])
+            if not ROWS_ONLY.search(target["expr"])
         ]
     return found
+
+
+def row_links(board: Json) -> list[str]:
+    """A link from a row carries the environment and the service of that row, and the data sources of the page."""
+    found = []
+    for panel in panels(board):
+        shown = {name for each in panel.get("transformations", ()) for name in each["options"].get("indexByName", ())}
+        for url in (url for _, text in _strings(panel) for url in [text] if "/d/" in url and "__data.fields" in url):
+            found += [
+                f"{_name(panel)} does not carry the {name} of the row"
+                for name, label in (("environment", "deployment_environment_name"), ("service", "service_name"))
+                if f"var-{name}=${{__data.fields.{label}:percentencode}}" not in url
+            ]
+            found += [
+                f"{_name(panel)} loses the choice of {name}"
+                for name in ("datasource", "tempo", "loki", "__url_time_range")
+                if f"${{{name}" not in url
+            ]
+            fields = re.findall(r"__data\.fields\.(\w+)", url)
+            found += [f"{_name(panel)} reads the hidden column {name}" for name in fields if name not in shown]
+    return list(dict.fromkeys(found))
+
+
+def colours(board: Json, meanings: Mapping[str, str]) -> list[str]:
+    """What has a colour of its own has that one, on every page."""
+    return [
+        f"{where} shows {name} in {colour}"
+        for where, name, colour in _coloured(board)
+        if meanings.get(name, colour) != colour
+    ]
+
+
+def reserved_colours(board: Json, meanings: Mapping[str, str]) -> list[str]:
+    """A colour that stands for one thing stands for no other."""
+    return [
+        f"{where} shows {name} in the colour of another"
+        for where, name, colour in _coloured(board)
+        if name not in meanings and colour in meanings.values()
+    ]
+
+
+def _coloured(board: Json) -> Iterator[tuple[str, str, str]]:
+    """Return each name that has a fixed colour, with where and which."""
+    for panel in panels(board):
+        for override in panel.get("fieldConfig", {}).get("overrides", ()):
+            for each in override["properties"]:
+                if each["id"] == "color" and override["matcher"]["id"] == "byName":
+                    yield _name(panel), override["matcher"]["options"], each["value"]["fixedColor"]
+                for mapping in each["value"] if each["id"] == "mappings" else ():
+                    if mapping["type"] == "value":
+                        yield from ((_name(panel), name, to["color"]) for name, to in mapping["options"].items())
+    for each in board.get("annotations", {}).get("list", ()):
+        yield "annotations", each["name"].lower(), each["iconColor"]
 
 
 def paused_rules(rules: list[Json]) -> list[str]:

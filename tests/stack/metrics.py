@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     Known = dict[str, frozenset[str]]
 
-OF_RESOURCE: Final = frozenset({"job", "instance", "service_name", "service_version", "deployment_environment_name"})
+OF_RESOURCE: Final = frozenset(
+    {"job", "instance", "service_name", "service_namespace", "service_version", "deployment_environment_name"}
+)
 """What Prometheus makes of every resource, and which of its attributes `prometheus.yaml` promotes."""
 
 OF_COLLECTOR: Final = frozenset({"exporter", "receiver", "processor", "transport", "data_type"})
@@ -82,7 +84,7 @@ FOREIGN: Final[Known] = {
     "prometheus_target_scrapes_sample_duplicate_timestamp_total": frozenset(),
     "prometheus_api_otlp_out_of_order_exemplars_total": frozenset(),
     # Made by Prometheus itself: of resources pushed to it, and of its alerts.
-    "target_info": frozenset({"service_instance_id", "service_namespace", "telemetry_sdk_language"}),
+    "target_info": frozenset({"service_instance_id", "telemetry_sdk_language"}),
     "ALERTS": frozenset({"alertname", "alertstate", "severity", "gen_ai_agent_name", "errcompact_class"}),
 }
 
@@ -127,11 +129,17 @@ def _live(reader: InMemoryMetricReader) -> None:
     assert ledger.refuse(Refused(run_id="q", tool="db", arguments="{}", agent="shop"))
     ledger.succeed("r", "db")
     ledger.apply(Repeated(run_id="r", tool="db"))
+    ledger.open("w", agent="shop", thresholds=Thresholds(same=2), asks=True)
+    for _ in range(2):
+        ledger.observe("w", replace(raw, time_ns=1))
     ledger.end("r")
-    ledger.observe("s", raw)
+    for _ in range(3):
+        ledger.observe("s", raw)
     ledger.observe(
         "s", replace(raw, text="FAILED tests/test_cart.py::test_add - ValueError: bad id\n=== 1 failed in 0.1s ===")
     )
+    for text in ("make: jq: command not found", "ConnectionError: HTTP 503 Service Unavailable"):
+        ledger.observe("s", RawError(text=text, tool="bash"))
     ledger.guard.failures["on_end"] += 1
     telemetry = ContextTelemetry(meter_provider=meters)
     telemetry(COMPACTION)

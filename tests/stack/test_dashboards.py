@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 EVERY_BOARD: Final = [pytest.param(uid, id=uid) for uid in UIDS]
 KNOWN: Final = known()
 
+MEANINGS: Final = {
+    "new": "purple",
+    "new in version": "purple",
+    "back again": "blue",
+    "chronic": "semi-dark-yellow",
+    "deployments": "#8e8e8e",
+}
+"""Colours that mean one thing only; a class that grows has that of a warning, and a quiet one that of what is well."""
+
 CHECKS: Final[dict[str, Callable[[Json], list[str]]]] = {
     "texts": checks.texts,
     "units": checks.units,
@@ -50,12 +59,15 @@ CHECKS: Final[dict[str, Callable[[Json], list[str]]]] = {
     "titles": checks.titles,
     "controls": checks.controls,
     "joins": checks.joins,
+    "row links": checks.row_links,
+    "colours": lambda board: checks.colours(board, MEANINGS),
+    "reserved colours": lambda board: checks.reserved_colours(board, MEANINGS),
 }
 
 # Alerts and bookmarks lead to panels by these ids; whoever changes one breaks them.
 FIXED: Final = {
+    ("errcompact-inbox", "Classes: ${state:text}"): 10,
     ("errcompact-recurrence", "Top classes over time"): 20,
-    ("errcompact-recurrence", "New classes"): 11,
     ("errcompact-recurrence", "Live streaks"): 21,
     ("errcompact-escalations", "Escalations over time"): 20,
     ("errcompact-escalations", "Escalations by action"): 21,
@@ -99,8 +111,9 @@ def test_fixed_panels(uid, title, panel_id):
 def test_variables(uid):
     """The choosers of data sources, environment and service come first, in this order; all others select failures."""
     names = [variable["name"] for variable in variables(load(uid))]
-    assert names[:5] == ["datasource", "tempo", "loki", "environment", "service"]
-    assert set(names[5:]) <= {"agent", "tool", "error_type", "class", "run"}
+    assert names[:6] == ["datasource", "tempo", "loki", "environment", "service", "owner"]
+    selecting = {"agent", "tool", "error_type", "class", "run", "state", "search"}
+    assert set(names[6:]) <= {*selecting, "model", "price_input", "price_output"}
 
 
 @pytest.mark.parametrize("uid", EVERY_BOARD)
@@ -152,17 +165,14 @@ class TestElsewhere:
         assert asked <= {*_provisioned_data_sources(), "__expr__"}
 
     def test_alerts_of_prometheus(self):
-        """Each alert of Prometheus leads to one of these panels."""
+        """Each alert of Prometheus leads to one of these pages, and sets variables that it has."""
         groups = yaml.safe_load((GENERATED / "rules.yaml").read_text(encoding="utf-8"))["groups"]
         notes = [rule["annotations"] for group in groups for rule in group["rules"] if "alert" in rule]
-        led = {
-            (match["uid"], int(match["panel"]))
-            for note in notes
-            for match in re.finditer(
-                r"/d/(?P<uid>[\w-]+)\S*viewPanel=(?:panel-)?(?P<panel>\d+)", "\n".join(note.values())
-            )
-        }
-        assert led == {(uid, number) for (uid, _), number in FIXED.items()}
+        for note in notes:
+            uid = re.findall(r"/d/([\w-]+)", note["dashboard_url"])
+            assert set(uid) <= set(UIDS)
+            there = {variable["name"] for variable in variables(load(uid[0]))}
+            assert set(re.findall(r"&var-(\w+)=", note["dashboard_url"])) <= there
 
     def test_rules_ask_for_what_there_is(self):
         """Every expression of a rule names metrics and labels that exist."""
@@ -297,6 +307,12 @@ def _noted(expr: str) -> Json:
     """Return the right dashboard with an annotation."""
     source = {"type": "prometheus", "uid": "${datasource}"}
     return _with(annotations={"list": [{"name": "Alerts", "datasource": source, "expr": expr}]})
+
+
+def _colouring(name: str, colour: str) -> Json:
+    fixed = {"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}
+    override = {"matcher": {"id": "byName", "options": name}, "properties": [fixed]}
+    return _broken(1, "fieldConfig", "overrides", to=[override])
 
 
 def _asking(expr: str, **more: Any) -> Json:
@@ -637,6 +653,32 @@ def test_the_right_dashboard(check):
         ),
         pytest.param(
             "controls", _with(links=[{"title": "Health"}]), ["link 'Health' takes room"], id="links side by side"
+        ),
+        pytest.param(
+            "row links",
+            _broken(2, "options", "content", to="/d/errcompact-detail?var-class=${__data.fields.errcompact_class}"),
+            [
+                "text 'Panel 2' does not carry the environment of the row",
+                "text 'Panel 2' does not carry the service of the row",
+                "text 'Panel 2' loses the choice of datasource",
+                "text 'Panel 2' loses the choice of tempo",
+                "text 'Panel 2' loses the choice of loki",
+                "text 'Panel 2' loses the choice of __url_time_range",
+                "text 'Panel 2' reads the hidden column errcompact_class",
+            ],
+            id="link that loses its row",
+        ),
+        pytest.param(
+            "colours",
+            _colouring("new", "orange"),
+            ["timeseries 'Panel 1' shows new in orange"],
+            id="another colour for the same",
+        ),
+        pytest.param(
+            "reserved colours",
+            _colouring("input", "purple"),
+            ["timeseries 'Panel 1' shows input in the colour of another"],
+            id="one colour for two things",
         ),
         pytest.param(
             "joins",
