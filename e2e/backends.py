@@ -87,10 +87,48 @@ class Sample(NamedTuple):
     value: float
 
 
+class Cost(NamedTuple):
+    """
+    What Prometheus did to answer a query; the samples depend on no machine.
+    """
+
+    samples: int
+    """Each as often as a step of the query looks at it."""
+
+    decoded: int
+    """Each once."""
+
+    peak_samples: int
+    seconds: float
+    series: int
+    bytes: int
+
+
 class Prometheus(_Backend):
     """
     Metrics and exemplars.
     """
+
+    def cost(self, expression: str, *, seconds: float = TIMEOUT, **times: object) -> Cost | None:
+        """Return what it costs to answer, at one time or over a range; None if it is not answered in time."""
+        path = "/api/v1/query_range" if "step" in times else "/api/v1/query"
+        asked = {"query": expression, "stats": "all", "timeout": f"{seconds}s", **times}
+        answer = self._client.post(
+            path, data={name: _text(value) for name, value in asked.items()}, timeout=4 * seconds
+        )
+        assert answer.status_code != httpx.codes.BAD_REQUEST, f"{expression}: {answer.text[:1000]}"
+        if not answer.is_success:
+            return None
+        data = answer.json()["data"]
+        samples, took = data["stats"]["samples"], data["stats"]["timings"]
+        return Cost(
+            samples=samples["totalQueryableSamples"],
+            decoded=samples["samplesRead"],
+            peak_samples=samples["peakSamples"],
+            seconds=took["execTotalTime"],
+            series=len(data["result"]),
+            bytes=len(answer.content),
+        )
 
     def query(self, expression: str, at: float | None = None) -> list[Sample]:
         """Return what an instant query answers."""

@@ -82,7 +82,7 @@ def start(directory: Path, **environ: str) -> tuple[Stack, Mapping[str, float]]:
     webhook = Webhook()
     ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
     url = {name: f"http://{HOST}:{port}" for name, port in ports.items()}
-    shipped = _shipped(directory, ports, webhook.address)
+    shipped = ship(directory, ports, webhook.address)
     programs = {program.name: program for program in _programs(directory, shipped, ports)}
     stack = Stack(
         prometheus=url["prometheus"],
@@ -117,17 +117,9 @@ def _programs(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Itera
     at = {name: f"{HOST}:{port}" for name, port in ports.items()}
 
     def made(service: str, ready: str, *arguments: str, **environ: str) -> Program:
-        command = _command(service, {CONTAINER_FOLDER: shipped, f"/{service}": directory / service})
-        return Program(
-            name=service,
-            # Services are called as their programs are.
-            command=[str(built(service)), *command, *arguments],
-            ready=f"http://{ready}",
-            directory=directory / service,
-            environ={**services(JAEGER)[service].get("environment", {}), **environ},
-        )
+        return _of_compose(service, directory, shipped, ready, *arguments, **environ)
 
-    yield made("prometheus", f"{at['prometheus']}/-/ready", f"--web.listen-address={at['prometheus']}")
+    yield prometheus(directory, shipped, ports)
     yield made("alertmanager", f"{at['alertmanager']}/-/ready", f"--web.listen-address={at['alertmanager']}")
     yield made(
         "jaeger",
@@ -155,7 +147,25 @@ def _programs(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Itera
     )
 
 
-def _shipped(directory: Path, ports: Mapping[str, int], webhook: str) -> Path:
+def prometheus(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Program:
+    """Return Prometheus, as the compose file starts it."""
+    at = f"{HOST}:{ports['prometheus']}"
+    return _of_compose("prometheus", directory, shipped, f"{at}/-/ready", f"--web.listen-address={at}")
+
+
+def _of_compose(service: str, directory: Path, shipped: Path, ready: str, *arguments: str, **environ: str) -> Program:
+    command = _command(service, {CONTAINER_FOLDER: shipped, f"/{service}": directory / service})
+    return Program(
+        name=service,
+        # Services are called as their programs are.
+        command=[str(built(service)), *command, *arguments],
+        ready=f"http://{ready}",
+        directory=directory / service,
+        environ={**services(JAEGER)[service].get("environment", {}), **environ},
+    )
+
+
+def ship(directory: Path, ports: Mapping[str, int], webhook: str) -> Path:
     """Copy what is shipped: files lie to each other in containers, and here, as they do in the repository."""
     to = directory / "shipped"
     for folder in SHIPPED:
