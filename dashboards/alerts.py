@@ -142,7 +142,8 @@ def _in_state(state: classes.State) -> str:
 
 
 def _of_run(values: str, *also: str, runs: str = f'{RUN_STREAK}{{{THRESHOLD}!=""}}') -> str:
-    """Return values of agents with their classes in words, and the id of the run that is deepest in it."""
+    """Return the greatest values of each service with classes in words, and the run that is deepest in it."""
+    values = f"topk {_BY_SERVICE} ({WORST}, {values})"
     place = f"({', '.join((*PLACE, AGENT))})"
     runs = f"topk by {place} (1, {runs}) ^ 0"
     run = f"* on {place} group_left ({RUN_ID}) ({runs} or on {place} group by {place} ({values}))"
@@ -158,6 +159,11 @@ VERSION_NOW: Final = (
 )
 
 _NEAR: Final = f"{RUN_STREAK} < {THRESHOLDS.same} and time() - timestamp({RUN_STREAK}) < {FRESH_S}"
+ANSWERED: Final = 'errcompact:escalations:new5m{errcompact_action!="unhandled"}'
+UNANSWERED: Final = 'errcompact:escalations:new5m{errcompact_action="unhandled"}'
+AFTER: Final = "errcompact:after_escalation:new5m"
+NEAR: Final = f"max by ({', '.join((*SERVICE, AGENT, TOOL, CLASS))}) ({_NEAR})"
+
 _OF_CLASS: Final = (*classes.TEXTS, AGENT, SINCE)
 _OF_RUN: Final = (*classes.TEXTS, RUN_ID)
 _CLASS_TEXT: Final = "[[message]][[where]].[[owner]][[since]]"
@@ -182,7 +188,16 @@ ALERTS: Final[tuple[Alert, ...]] = (
     Alert(
         name="AgentErrorsManyClasses",
         query=" or ".join(
-            (_rest(RECURRING, "recurring"), _rest(NEW_NOW, "new"), _rest(VERSION_NOW, "new in a version"))
+            _rest(failing, kind)
+            for failing, kind in (
+                (RECURRING, "recurring"),
+                (NEW_NOW, "new"),
+                (VERSION_NOW, "new in a version"),
+                (f"{ANSWERED} >= 1", "escalated, by agent"),
+                (f"{UNANSWERED} >= 1", "escalated without a decision, by agent"),
+                (f"{AFTER} >= {THRESHOLDS.same}", "failing after an escalation, by agent"),
+                (f"{NEAR} >= {THRESHOLDS.same - 1}", "about to escalate, by agent"),
+            )
         ),
         at_least=1,
         pace="rows",
@@ -199,7 +214,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
     ),
     Alert(
         name="AgentRunEscalated",
-        query=_of_run('errcompact:escalations:new5m{errcompact_action!="unhandled"}'),
+        query=_of_run(ANSWERED),
         at_least=1,
         pace="critical",
         severity="critical",
@@ -217,7 +232,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
     ),
     Alert(
         name="AgentEscalationUnhandled",
-        query=_of_run('errcompact:escalations:new5m{errcompact_action="unhandled"}'),
+        query=_of_run(UNANSWERED),
         at_least=1,
         pace="critical",
         severity="warning",
@@ -234,7 +249,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
     ),
     Alert(
         name="AgentFailuresAfterEscalation",
-        query=_of_run("errcompact:after_escalation:new5m", TOOL, "error_type"),
+        query=_of_run(AFTER, TOOL, "error_type"),
         at_least=THRESHOLDS.same,
         pace="critical",
         severity="critical",
@@ -314,7 +329,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
         name="AgentStreakNearThreshold",
         # A run that has ended reports its streak no more, but Prometheus answers with the last value for 5 minutes.
         # From the threshold on the run has escalated, which is another alert.
-        query=_of_run(f"max by ({', '.join((*SERVICE, AGENT, TOOL, CLASS))}) (\n  {_NEAR}\n)", TOOL, runs=_NEAR),
+        query=_of_run(NEAR, TOOL, runs=_NEAR),
         at_least=THRESHOLDS.same - 1,
         wait="2m",
         severity="info",

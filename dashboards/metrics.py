@@ -123,5 +123,3 @@ NEW: Final = "new"
 REPEAT: Final = "repeat"
 AFTER_ESCALATION: Final = "after_escalation"
 HANDLED: Final = semconv.HANDLED
-COARSE: Final = "coarse"
-"""Counted by the collector, of agents that send plain exceptions."""
