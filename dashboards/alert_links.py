@@ -19,11 +19,14 @@ GRAFANA_URL: Final = os.environ.get("ERRCOMPACT_GRAFANA_URL", "http://localhost:
 SPAN_S: Final = 6 * 3_600
 """How much time a page shows, all of it before the alert: what is asked for in the future has no answer."""
 
-FROM: Final = "from"
-"""The label with the beginning of that time in milliseconds: templates cannot subtract, and queries can."""
+TIMES: Final = {"from": SPAN_S, "to": 0}
+"""The labels with the ends of that time in milliseconds: templates cannot subtract, and queries can."""
 
-BEGINNING: Final = f'* on () group_left ({FROM}) count_values ("{FROM}", floor(vector(time() - {SPAN_S})) * 1000)'
-"""PromQL that gives each value this label."""
+WITH_TIMES: Final = " ".join(
+    f'* on () group_left ({name}) count_values ("{name}", floor(vector(time() - {ago})) * 1000)'
+    for name, ago in TIMES.items()
+)
+"""PromQL that gives each value these labels."""
 
 _ALWAYS: Final = (ENVIRONMENT, SERVICE)
 """Labels that are set where they are empty too: page and silence are then about what has none, and no other one."""
@@ -43,7 +46,7 @@ def page_url(alert: Alert) -> str:
         for label, name in VARIABLES.items()
         if name in there
     )
-    time = f'from={{{{ $labels.{FROM} }}}}&to={{{{ now | printf "%.0f" }}}}000'
+    time = "&".join(f"{name}={{{{ $labels.{name} }}}}" for name in TIMES)
     return f"{_base('grafana_url', GRAFANA_URL)}/d/{page}?{time}{chosen}"
 
 

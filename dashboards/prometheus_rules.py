@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboards import classes, recordings
-from dashboards.alert_links import BEGINNING, FROM, page_url, silence_url
+from dashboards.alert_links import TIMES, WITH_TIMES, page_url, silence_url
 from dashboards.alerts import ALERTS
 from dashboards.recordings import INTERVAL_S
 from dashboards.wording import filled
@@ -42,7 +42,7 @@ def optional_rules() -> str:
 
 def expression(alert: Alert) -> str:
     """Return an alert's condition."""
-    return f"(\n{_indented(alert.query)}\n) {BEGINNING} >= {alert.at_least:g}"
+    return f"(\n{_indented(alert.query)}\n) {WITH_TIMES} >= {alert.at_least:g}"
 
 
 def _rules(pace: Pace) -> list[Mapping[str, Any]]:
@@ -62,7 +62,7 @@ def _alert(alert: Alert) -> dict[str, Any]:
         "expr": expression(alert),
         **{name: time for name, time in times.items() if time},
         # An empty label is none: what only the text reads does not tell alerts apart.
-        "labels": {"severity": alert.severity, **dict.fromkeys((*alert.only_read, FROM), "")},
+        "labels": {"severity": alert.severity, **dict.fromkeys((*alert.only_read, *TIMES), "")},
         "annotations": {
             "summary": _filled(alert, alert.summary),
             "description": _filled(alert, alert.description),

@@ -210,7 +210,7 @@ def test_prometheus_alerts_carry_severity_runbook_and_dashboard(prometheus):
             continue
         alert = next(alert for alert in ALERTS if alert.name == rule["alert"])
         annotations = rule["annotations"]
-        assert rule["labels"] == {"severity": alert.severity, **dict.fromkeys((*alert.only_read, "from"), "")}
+        assert rule["labels"] == {"severity": alert.severity, **dict.fromkeys((*alert.only_read, "from", "to"), "")}
         assert annotations["runbook_url"].endswith(f"dashboards/RUNBOOK.md#{alert.name.lower()}")
         assert f"/d/{alert.page or alert.panel.dashboard}?from=" in annotations["dashboard_url"]
         assert rule.get("for", "") == alert.wait
@@ -350,7 +350,7 @@ def test_a_link_carries_what_the_alert_is_about(alert):
     page = alert.page or alert.panel.dashboard
     carried = set(re.findall(r"var-(\w+)=", url))
     assert carried >= {name for name, label in variables.items() if label in there and name in variables_of(page)}
-    assert "from={{ $labels.from }}&to={{ now" in url
+    assert "from={{ $labels.from }}&to={{ $labels.to }}" in url
 
 
 @every_alert
