@@ -832,7 +832,8 @@ def test_parts_become_totals(collector: Collector) -> None:
         return sorted(point.as_int for _, point in collector.sink.sums("claude_code.token.usage"))
 
     assert eventually(lambda: totals() == [2, 5, 10])
-    assert {found.sum.aggregation_temporality for found in metrics(collector.sink) if "token" in found.name} == {2}
+    counters = [found for found in metrics(collector.sink) if found.name == "claude_code.token.usage"]
+    assert {found.sum.aggregation_temporality for found in counters} == {2}
 
 
 def test_metrics_of_two_senders_stay_apart(own_collector: Collector) -> None:
