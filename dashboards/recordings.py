@@ -41,8 +41,8 @@ MEMORY: Final = "1h"
 CARRIED: Final = "2d"
 """How far back a value is found again after Prometheus was away, in a copy that is recorded seldom."""
 
-LATELY: Final = "35m"
-"""As long as from one copy to the next, and a little."""
+LATELY: Final = "1h"
+"""Longer than from one copy to the next: what came in between is found again for another half hour at least."""
 
 KEPT_S: Final = 30 * 24 * 3600
 """How long a class or a service is remembered that was not heard of again."""
