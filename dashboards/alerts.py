@@ -125,7 +125,7 @@ _BY_SERVICE: Final = f"by ({', '.join(SERVICE)})"
 
 
 def _worst(failing: str) -> str:
-    """Return the classes of each service that fail most, with what the texts say of them."""
+    """Return the classes that fail most in each service, with the labels that the texts read."""
     worst = f"topk {_BY_SERVICE} ({WORST}, {failing})"
     # A class that has just begun has no row yet.
     begun = f"(errcompact:class:failing_since and {ON} {worst} or {ON} {worst} * 0 + time())"

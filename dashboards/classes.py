@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from dashboards import colours
 from dashboards.metrics import (
     AGENT,
     CLASS,
@@ -44,13 +45,13 @@ from otel_errcompact.config import Options
 from otel_errcompact.otel import semconv
 
 PLACE: Final = (*SERVICE, CLASS)
-"""What a row is told apart by."""
+"""The labels that identify a row."""
 
 ON: Final = f"on ({', '.join(PLACE)})"
 BY: Final = f"by ({', '.join(PLACE)})"
 
 MEANING: Final = (TEMPLATE, LOCATION, HINT, TRANSIENT)
-"""What the library says of a class."""
+"""The labels with which the library describes a class."""
 
 TEXTS: Final = (ERROR_TYPE, *MEANING, TOOL)
 """What a row says in words; all of it may change, so none of it tells alerts apart."""
@@ -117,32 +118,32 @@ _AGE_OF_RECORD: Final = f"errcompact:class:first_seen - {ON_SERVICE} group_left 
 
 NEW_IN_VERSION: Final = State(
     name="new in version",
-    colour="purple",
+    colour=colours.NEW,
     meaning="first failed within the last day, in one version only, after an earlier version of the service had run",
     rows="errcompact:class:new_in_version",
 )
 NEW_CLASS: Final = State(
     name="new",
-    colour="purple",
+    colour=colours.NEW,
     meaning="first failed within the last day, in a service that had been recorded for a day before that",
     rows=f"({_YOUNG}) and {ON} ({_AGE_OF_RECORD} >= {DAY_S})",
 )
 CHRONIC: Final = State(
     name="chronic",
-    colour="semi-dark-yellow",
+    colour=colours.CHRONIC,
     meaning=f"failed on at least {CHRONIC_DAYS} of the last 7 full days (UTC), in {CHRONIC_RUNS} runs or more, and no "
     "run has got over it",
     rows="last_over_time(errcompact:class:chronic[35m])",
 )
 BACK_AGAIN: Final = State(
     name="back again",
-    colour="blue",
+    colour=colours.BACK,
     meaning=f"fails again within the last day, after {SILENT_S // HOUR_S} hours or more without it",
     rows=f"(errcompact:class:failing_since > time() - {DAY_S}) > errcompact:class:first_seen + {_TOLERANCE_S}",
 )
 GROWING: Final = State(
     name="growing",
-    colour="orange",
+    colour=colours.GROWING,
     meaning=f"failed in the last hour at least {FACTOR} times as often as in the hour before, and {MARGIN} times more "
     "than that, which is beyond chance",
     rows=(
@@ -153,17 +154,17 @@ GROWING: Final = State(
 )
 NO_HISTORY: Final = State(
     name="no history yet",
-    colour="text",
+    colour=colours.NEUTRAL,
     meaning="first failed within the last day, when its service had been recorded for less than a day",
     rows=_YOUNG,
 )
 QUIET: Final = State(
     name="quiet",
-    colour="green",
+    colour=colours.OK,
     meaning=f"has not failed for {QUIET_S // HOUR_S} hours",
     rows=f"{_SEEN} < time() - {QUIET_S}",
 )
-STEADY: Final = State(name="steady", colour="text", meaning="none of these", rows=_SEEN)
+STEADY: Final = State(name="steady", colour=colours.NEUTRAL, meaning="none of these", rows=_SEEN)
 
 STATES: Final = (NEW_IN_VERSION, NEW_CLASS, CHRONIC, BACK_AGAIN, GROWING, NO_HISTORY, QUIET, STEADY)
 """In the order in which they are asked for: of several that hold, the first is said."""

@@ -92,7 +92,7 @@ def new_since() -> Stat:
 
 
 def stuck_runs() -> Stat:
-    """Which runs need somebody."""
+    """How many runs are stuck."""
     return stat(
         Caption(
             id=2,
@@ -109,7 +109,7 @@ def stuck_runs() -> Stat:
 
 
 def alerts_firing() -> Stat:
-    """What somebody was called for."""
+    """How many alerts are firing."""
     return stat(
         Caption(
             id=3,

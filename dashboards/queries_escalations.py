@@ -30,7 +30,7 @@ from dashboards.objectives import ALLOWED_BAD_RUNS
 from dashboards.queries import RANGE, chosen, grown, named, scoped, steps, total, with_message
 
 PER_AGENT: Final = (SERVICE, ENVIRONMENT, NAMESPACE, AGENT)
-"""What the rows of agents are told apart by."""
+"""The labels that identify the row of an agent."""
 
 UNHANDLED: Final = f'{ACTION}="unhandled"'
 UNRESOLVED: Final = f'{RESULT}="unresolved"'

@@ -54,7 +54,7 @@ STEADY_SHARE: Final = 0.9
 """A service that reported for this share of an hour does not end by itself; a batch job may."""
 
 SERVICE: Final = (NAME, ENVIRONMENT, NAMESPACE)
-"""What a service is told apart by, and its owner."""
+"""The labels that identify a service, and its owner."""
 
 ON_SERVICE: Final = f"on ({', '.join(SERVICE)})"
 VERSION: Final = SERVICE_VERSION
