@@ -8,7 +8,6 @@ from dashboards import queries_context as queries
 from dashboards import variables
 from dashboards.layout import (
     BAD,
-    COUNT,
     NONE_BAD,
     OK,
     WARNING,
@@ -95,10 +94,9 @@ def compactions() -> Stat:
     """How often something was cut."""
     return stat(
         Caption(
-            id=1,
-            title="Layer cuts",
-            description="How often a layer of compaction has taken something out of a context.",
-            unit=COUNT,
+            1,
+            "Layer cuts",
+            "How often a layer of compaction has taken something out of a context.",
             empty=NO_COMPACTION,
         ),
         instant(queries.cut_in_range()),
@@ -109,13 +107,7 @@ def compactions() -> Stat:
 def saved() -> Stat:
     """What was taken out."""
     return stat(
-        Caption(
-            id=2,
-            title="Tokens cut",
-            description="Tokens of contexts before less those after, over all layers.",
-            unit=COUNT,
-            empty=NO_COMPACTION,
-        ),
+        Caption(2, "Tokens cut", "Tokens of contexts before less those after, over all layers.", empty=NO_COMPACTION),
         instant(queries.saved_in_range()),
         decimals=None,
     )
@@ -125,11 +117,10 @@ def invalidated() -> Stat:
     """What the prompt cache lost."""
     return stat(
         Caption(
-            id=3,
-            title="Cache lost",
-            description="Tokens that stood behind the first change of a compaction: a provider's prompt cache has to "
+            3,
+            "Cache lost",
+            "Tokens that stood behind the first change of a compaction: a provider's prompt cache has to "
             "read them again.",
-            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         instant(queries.invalidated_in_range()),
@@ -141,11 +132,10 @@ def overflows() -> Stat:
     """What was too long all the same."""
     return stat(
         Caption(
-            id=4,
-            title="Overflows",
-            description="Calls that a provider refused because the context was too long. Most of them recover: the "
+            4,
+            "Overflows",
+            "Calls that a provider refused because the context was too long. Most of them recover: the "
             "context is compacted, and the call is made again.",
-            unit=COUNT,
             empty=NO_OVERFLOW,
         ),
         instant(queries.overflows_in_range()),
@@ -156,12 +146,10 @@ def lost_calls() -> Stat:
     """How many calls were never answered."""
     return stat(
         Caption(
-            id=7,
-            title="Lost calls",
-            description="Overflows that did not recover: the call failed after all retries, or was not made again "
+            7,
+            "Lost calls",
+            "Overflows that did not recover: the call failed after all retries, or was not made again "
             "because compactions had kept failing.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.lost_in_range()),
         steps=NONE_BAD,
@@ -172,12 +160,10 @@ def problems() -> Stat:
     """What could not be compacted."""
     return stat(
         Caption(
-            id=5,
-            title="Problems",
-            description="How often a layer could not do its work: a full disk, a summary that was refused. Nothing is "
+            5,
+            "Problems",
+            "How often a layer could not do its work: a full disk, a summary that was refused. Nothing is "
             "cut then, and nothing lost.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.problems_in_range()),
         steps=NONE_BAD,
@@ -188,11 +174,10 @@ def layers() -> Table:
     """What each layer did."""
     return table(
         Caption(
-            id=6,
-            title="By layer",
-            description="How often each layer has cut something, the tokens it took out, and those a prompt cache had "
+            6,
+            "By layer",
+            "How often each layer has cut something, the tokens it took out, and those a prompt cache had "
             "to read again for it.",
-            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         rows(queries.cut_by_layer(), ref="A"),
@@ -216,10 +201,9 @@ def saved_over_time() -> TimeSeries:
     """What each layer takes out."""
     return bars(
         Caption(
-            id=20,
-            title="Tokens taken out over time",
-            description="Tokens that each layer has taken out in each interval.",
-            unit=COUNT,
+            20,
+            "Tokens taken out over time",
+            "Tokens that each layer has taken out in each interval.",
             empty=NO_COMPACTION,
         ),
         promql(queries.saved_over_time(), legend(LAYER)),
@@ -230,12 +214,11 @@ def cut_over_time() -> TimeSeries:
     """How often each layer cuts."""
     return bars(
         Caption(
-            id=21,
-            title="Layers that cut, and why",
-            description="always: the layer's own limit; over_trigger: the context came near the window; over_window: "
+            21,
+            "Layers that cut, and why",
+            "always: the layer's own limit; over_trigger: the context came near the window; over_window: "
             "it did not fit; overflow: the provider refused it; asked: the application wanted it; cache_expired: the "
             "provider's cache was lost anyway.",
-            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         promql(queries.cut_over_time(), legend(LAYER, REASON)),
@@ -246,11 +229,10 @@ def overflows_over_time() -> TimeSeries:
     """What became of calls that were too long."""
     return bars(
         Caption(
-            id=22,
-            title="Overflows over time",
-            description="Calls that a provider refused as too long: recovered by a compaction, failed in spite of it, "
+            22,
+            "Overflows over time",
+            "Calls that a provider refused as too long: recovered by a compaction, failed in spite of it, "
             "or refused by the circuit breaker.",
-            unit=COUNT,
             empty=NO_OVERFLOW,
         ),
         promql(queries.overflows_over_time(), legend(RESULT)),
@@ -262,11 +244,9 @@ def problems_over_time() -> TimeSeries:
     """What could not be compacted, and where."""
     return bars(
         Caption(
-            id=23,
-            title="Problems over time",
-            description="Layers that could not do their work, by service; the spans compact_context say why.",
-            unit=COUNT,
-            empty="None",
+            23,
+            "Problems over time",
+            "Layers that could not do their work, by service; the spans compact_context say why.",
         ),
         promql(queries.problems_over_time(), legend(SERVICE, LAYER)),
     )
@@ -276,9 +256,9 @@ def duration() -> TimeSeries:
     """How long the layers take."""
     return timeseries(
         Caption(
-            id=24,
-            title="Duration, 90th percentile",
-            description="How long each layer takes; a summary waits for its model.",
+            24,
+            "Duration, 90th percentile",
+            "How long each layer takes; a summary waits for its model.",
             unit="s",
             empty=NO_COMPACTION,
         ),
@@ -290,11 +270,7 @@ def meaning() -> Text:
     """How to read the figures."""
     return text(
         Caption(
-            id=25,
-            title="What the figures mean",
-            description="What the layers are, and what the figures do not say.",
-            unit="",
-            empty="",
+            25, "What the figures mean", "What the layers are, and what the figures do not say.", unit="", empty=""
         ),
         MEANING,
     )

@@ -124,12 +124,11 @@ def meaning() -> Table:
     """Say what the key of a class stands for."""
     return table(
         Caption(
-            id=1,
-            title="What the class is",
-            description="A class holds all failures of one type, raised in one place, with one message once its "
+            1,
+            "What the class is",
+            "A class holds all failures of one type, raised in one place, with one message once its "
             "volatile parts are masked. The line number is that of one process: other versions may raise it from "
             f"another line.\n\nState: {classes.definitions()}",
-            unit=COUNT,
             empty="No service that is selected has failed with this class within seven days, or it is `other`",
         ),
         rows(queries.meaning_of_class()),
@@ -165,10 +164,9 @@ def hint() -> Table:
     """Say what the agent was advised."""
     return table(
         Caption(
-            id=10,
-            title="What the library advises",
-            description="The hint that the agent reads with the class, and whether waiting helps against it.",
-            unit=COUNT,
+            10,
+            "What the library advises",
+            "The hint that the agent reads with the class, and whether waiting helps against it.",
             empty="The library has no hint for this class",
         ),
         rows(queries.hint_of_class()),
@@ -195,11 +193,7 @@ def runs_hit() -> Stat:
     """How many runs met it."""
     return stat(
         Caption(
-            id=3,
-            title="Runs hit",
-            description="Runs in which the class failed. With several classes chosen, a run counts once for each.",
-            unit=COUNT,
-            empty="None",
+            3, "Runs hit", "Runs in which the class failed. With several classes chosen, a run counts once for each."
         ),
         instant(queries.runs_hit()),
     )
@@ -208,13 +202,7 @@ def runs_hit() -> Stat:
 def resolved() -> Stat:
     """How often agents got over it."""
     return stat(
-        Caption(
-            id=4,
-            title="Resolved",
-            description="How often the operation that failed succeeded again in the same run.",
-            unit=COUNT,
-            empty="Never",
-        ),
+        Caption(4, "Resolved", "How often the operation that failed succeeded again in the same run.", empty="Never"),
         instant(queries.resolutions_in_range()),
     )
 
@@ -223,11 +211,10 @@ def resolution_rate() -> Stat:
     """How likely an agent gets over it."""
     return stat(
         Caption(
-            id=5,
-            title="Got over it",
-            description="Of the runs that the class hit, the share in which the operation has since succeeded.",
+            5,
+            "Got over it",
+            "Of the runs that the class hit, the share in which the operation has since succeeded.",
             unit="percentunit",
-            empty="None",
         ),
         instant(queries.resolution_rate()),
     )
@@ -237,12 +224,10 @@ def longest_streak() -> Stat:
     """How badly a run looped on it."""
     return stat(
         Caption(
-            id=6,
-            title="Longest streak",
-            description="The most failures in a row in one run, without a success of the same operation between "
+            6,
+            "Longest streak",
+            "The most failures in a row in one run, without a success of the same operation between "
             "them, as far as the run lasted longer than an export interval.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.longest_streak()),
         steps=((None, NEUTRAL), (queries.THRESHOLD_SAME, BAD)),
@@ -252,13 +237,7 @@ def longest_streak() -> Stat:
 def escalations() -> Stat:
     """How often it stopped a run."""
     return stat(
-        Caption(
-            id=7,
-            title="Escalations",
-            description="Thresholds that the class reached in the time range.",
-            unit=COUNT,
-            empty="None",
-        ),
+        Caption(7, "Escalations", "Thresholds that the class reached in the time range."),
         instant(queries.escalations_in_range()),
         steps=((None, NEUTRAL), (1, WARNING)),
     )
@@ -283,13 +262,7 @@ def last_seen() -> Stat:
 def cost() -> Stat:
     """What its digests cost."""
     return stat(
-        Caption(
-            id=12,
-            title="Tokens",
-            description="Tokens (characters / 4) of the digests of the class in the time range.",
-            unit=COUNT,
-            empty="None",
-        ),
+        Caption(12, "Tokens", "Tokens (characters / 4) of the digests of the class in the time range."),
         instant(queries_tokens.of_class()),
         decimals=None,
     )
@@ -306,11 +279,10 @@ def trend() -> TimeSeries:
     """How often it fails over time."""
     return bars(
         Caption(
-            id=20,
-            title="Trend",
-            description="Failures over time, by class; the ten with the most failures. Diamonds are single occurrences "
+            20,
+            "Trend",
+            "Failures over time, by class; the ten with the most failures. Diamonds are single occurrences "
             "(exemplars): they lead to their traces.",
-            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.top_classes(), legend(ERROR_TYPE, MESSAGE), exemplar=True),
@@ -322,12 +294,11 @@ def outcomes() -> TimeSeries:
     """What its failures turned out to be."""
     return bars(
         Caption(
-            id=21,
-            title="Outcomes",
-            description="first in its run: a run had not met the class before. repeat: again in the same run. "
+            21,
+            "Outcomes",
+            "first in its run: a run had not met the class before. repeat: again in the same run. "
             "after_escalation: although the run was to stop. handled: inside a call that succeeded after all. "
             "coarse: counted by the collector.",
-            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.outcomes(), legend(OUTCOME)),
@@ -340,11 +311,10 @@ def streaks() -> TimeSeries:
     """When it was failing without a success between."""
     return timeseries(
         Caption(
-            id=22,
-            title="Streaks",
-            description="Failures in a row, the longest over all live runs, by agent and tool. "
+            22,
+            "Streaks",
+            "Failures in a row, the longest over all live runs, by agent and tool. "
             f"At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates.",
-            unit=COUNT,
             empty="No operation was failing when metrics were exported",
         ),
         promql(queries.streaks_by_operation(), legend(AGENT, TOOL)),
@@ -356,11 +326,10 @@ def resolutions() -> TimeSeries:
     """Whether runs get over it."""
     return bars(
         Caption(
-            id=23,
-            title="Failing and resolved",
-            description="Runs in which the class began to fail, in which its operation has since succeeded, and "
+            23,
+            "Failing and resolved",
+            "Runs in which the class began to fail, in which its operation has since succeeded, and "
             "in which that proved to be no cure.",
-            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.began(), "began to fail", ref="A"),
@@ -393,13 +362,7 @@ def by_service() -> BarGauge:
 def by_outcome() -> BarGauge:
     """What became of them."""
     return bar_gauge(
-        Caption(
-            id=33,
-            title="Outcomes in range",
-            description="Occurrences of the class by outcome, handled ones too.",
-            unit=COUNT,
-            empty=_NOTHING,
-        ),
+        Caption(33, "Outcomes in range", "Occurrences of the class by outcome, handled ones too.", empty=_NOTHING),
         queries.outcomes_in_range(),
         OUTCOME,
         colours=colours.OUTCOMES,
@@ -407,7 +370,7 @@ def by_outcome() -> BarGauge:
 
 
 def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
-    caption = Caption(id=panel_id, title=title, description=description, unit=COUNT, empty=_NOTHING)
+    caption = Caption(panel_id, title, description, empty=_NOTHING)
     return bar_gauge(caption, queries.failures_by(name), name)
 
 
@@ -417,13 +380,7 @@ def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
 def where_raw_errors_are() -> Text:
     """Say where to look, also where there is no Tempo or Loki."""
     return text(
-        Caption(
-            id=40,
-            title="Where the raw errors are",
-            description="What the two panels below need.",
-            unit=COUNT,
-            empty="",
-        ),
+        Caption(40, "Where the raw errors are", "What the two panels below need.", empty=""),
         "- **Traces**: an event `exception` of the span holds the raw error, whole. Open a trace, then the events "
         "of the span; where failures are sent as log records only, the span has its status and leads to the record. "
         "Tempo answers searches about half a minute after a span has ended; it keeps every failing trace, and a share "
@@ -438,11 +395,10 @@ def traces_of_class() -> Table:
     """List the spans in which it failed."""
     return traces(
         Caption(
-            id=41,
-            title="Traces",
-            description="Spans that hold a failure of the class, the newest fifty. The event `exception` of a span, "
+            41,
+            "Traces",
+            "Spans that hold a failure of the class, the newest fifty. The event `exception` of a span, "
             "or the log record beside it, holds the raw error, whole.",
-            unit=COUNT,
             empty="No trace of this class: there is no Tempo, or it has let go of them, or they are younger than 30 s",
         ),
         traceql(queries.traces_of_class(), spans=True),
@@ -453,10 +409,9 @@ def records() -> Logs:
     """List the log records about it."""
     return logs(
         Caption(
-            id=42,
-            title="Log records",
-            description="Escalations of the class, and its failures where they are sent as log records.",
-            unit=COUNT,
+            42,
+            "Log records",
+            "Escalations of the class, and its failures where they are sent as log records.",
             empty="No record of this class: there is no Loki, or failures are sent with spans only",
         ),
         logql(queries.records_of_class()),
@@ -469,7 +424,7 @@ def records() -> Logs:
 def which_run() -> Text:
     """Say which runs the panels below show, which they cannot."""
     return text(
-        Caption(id=49, title="Which run", description="What the two panels below show.", unit=COUNT, empty=""),
+        Caption(49, "Which run", "What the two panels below show.", empty=""),
         "Enter the id of a run above. **As long as that field is empty, these are the spans and records of all runs.** "
         "The records need Loki.",
     )
@@ -479,11 +434,10 @@ def traces_of_run() -> Table:
     """List the spans of a run."""
     return traces(
         Caption(
-            id=50,
-            title="Spans of the run",
-            description="Spans that carry the id of the run, or of its conversation, that is entered above; a part "
+            50,
+            "Spans of the run",
+            "Spans that carry the id of the run, or of its conversation, that is entered above; a part "
             "of the id will do. Without an id: the newest runs.",
-            unit=COUNT,
             empty="No such run: there is no Tempo, or it has let go of the run, or the run is younger than 30 s",
         ),
         traceql(queries.traces_of_run(), spans=True),
@@ -494,11 +448,9 @@ def records_of_run() -> Logs:
     """List the log records about a run."""
     return logs(
         Caption(
-            id=51,
-            title="Log records of the run",
-            description="Escalations of the run whose id, or a part of it, is entered above. Without an id: of all "
-            "runs.",
-            unit=COUNT,
+            51,
+            "Log records of the run",
+            "Escalations of the run whose id, or a part of it, is entered above. Without an id: of all runs.",
             empty="No record of this run: there is no Loki, or the run did not escalate",
         ),
         logql(queries.records_of_run()),

@@ -8,7 +8,6 @@ from dashboards import colours, stuck, variables
 from dashboards import queries_escalations as queries
 from dashboards.colours import BAD, OK, WARNING
 from dashboards.layout import (
-    COUNT,
     NONE_BAD,
     NONE_WARNING,
     BarGauge,
@@ -117,13 +116,11 @@ def escalations() -> Stat:
     """How many thresholds were reached."""
     return stat(
         Caption(
-            id=1,
-            title="Escalations",
-            description="Thresholds that runs reached in the time range: failures of one class, identical calls, "
+            1,
+            "Escalations",
+            "Thresholds that runs reached in the time range: failures of one class, identical calls, "
             "failures in a row, or the budget of a run. Follows the variables Agent and Class; Tool and Type are no "
             "labels of an escalation.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.escalations_in_range()),
         steps=NONE_WARNING,
@@ -134,12 +131,10 @@ def unhandled() -> Stat:
     """How many of them met nobody."""
     return stat(
         Caption(
-            id=2,
-            title="Unhandled",
-            description="Escalations that no handler has decided: the run went on. Give runs an `on_escalation` "
+            2,
+            "Unhandled",
+            "Escalations that no handler has decided: the run went on. Give runs an `on_escalation` "
             "handler where an operator is to decide. consecutive and total are alerts, and always end here.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.unhandled_in_range()),
         steps=NONE_BAD,
@@ -150,12 +145,10 @@ def failures_after() -> Stat:
     """How often it went on failing all the same."""
     return stat(
         Caption(
-            id=3,
-            title="Failures since",
-            description="Failures of classes that had escalated already and were not resolved since. Anything above "
+            3,
+            "Failures since",
+            "Failures of classes that had escalated already and were not resolved since. Anything above "
             "zero means that the escalation has changed nothing.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.after_escalation_in_range()),
         steps=NONE_BAD,
@@ -166,12 +159,10 @@ def refused_calls() -> Stat:
     """How many calls were not repeated."""
     return stat(
         Caption(
-            id=9,
-            title="Refused calls",
-            description="Identical calls that were not executed again, because they had failed twice and nothing had "
+            9,
+            "Refused calls",
+            "Identical calls that were not executed again, because they had failed twice and nothing had "
             "succeeded since. Waiting helps against some failures (transient ones): those are never refused.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.refused_in_range()),
     )
@@ -181,12 +172,10 @@ def unresolved_runs() -> Stat:
     """How many runs gave something up."""
     return stat(
         Caption(
-            id=10,
-            title="Unresolved runs",
-            description="Runs that ended by themselves although one of their last operations had failed, and had not "
+            10,
+            "Unresolved runs",
+            "Runs that ended by themselves although one of their last operations had failed, and had not "
             "succeeded since.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.unresolved_in_range()),
         steps=NONE_WARNING,
@@ -197,10 +186,9 @@ def ended_runs() -> Stat:
     """How many runs there were at all."""
     return stat(
         Caption(
-            id=4,
-            title="Runs",
-            description="Runs that ended in the time range, however they ended. Follows the variable Agent only.",
-            unit=COUNT,
+            4,
+            "Runs",
+            "Runs that ended in the time range, however they ended. Follows the variable Agent only.",
             empty="No run ended",
         ),
         instant(queries.runs_in_range()),
@@ -211,12 +199,10 @@ def halted_runs() -> Stat:
     """How many runs were stopped."""
     return stat(
         Caption(
-            id=5,
-            title="Halted runs",
-            description="Runs that were stopped: a handler answered Halt or Pause, or the run repeated one call until "
+            5,
+            "Halted runs",
+            "Runs that were stopped: a handler answered Halt or Pause, or the run repeated one call until "
             "the library stopped the loop.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.halted_in_range()),
         steps=NONE_WARNING,
@@ -227,9 +213,9 @@ def budget_left() -> Stat:
     """How much may still go wrong."""
     return stat(
         Caption(
-            id=6,
-            title="Budget left",
-            description=f"The objective is that {RUN_OBJECTIVE:.0%} of the runs end neither failed nor halted, so "
+            6,
+            "Budget left",
+            f"The objective is that {RUN_OBJECTIVE:.0%} of the runs end neither failed nor halted, so "
             f"{ALLOWED_BAD_RUNS:.0%} may. This is the share of that which the time range has not used up, of the "
             "service that has least left; below zero the objective is missed.",
             unit="percentunit",
@@ -245,12 +231,11 @@ def by_threshold() -> BarGauge:
     """Which thresholds are reached."""
     return bar_gauge(
         Caption(
-            id=7,
-            title="Escalations by threshold",
-            description="same: one class in one operation, of calls that were executed. rejected: the same where "
+            7,
+            "Escalations by threshold",
+            "same: one class in one operation, of calls that were executed. rejected: the same where "
             "nothing was executed. loop: identical calls while nothing succeeds. consecutive: failures of any class "
             "in a row. total: all failures of the run.",
-            unit=COUNT,
             empty="No escalation",
         ),
         queries.escalations_by_threshold(),
@@ -262,11 +247,10 @@ def runs_by_result() -> BarGauge:
     """How runs end."""
     return bar_gauge(
         Caption(
-            id=8,
-            title="Runs by result",
-            description="clean: no failure. recovered: failures, but every operation succeeded in the end. "
+            8,
+            "Runs by result",
+            "clean: no failure. recovered: failures, but every operation succeeded in the end. "
             "unresolved: a failure was left. failed: the run itself failed. halted: stopped by an escalation.",
-            unit=COUNT,
             empty="No run ended",
         ),
         queries.runs_by_result(),
@@ -282,10 +266,9 @@ def over_time() -> TimeSeries:
     """When runs escalated."""
     return bars(
         Caption(
-            id=20,
-            title="Escalations over time",
-            description="Thresholds reached, by agent and threshold. Each bar is the exact number of its interval.",
-            unit=COUNT,
+            20,
+            "Escalations over time",
+            "Thresholds reached, by agent and threshold. Each bar is the exact number of its interval.",
             empty="No escalation",
         ),
         promql(queries.escalations_over_time(), legend(AGENT, THRESHOLD)),
@@ -296,10 +279,9 @@ def by_action() -> TimeSeries:
     """What was done about them."""
     return bars(
         Caption(
-            id=21,
-            title="Escalations by action",
-            description="What was answered: continue, pause or halt. unhandled: no handler decided, the run went on.",
-            unit=COUNT,
+            21,
+            "Escalations by action",
+            "What was answered: continue, pause or halt. unhandled: no handler decided, the run went on.",
             empty="No escalation",
         ),
         promql(queries.escalations_over_time_by_action(), legend(ACTION)),
@@ -311,10 +293,9 @@ def failures_after_over_time() -> TimeSeries:
     """Which agents fail on after an escalation."""
     return bars(
         Caption(
-            id=22,
-            title="Failures after escalation",
-            description="Failures of classes that had escalated already, by agent and message.",
-            unit=COUNT,
+            22,
+            "Failures after escalation",
+            "Failures of classes that had escalated already, by agent and message.",
             empty="No failure after an escalation",
         ),
         promql(queries.after_escalation_over_time(), legend(AGENT, MESSAGE), exemplar=True),
@@ -325,11 +306,9 @@ def refused_over_time() -> TimeSeries:
     """Which calls were not repeated."""
     return bars(
         Caption(
-            id=24,
-            title="Refused calls over time",
-            description="Identical calls that were not executed again, by agent, tool and the message they had failed "
-            "with.",
-            unit=COUNT,
+            24,
+            "Refused calls over time",
+            "Identical calls that were not executed again, by agent, tool and the message they had failed with.",
             empty="No call was refused",
         ),
         promql(queries.refused_over_time(), legend(AGENT, TOOL, MESSAGE)),
@@ -340,11 +319,10 @@ def repeated_over_time() -> TimeSeries:
     """Which calls succeed again and again."""
     return bars(
         Caption(
-            id=25,
-            title="Repeated calls over time",
-            description="Identical calls that succeeded again, in a row, with the same result, by agent and tool. They "
+            25,
+            "Repeated calls over time",
+            "Identical calls that succeeded again, in a row, with the same result, by agent and tool. They "
             "are never refused: a poll that waits looks the same.",
-            unit=COUNT,
             empty="No call was repeated",
         ),
         promql(queries.repeated_over_time(), legend(AGENT, TOOL)),
@@ -355,9 +333,9 @@ def error_budget() -> TimeSeries:
     """How fast the error budget is used up."""
     return timeseries(
         Caption(
-            id=23,
-            title="Failed or halted runs, share",
-            description="The share of runs of each service that ended failed or halted within the hour, and within "
+            23,
+            "Failed or halted runs, share",
+            "The share of runs of each service that ended failed or halted within the hour, and within "
             f"the six hours, before each point. Above the dashed line ({ALLOWED_BAD_RUNS:.0%}) the error budget is "
             "used faster than it may be.",
             unit="percentunit",
@@ -376,10 +354,9 @@ def agents() -> Table:
     """Which agents escalate most."""
     return table(
         Caption(
-            id=30,
-            title="Agents that escalate most",
-            description="Per agent: escalations, how many of them no handler decided, and how its runs ended.",
-            unit=COUNT,
+            30,
+            "Agents that escalate most",
+            "Per agent: escalations, how many of them no handler decided, and how its runs ended.",
             empty="No escalation",
         ),
         rows(queries.escalations_by_agent(), ref="A"),
@@ -414,11 +391,10 @@ def classes() -> Table:
     """Which classes of failures escalate."""
     return table(
         Caption(
-            id=31,
-            title="Classes that escalate",
-            description="Per error class: escalations in the time range, and what the class means. Escalations over "
+            31,
+            "Classes that escalate",
+            "Per error class: escalations in the time range, and what the class means. Escalations over "
             "failures of mixed classes name the class of the last one.",
-            unit=COUNT,
             empty="No escalation",
         ),
         rows(queries.escalations_by_class()),
@@ -450,5 +426,5 @@ def classes() -> Table:
 
 def what_the_words_mean() -> Text:
     """Name the steps of the ladder, in the words of the panels."""
-    caption = Caption(id=34, title="What the words mean", description="The steps, in order.", unit="", empty="")
+    caption = Caption(34, "What the words mean", "The steps, in order.", unit="", empty="")
     return text(caption, WORDS)

@@ -8,7 +8,6 @@ from dashboards import queries_health as queries
 from dashboards import variables
 from dashboards.layout import (
     BAD,
-    COUNT,
     NONE_BAD,
     NONE_WARNING,
     OK,
@@ -102,13 +101,7 @@ def page() -> Page:
 def reporting() -> Stat:
     """How many services there are."""
     return stat(
-        Caption(
-            id=1,
-            title="Services",
-            description="Services with the plugin that have reported within the last five minutes.",
-            unit=COUNT,
-            empty="None",
-        ),
+        Caption(1, "Services", "Services with the plugin that have reported within the last five minutes."),
         instant(queries.services()),
         steps=((None, BAD), (1, OK)),
     )
@@ -118,12 +111,10 @@ def faults() -> Stat:
     """How often we failed ourselves."""
     return stat(
         Caption(
-            id=2,
-            title="Faults",
-            description="Failures of the plugin itself. The agent does not notice them, but the failure it was about "
+            2,
+            "Faults",
+            "Failures of the plugin itself. The agent does not notice them, but the failure it was about "
             "may be missing here.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.faults_in_range()),
         steps=NONE_BAD,
@@ -134,12 +125,10 @@ def overflow() -> Stat:
     """How much went under `other`."""
     return stat(
         Caption(
-            id=3,
-            title="Overflow",
-            description="Failures counted under the class `other`, because a process knew as many classes as it "
+            3,
+            "Overflow",
+            "Failures counted under the class `other`, because a process knew as many classes as it "
             "may have labels for. OTEL_ERRCOMPACT_TELEMETRY_CLASS_LABELS raises the bound.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.overflow_in_range()),
         steps=NONE_WARNING,
@@ -150,12 +139,10 @@ def evicted() -> Stat:
     """How many runs were forgotten."""
     return stat(
         Caption(
-            id=4,
-            title="Evictions",
-            description="Runs whose history was forgotten before they ended, because a process held as many as it may. "
+            4,
+            "Evictions",
+            "Runs whose history was forgotten before they ended, because a process held as many as it may. "
             "Their next failure counts as new.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.evicted_in_range()),
         steps=NONE_WARNING,
@@ -166,9 +153,9 @@ def per_failure() -> Stat:
     """What one failure costs."""
     return stat(
         Caption(
-            id=5,
-            title="Per failure",
-            description="What it took on average to compact one failure, inside the agent's process.",
+            5,
+            "Per failure",
+            "What it took on average to compact one failure, inside the agent's process.",
             unit="s",
             empty=NO_FAILURE,
         ),
@@ -181,12 +168,9 @@ def series() -> Stat:
     """How many series we cause."""
     return stat(
         Caption(
-            id=6,
-            title="Series",
-            description="Time series of all errcompact_* metrics at the end of the time range: what they cost in "
-            "Prometheus.",
-            unit=COUNT,
-            empty="None",
+            6,
+            "Series",
+            "Time series of all errcompact_* metrics at the end of the time range: what they cost in Prometheus.",
         ),
         instant(queries.series()),
         decimals=None,
@@ -197,11 +181,10 @@ def faults_over_time() -> TimeSeries:
     """Where we failed ourselves."""
     return bars(
         Caption(
-            id=20,
-            title="Own faults",
-            description="Failures of the plugin itself, by service and stage. The process logs the traceback of each "
+            20,
+            "Own faults",
+            "Failures of the plugin itself, by service and stage. The process logs the traceback of each "
             "kind once a minute, under the logger otel_errcompact.",
-            unit=COUNT,
             empty="No faults",
         ),
         promql(queries.faults_over_time(), f"{{{{{SERVICE}}}}} {{{{{STAGE}}}}}"),
@@ -212,11 +195,10 @@ def services() -> Table:
     """Who reported last, and when."""
     return table(
         Caption(
-            id=21,
-            title="Services reporting",
-            description="Every service with the plugin that reported in the time range: when last, for how long it has "
+            21,
+            "Services reporting",
+            "Every service with the plugin that reported in the time range: when last, for how long it has "
             "been silent since, and how many of its processes report now. A batch job is silent once it is done.",
-            unit=COUNT,
             empty="No service has reported in the time range",
         ),
         rows(queries.last_report(), ref="A"),
@@ -257,10 +239,9 @@ def bounds() -> TimeSeries:
     """What was forgotten to bound memory."""
     return bars(
         Caption(
-            id=22,
-            title="Forgotten to stay within bounds",
-            description="Labels folded into `other` and runs forgotten before their end, by service.",
-            unit=COUNT,
+            22,
+            "Forgotten to stay within bounds",
+            "Labels folded into `other` and runs forgotten before their end, by service.",
             empty="Nothing",
         ),
         promql(queries.bounded_over_time(), f"{{{{{SERVICE}}}}} {{{{{STAGE}}}}}"),
@@ -274,9 +255,9 @@ def duration() -> TimeSeries:
     """How long compaction takes."""
     return timeseries(
         Caption(
-            id=30,
-            title="Compaction of one failure",
-            description="Quantiles over all services: half, 95 % and 99 % of the failures were compacted faster.",
+            30,
+            "Compaction of one failure",
+            "Quantiles over all services: half, 95 % and 99 % of the failures were compacted faster.",
             unit="s",
             empty=NO_FAILURE,
         ),
@@ -293,11 +274,10 @@ def sdk_dropped() -> TimeSeries:
     """What did not leave the agents."""
     return bars(
         Caption(
-            id=40,
-            title="Dropped by the SDK",
-            description="Spans and log records that never left the agents' processes, by what went wrong: queue_full, "
+            40,
+            "Dropped by the SDK",
+            "Spans and log records that never left the agents' processes, by what went wrong: queue_full, "
             "or the error of the export. Needs the SDK's own metrics.",
-            unit=COUNT,
             empty=f"Nothing dropped, or not measured: {NO_SDK}",
         ),
         promql(queries.sdk_dropped(), f"{{{{{SERVICE}}}}} {{{{{queries.COMPONENT}}}}} {{{{{ERROR_TYPE}}}}}"),
@@ -308,11 +288,9 @@ def sdk_queue() -> TimeSeries:
     """What waits in the agents."""
     return timeseries(
         Caption(
-            id=41,
-            title="Span queue of the SDK",
-            description="Spans that wait in the agents for their export, and how many may. Needs the SDK's own "
-            "metrics.",
-            unit=COUNT,
+            41,
+            "Span queue of the SDK",
+            "Spans that wait in the agents for their export, and how many may. Needs the SDK's own metrics.",
             empty=NO_SDK,
         ),
         promql(queries.sdk_queue("size"), f"{{{{{SERVICE}}}}} waiting", ref="A"),
@@ -327,9 +305,9 @@ def received() -> TimeSeries:
     """What comes in."""
     return timeseries(
         Caption(
-            id=50,
-            title="Received",
-            description="Spans, metric points and log records that the collector took in, per second.",
+            50,
+            "Received",
+            "Spans, metric points and log records that the collector took in, per second.",
             unit="suffix: /s",
             empty=NO_COLLECTOR,
         ),
@@ -344,9 +322,9 @@ def exported() -> TimeSeries:
     """What goes out."""
     return timeseries(
         Caption(
-            id=51,
-            title="Exported",
-            description="Spans, metric points and log records that reached Tempo, Prometheus and Loki, per second. "
+            51,
+            "Exported",
+            "Spans, metric points and log records that reached Tempo, Prometheus and Loki, per second. "
             "Fewer spans than received: only a share of the healthy traces is kept.",
             unit="suffix: /s",
             empty=NO_COLLECTOR,
@@ -362,11 +340,10 @@ def lost() -> TimeSeries:
     """What was turned away or lost."""
     return bars(
         Caption(
-            id=52,
-            title="Refused and lost",
-            description="refused: the collector was at its memory limit, and the agents try again. send failed: a back "
+            52,
+            "Refused and lost",
+            "refused: the collector was at its memory limit, and the agents try again. send failed: a back "
             "end refused it for good. queue full: the queue on disk holds no more.",
-            unit=COUNT,
             empty="Nothing",
         ),
         *(
@@ -384,9 +361,9 @@ def queue() -> TimeSeries:
     """What waits for a back end."""
     return timeseries(
         Caption(
-            id=53,
-            title="Sending queues",
-            description="What waits on disk for each back end. A queue that grows means that its back end is down or "
+            53,
+            "Sending queues",
+            "What waits on disk for each back end. A queue that grows means that its back end is down or "
             "too slow; it drains by itself.",
             unit="bytes",
             empty=NO_COLLECTOR,
@@ -399,9 +376,9 @@ def queue_used() -> BarGauge:
     """How full the queues are."""
     return bar_gauge(
         Caption(
-            id=54,
-            title="Queues, share in use",
-            description="How full the queue of each back end is now. At 100 % what comes in is refused.",
+            54,
+            "Queues, share in use",
+            "How full the queue of each back end is now. At 100 % what comes in is refused.",
             unit="percentunit",
             empty=NO_COLLECTOR,
         ),
@@ -414,9 +391,9 @@ def memory() -> TimeSeries:
     """What the collector needs."""
     return timeseries(
         Caption(
-            id=55,
-            title="Memory of the collector",
-            description="Resident memory. At MEMORY_LIMIT_MIB (400 as shipped) of heap the collector refuses work.",
+            55,
+            "Memory of the collector",
+            "Resident memory. At MEMORY_LIMIT_MIB (400 as shipped) of heap the collector refuses work.",
             unit="bytes",
             empty=NO_COLLECTOR,
         ),
@@ -428,9 +405,9 @@ def uptime() -> Stat:
     """Since when the collector runs."""
     return stat(
         Caption(
-            id=56,
-            title="Uptime",
-            description="Since its last start; of several collectors, the youngest. A collector that restarts again "
+            56,
+            "Uptime",
+            "Since its last start; of several collectors, the youngest. A collector that restarts again "
             "and again is short of memory.",
             unit="s",
             empty=NO_COLLECTOR,
@@ -447,11 +424,10 @@ def rejected() -> TimeSeries:
     """What Prometheus did not take."""
     return bars(
         Caption(
-            id=60,
-            title="Samples that Prometheus refused",
-            description="By reason. too old: beyond the out-of-order window, after an outage that lasted longer. "
+            60,
+            "Samples that Prometheus refused",
+            "By reason. too old: beyond the out-of-order window, after an outage that lasted longer. "
             "duplicate: two processes write the same series; give each its own service.instance.id.",
-            unit=COUNT,
             empty=f"None, or {NO_PROMETHEUS}",
         ),
         promql(queries.rejected_samples(), "{{kind}}"),

@@ -9,7 +9,6 @@ from dashboards import classes, colours, marks, variables
 from dashboards import queries_inbox as queries
 from dashboards.class_cells import coloured_states, links_of_class
 from dashboards.layout import (
-    COUNT,
     AnyPanel,
     Caption,
     Line,
@@ -74,11 +73,10 @@ def new_since() -> Stat:
     """What the last deployment brought."""
     return stat(
         Caption(
-            id=1,
-            title="New",
-            description="Classes that first failed within the last day, how often they did, and for how long the "
+            1,
+            "New",
+            "Classes that first failed within the last day, how often they did, and for how long the "
             "newest version runs that followed another one within a day. A click shows only them.",
-            unit=COUNT,
             empty="No history yet",
         ),
         instant(queries.new_classes(), "classes"),
@@ -95,12 +93,10 @@ def stuck_runs() -> Stat:
     """How many runs are stuck."""
     return stat(
         Caption(
-            id=2,
-            title="Stuck",
-            description=f"Runs that go on and have failed {classes.STUCK} times or more in a row with one class. A "
+            2,
+            "Stuck",
+            f"Runs that go on and have failed {classes.STUCK} times or more in a row with one class. A "
             "click shows them, with those that wait for an answer.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.stuck_runs()),
         steps=((None, colours.OK), (1, colours.BAD)),
@@ -111,13 +107,7 @@ def stuck_runs() -> Stat:
 def alerts_firing() -> Stat:
     """How many alerts are firing."""
     return stat(
-        Caption(
-            id=3,
-            title="Alerts",
-            description="Alerts of this project that fire in Prometheus, by severity. A click lists them.",
-            unit=COUNT,
-            empty="None",
-        ),
+        Caption(3, "Alerts", "Alerts of this project that fire in Prometheus, by severity. A click lists them."),
         instant(queries.alerts(), legend("severity")),
         overrides=(
             ("critical", fixed_colour(colours.BAD)),
@@ -133,13 +123,11 @@ def states() -> Stat:
     """How many classes are in which state: the legend of their colours, and the way to filter by them."""
     return stat(
         Caption(
-            id=4,
-            title="Classes by state",
-            description="How many classes of the last seven days are in which state; a click shows only these. not "
+            4,
+            "Classes by state",
+            "How many classes of the last seven days are in which state; a click shows only these. not "
             f"shown: classes beyond the {queries.ROWS} worst. What a process has no label for stands under `other`, "
             "which is no class: the page on health counts it.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.by_state(), legend(STATE)),
         instant(queries.all_states(), "all", ref="B"),
@@ -161,15 +149,14 @@ def rows_of_classes() -> Table:
     """List each class once per service, the worst first."""
     return table(
         Caption(
-            id=10,
-            title=TABLE,
-            description=f"The {queries.ROWS} worst of the last seven days: new and stuck ones first, then by failures "
+            10,
+            TABLE,
+            f"The {queries.ROWS} worst of the last seven days: new and stuck ones first, then by failures "
             "of a day that no run got over. Failures, runs and the share of runs that got over the class are of the "
             "last 24 hours; the trend shows each whole hour of the time range; times are known to five minutes. The "
             "tool and the agent are those with the most failures, the owner is the resource attribute "
             "service.namespace. A class without a message was counted by the collector, of an agent without this "
             f"library.\n\nState, of several the first: {classes.definitions()}",
-            unit=COUNT,
             empty="No class of the last seven days matches what is chosen",
         ),
         rows(queries.rows(), ref="A"),
@@ -237,11 +224,10 @@ def alerts() -> AnyPanel:
     """Which of our alerts are active."""
     return alert_list(
         Caption(
-            id=7,
-            title="Firing and pending",
-            description="Alerts of this project that are pending or firing, from Grafana and from Prometheus, of the "
+            7,
+            "Firing and pending",
+            "Alerts of this project that are pending or firing, from Grafana and from Prometheus, of the "
             "environment and the service that were chosen.",
-            unit=COUNT,
             empty="No alert is active",
         ),
         name_contains="Agent",

@@ -1,8 +1,7 @@
 """
 How an answer is drawn: thin builders, so that one panel is one small function.
 
-What a panel means (description, unit, and what an empty panel says) is part of every call, because a panel that lacks
-one of them is finished only for the one who wrote it.
+What a panel means is part of every call: without a description it is finished only for the one who wrote it.
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ class Caption(NamedTuple):
     """Fixed by hand: links and alerts refer to it."""
     title: str
     description: str
-    unit: str
-    empty: str
+    unit: str = COUNT
+    empty: str = "None"
     """What the panel says when there is nothing to show, and what that means."""
 
 

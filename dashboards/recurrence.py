@@ -7,7 +7,6 @@ from typing import Final
 from dashboards import colours, marks, queries, variables
 from dashboards.colours import BAD, NEUTRAL, WARNING
 from dashboards.layout import (
-    COUNT,
     BarGauge,
     Caption,
     Line,
@@ -100,12 +99,10 @@ def failures() -> Stat:
     """How many failures there were."""
     return stat(
         Caption(
-            id=1,
-            title="Failures",
-            description="Failures in the time range, counted one by one, also in a class's first burst. What was "
+            1,
+            "Failures",
+            "Failures in the time range, counted one by one, also in a class's first burst. What was "
             "handled inside a call that succeeded after all is none.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.failures_in_range()),
     )
@@ -114,13 +111,7 @@ def failures() -> Stat:
 def distinct_classes() -> Stat:
     """How many classes they belong to."""
     return stat(
-        Caption(
-            id=2,
-            title="Classes",
-            description="Distinct error classes among these failures: same type, place and masked message.",
-            unit=COUNT,
-            empty="None",
-        ),
+        Caption(2, "Classes", "Distinct error classes among these failures: same type, place and masked message."),
         instant(queries.classes_in_range()),
     )
 
@@ -129,12 +120,10 @@ def over_threshold() -> Stat:
     """How many classes loop right now."""
     return stat(
         Caption(
-            id=4,
-            title="Streaks now",
-            description=f"Classes with {queries.THRESHOLD_SAME} or more failures in a row in some run that is still "
+            4,
+            "Streaks now",
+            f"Classes with {queries.THRESHOLD_SAME} or more failures in a row in some run that is still "
             "going, without a success of the same operation between them.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.classes_over_threshold()),
         steps=((None, NEUTRAL), (1, BAD)),
@@ -145,12 +134,10 @@ def escalations() -> Stat:
     """How many runs were stopped or handed to a human."""
     return stat(
         Caption(
-            id=5,
-            title="Escalations",
-            description="Thresholds that were reached in the time range, whatever was then done. "
+            5,
+            "Escalations",
+            "Thresholds that were reached in the time range, whatever was then done. "
             "The dashboard on escalations says what.",
-            unit=COUNT,
-            empty="None",
         ),
         instant(queries.escalations_in_range()),
         steps=((None, NEUTRAL), (1, WARNING)),
@@ -160,13 +147,7 @@ def escalations() -> Stat:
 def failures_per_minute() -> Stat:
     """How fast it fails right now."""
     return stat(
-        Caption(
-            id=6,
-            title="Per minute",
-            description="Failures per minute over the last five minutes of the time range.",
-            unit=COUNT,
-            empty="None",
-        ),
+        Caption(6, "Per minute", "Failures per minute over the last five minutes of the time range."),
         instant(queries.failures_per_minute()),
         decimals=1,
     )
@@ -179,11 +160,10 @@ def top_classes() -> TimeSeries:
     """Which classes fail most, over time."""
     return bars(
         Caption(
-            id=20,
-            title="Top classes over time",
-            description="Failures of the ten classes that failed most in the time range; the bars of a class add up "
+            20,
+            "Top classes over time",
+            "Failures of the ten classes that failed most in the time range; the bars of a class add up "
             "to its failures. Diamonds are single occurrences (exemplars): they lead to their traces.",
-            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.top_classes(), legend(ERROR_TYPE, MESSAGE), exemplar=True),
@@ -196,13 +176,12 @@ def live_streaks() -> TimeSeries:
     """How close classes are to the threshold."""
     return timeseries(
         Caption(
-            id=21,
-            title="Live streaks",
-            description="Failures of a class since the same operation last succeeded, from 2 on: the longest over "
+            21,
+            "Live streaks",
+            "Failures of a class since the same operation last succeeded, from 2 on: the longest over "
             f"50 runs of each process. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. "
             "The streak of a process that ended stays in sight for three minutes. A run shorter than the export "
             "interval, 10 s as shipped, is seen by chance only.",
-            unit=COUNT,
             empty="No operation is failing right now",
         ),
         promql(queries.streaks_by_operation(), legend(AGENT, TOOL, MESSAGE)),
@@ -215,12 +194,11 @@ def outcomes() -> TimeSeries:
     """What failures turned out to be, over time."""
     return bars(
         Caption(
-            id=22,
-            title="Outcomes over time",
-            description="first in its run: a run had not met the class before. repeat: again in the same run. "
+            22,
+            "Outcomes over time",
+            "first in its run: a run had not met the class before. repeat: again in the same run. "
             "after_escalation: although the run was to stop. handled: inside a call that succeeded after all. "
             "coarse: counted by the collector, of agents without this library.",
-            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.outcomes(), legend(OUTCOME), exemplar=True),
@@ -233,9 +211,9 @@ def resolution_rate() -> Stat:
     """How often agents get over a failure."""
     return stat(
         Caption(
-            id=23,
-            title="Resolution rate",
-            description="Of the classes that failed in a run, the share that was resolved in it: the operation that "
+            23,
+            "Resolution rate",
+            "Of the classes that failed in a run, the share that was resolved in it: the operation that "
             "failed has since succeeded.",
             unit="percentunit",
             empty=_NOTHING,
@@ -248,12 +226,11 @@ def resolutions() -> TimeSeries:
     """Whether agents get over failures as fast as these come."""
     return bars(
         Caption(
-            id=24,
-            title="Failing and resolved",
-            description="Classes that began to fail in a run, and classes whose operation has since succeeded. "
+            24,
+            "Failing and resolved",
+            "Classes that began to fail in a run, and classes whose operation has since succeeded. "
             "taken back: the call that had failed fails again as before. A lasting gap means that agents "
             "give up, or loop.",
-            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.began(), "began to fail", ref="A"),
@@ -269,13 +246,12 @@ def certainties() -> BarGauge:
     """How many failures were declared, and how many are only stated."""
     return bar_gauge(
         Caption(
-            id=25,
-            title="Declared and stated",
-            description="Failures in the time range. declared: an exception, a flag, a status or the tool's own "
+            25,
+            "Declared and stated",
+            "Failures in the time range. declared: an exception, a flag, a status or the tool's own "
             "refusal says so; what the collector counts is declared too. stated: a stated failure has no flag and no "
             "status; the closing words of the tool say so, or its whole answer is an error value. "
             f"{queries.NONE}: counted by an earlier version.",
-            unit=COUNT,
             empty=_NOTHING,
         ),
         queries.failures_by(CERTAINTY),
@@ -287,9 +263,9 @@ def waiting() -> Table:
     """Against what does waiting help, and for how long has it not."""
     return table(
         Caption(
-            id=26,
-            title="Transient classes, by how long they have lasted",
-            description="Classes against which waiting helps (time-outs, limits, connections), and that have failed "
+            26,
+            "Transient classes, by how long they have lasted",
+            "Classes against which waiting helps (time-outs, limits, connections), and that have failed "
             "within the last hour: for how long without a pause of twelve hours. Agents are not refused for them.",
             unit="s",
             empty="No class against which waiting helps has failed within the hour",
@@ -338,12 +314,10 @@ def handled() -> BarGauge:
     """What was handled before the agent saw it."""
     return _that_filters(
         Caption(
-            id=33,
-            title="Handled failures by type",
-            description="Failures inside calls that succeeded after all, such as a request that was tried again. No "
+            33,
+            "Handled failures by type",
+            "Failures inside calls that succeeded after all, such as a request that was tried again. No "
             "agent saw them and no alert counts them, but they cost time and may become failures." + _A_CLICK,
-            unit=COUNT,
-            empty="None",
         ),
         queries.handled_by(ERROR_TYPE),
         ERROR_TYPE,
@@ -354,12 +328,10 @@ def by_member() -> BarGauge:
     """Which tests fail, whichever class their suite is of."""
     return bar_gauge(
         Caption(
-            id=34,
-            title="Red tests",
-            description="Failures in the time range of tests, targets and the like that one output names, over all "
+            34,
+            "Red tests",
+            "Failures in the time range of tests, targets and the like that one output names, over all "
             "agents; one output counts each once. Of an output 50 names have bars of their own, of a process 500.",
-            unit=COUNT,
-            empty="None",
         ),
         queries.failures_by_member(),
         MEMBER,
@@ -367,7 +339,7 @@ def by_member() -> BarGauge:
 
 
 def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
-    caption = Caption(id=panel_id, title=title, description=description + _A_CLICK, unit=COUNT, empty=_NOTHING)
+    caption = Caption(panel_id, title, description + _A_CLICK, empty=_NOTHING)
     return _that_filters(caption, queries.failures_by(name), name)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from dashboards import queries_stuck as queries
 from dashboards.colours import BAD
-from dashboards.layout import COUNT, Caption, Table, Text, table, text
+from dashboards.layout import Caption, Table, Text, table, text
 from dashboards.links import links_of, row_link
 from dashboards.metrics import (
     AGENT,
@@ -46,13 +46,12 @@ def stuck_now() -> Table:
     """Which runs fail again and again at this moment."""
     return table(
         Caption(
-            id=40,
-            title="Stuck now",
-            description=f"The {queries.RUNS} runs with the longest streaks of {THRESHOLD_SAME} failures or more of one "
+            40,
+            "Stuck now",
+            f"The {queries.RUNS} runs with the longest streaks of {THRESHOLD_SAME} failures or more of one "
             "class without a success of the same operation between them, those that have reached a threshold, and "
             "those that wait for the answer of a handler (Waiting: for how long). Each process reports its newest 50 "
             "runs that fail.",
-            unit=COUNT,
             empty=f"No run has a streak of {THRESHOLD_SAME} failures or more, and none waits for an answer",
         ),
         rows(queries.stuck_now(), ref="A"),
@@ -100,11 +99,10 @@ def escalated_runs() -> Table:
     """In which runs thresholds were reached."""
     return table(
         Caption(
-            id=41,
-            title="Escalated runs",
-            description="The newest fifty escalations, each with the run that reached the threshold. loop: identical "
+            41,
+            "Escalated runs",
+            "The newest fifty escalations, each with the run that reached the threshold. loop: identical "
             "calls fail or are refused while nothing succeeds. A click on a run shows its spans and its records.",
-            unit=COUNT,
             empty="No record of an escalation: there is no Loki, or none in this range",
         ),
         logql(queries.escalated_runs(), max_lines=50),
@@ -140,6 +138,6 @@ def escalated_runs() -> Table:
 def how_to_ask() -> Text:
     """Say where runs and owners come from, which empty columns cannot."""
     return text(
-        Caption(id=43, title="Whom to ask", description="What the tables here need.", unit="", empty=""),
+        Caption(43, "Whom to ask", "What the tables here need.", unit="", empty=""),
         WHOM,
     )

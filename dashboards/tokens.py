@@ -7,7 +7,6 @@ from typing import Final
 from dashboards import queries_tokens as queries
 from dashboards import variables
 from dashboards.layout import (
-    COUNT,
     NEUTRAL,
     OK,
     WARNING,
@@ -131,11 +130,10 @@ def without_digests() -> Stat:
     """What errors would have cost."""
     return stat(
         Caption(
-            id=1,
-            title="Without digests",
-            description="Tokens (characters / 4) that the agents would have read of the errors of the time range: "
+            1,
+            "Without digests",
+            "Tokens (characters / 4) that the agents would have read of the errors of the time range: "
             "of an exception its message, as frameworks send it, and of a result its whole text.",
-            unit=COUNT,
             empty=NO_FAILURE,
         ),
         instant(queries.sent_in_range()),
@@ -147,10 +145,9 @@ def let_in() -> Stat:
     """What digests cost."""
     return stat(
         Caption(
-            id=2,
-            title="Digests",
-            description="Tokens (characters / 4) of the digests that the agents read in their place.",
-            unit=COUNT,
+            2,
+            "Digests",
+            "Tokens (characters / 4) of the digests that the agents read in their place.",
             empty=NO_FAILURE,
         ),
         instant(queries.digest_in_range()),
@@ -162,11 +159,10 @@ def saved() -> Stat:
     """The difference."""
     return stat(
         Caption(
-            id=3,
-            title="Saved",
-            description="What frameworks send less the digests. Below zero where errors are so short "
+            3,
+            "Saved",
+            "What frameworks send less the digests. Below zero where errors are so short "
             "that the mark of their class makes them longer.",
-            unit=COUNT,
             empty=NO_FAILURE,
         ),
         instant(queries.saved_in_range()),
@@ -179,9 +175,9 @@ def size_of_digests() -> Stat:
     """How large digests are."""
     return stat(
         Caption(
-            id=4,
-            title="Digests / without",
-            description="Tokens of the digests of the time range, as a share of what frameworks would have sent of the "
+            4,
+            "Digests / without",
+            "Tokens of the digests of the time range, as a share of what frameworks would have sent of the "
             "same errors. Above 100 % the digests cost more than they saved: many short errors.",
             unit="percentunit",
             empty=NO_FAILURE,
@@ -196,11 +192,10 @@ def raw_errors() -> Stat:
     """What the trace keeps whole."""
     return stat(
         Caption(
-            id=5,
-            title="Raw errors, whole",
-            description="Tokens (characters / 4) of the raw errors of the time range, with whole tracebacks: kept for "
+            5,
+            "Raw errors, whole",
+            "Tokens (characters / 4) of the raw errors of the time range, with whole tracebacks: kept for "
             "people in the trace. No framework sends all of it.",
-            unit=COUNT,
             empty=NO_FAILURE,
         ),
         instant(queries.raw_in_range()),
@@ -212,10 +207,9 @@ def digest_per_failure() -> Stat:
     """How long a digest is."""
     return stat(
         Caption(
-            id=6,
-            title="Digest, per failure",
-            description="Tokens of one digest, on average over first failures and repeats.",
-            unit=COUNT,
+            6,
+            "Digest, per failure",
+            "Tokens of one digest, on average over first failures and repeats.",
             empty=NO_FAILURE,
         ),
         instant(queries.per_failure(semconv.FORM_DIGEST)),
@@ -226,10 +220,9 @@ def all_input() -> Stat:
     """The whole bill, one half."""
     return stat(
         Caption(
-            id=7,
-            title="Input tokens",
-            description="What the models report to have read, from the standard metric gen_ai.client.token.usage.",
-            unit=COUNT,
+            7,
+            "Input tokens",
+            "What the models report to have read, from the standard metric gen_ai.client.token.usage.",
             empty=NO_BILL,
         ),
         instant(queries.billed_in_range("input")),
@@ -241,10 +234,9 @@ def all_output() -> Stat:
     """The whole bill, the other half."""
     return stat(
         Caption(
-            id=8,
-            title="Output tokens",
-            description="What the models report to have written, from the standard metric gen_ai.client.token.usage.",
-            unit=COUNT,
+            8,
+            "Output tokens",
+            "What the models report to have written, from the standard metric gen_ai.client.token.usage.",
             empty=NO_BILL,
         ),
         instant(queries.billed_in_range("output")),
@@ -256,9 +248,9 @@ def share_of_digests() -> Stat:
     """What errors cost of the whole."""
     return stat(
         Caption(
-            id=9,
-            title="Share of digests",
-            description="Digests as a share of all input tokens. A digest counts once, when it is made; see what the "
+            9,
+            "Share of digests",
+            "Digests as a share of all input tokens. A digest counts once, when it is made; see what the "
             "figures mean, below.",
             unit="percentunit",
             empty=NO_BILL,
@@ -273,9 +265,9 @@ def share_of_sent() -> Stat:
     """What errors would have cost of the whole."""
     return stat(
         Caption(
-            id=10,
-            title="Share without",
-            description="Errors as frameworks send them, as a share of what the input would have been with them "
+            10,
+            "Share without",
+            "Errors as frameworks send them, as a share of what the input would have been with them "
             "instead of the digests.",
             unit="percentunit",
             empty=NO_BILL,
@@ -293,10 +285,9 @@ def errors_over_time() -> TimeSeries:
     """Errors without digests, beside digests."""
     return bars(
         Caption(
-            id=20,
-            title="Errors, with digests and without",
-            description="Tokens of the errors of each interval, as digests and as frameworks send them.",
-            unit=COUNT,
+            20,
+            "Errors, with digests and without",
+            "Tokens of the errors of each interval, as digests and as frameworks send them.",
             empty=NO_FAILURE,
         ),
         promql(queries.sent_over_time(), WITHOUT, ref="A"),
@@ -310,10 +301,9 @@ def bill_over_time() -> TimeSeries:
     """The whole bill, with what digests are of it."""
     return bars(
         Caption(
-            id=21,
-            title="The whole bill",
-            description="Tokens that the models report for each interval, and the digests among their input.",
-            unit=COUNT,
+            21,
+            "The whole bill",
+            "Tokens that the models report for each interval, and the digests among their input.",
             empty=NO_BILL,
         ),
         promql(queries.billed_over_time("input"), "input", ref="A"),
@@ -328,9 +318,9 @@ def share_over_time() -> TimeSeries:
     """The share of errors, as it is and as it would have been."""
     return timeseries(
         Caption(
-            id=22,
-            title="Share of errors in the context",
-            description=f"Of the input tokens of the {queries.SHARE_WINDOW} before each point: digests as they are, "
+            22,
+            "Share of errors in the context",
+            f"Of the input tokens of the {queries.SHARE_WINDOW} before each point: digests as they are, "
             f"and errors as they would have been without. Above the dashed line ({MAX_SHARE:.0%}) the task is "
             "crowded out.",
             unit="percentunit",
@@ -350,11 +340,10 @@ def services() -> Table:
     """Which services save most."""
     return table(
         Caption(
-            id=30,
-            title="By service",
-            description="Tokens of the time range, by service. Saved is against what frameworks send. Input is empty "
+            30,
+            "By service",
+            "Tokens of the time range, by service. Saved is against what frameworks send. Input is empty "
             "for services whose models are not instrumented.",
-            unit=COUNT,
             empty=NO_FAILURE,
         ),
         rows(queries.sent_by_service(), ref="A"),
@@ -384,10 +373,9 @@ def models() -> Table:
     """Which models read and write how much."""
     return table(
         Caption(
-            id=31,
-            title="By model",
-            description="What each model reports of the time range: its calls, and the tokens it read and wrote.",
-            unit=COUNT,
+            31,
+            "By model",
+            "What each model reports of the time range: its calls, and the tokens it read and wrote.",
             empty=NO_BILL,
         ),
         rows(queries.calls_by_model(), ref="A"),
@@ -407,13 +395,7 @@ def models() -> Table:
 def agents() -> Table:
     """Whose errors cost most."""
     return table(
-        Caption(
-            id=33,
-            title="By agent",
-            description="Tokens of the time range, of the 50 agents whose errors cost most.",
-            unit=COUNT,
-            empty=NO_FAILURE,
-        ),
+        Caption(33, "By agent", "Tokens of the time range, of the 50 agents whose errors cost most.", empty=NO_FAILURE),
         rows(queries.by_agent(semconv.FORM_DIGEST), ref="A"),
         rows(queries.by_agent(semconv.FORM_SENT), ref="B"),
         transformations=(
@@ -441,10 +423,9 @@ def runs() -> Table:
     """Which runs cost most."""
     return table(
         Caption(
-            id=34,
-            title="By run",
-            description="Tokens of the digests of live runs, of the 50 with the most; each process reports its 50.",
-            unit=COUNT,
+            34,
+            "By run",
+            "Tokens of the digests of live runs, of the 50 with the most; each process reports its 50.",
             empty="No run has failed that is still going",
         ),
         rows(queries.by_run()),
@@ -469,10 +450,9 @@ def classes_by_cost() -> Table:
     """Which classes cost most."""
     return table(
         Caption(
-            id=35,
-            title="By class",
-            description="Tokens of the digests of the time range, of the 50 classes with the most.",
-            unit=COUNT,
+            35,
+            "By class",
+            "Tokens of the digests of the time range, of the 50 classes with the most.",
             empty=NO_FAILURE,
         ),
         rows(queries.by_class()),
@@ -502,9 +482,9 @@ def money(panel_id: int, title: str, expr: str) -> Stat:
     """What tokens cost at the price that was entered."""
     return stat(
         Caption(
-            id=panel_id,
-            title=title,
-            description="Tokens of the time range times the price of a million that was entered, in its currency. The "
+            panel_id,
+            title,
+            "Tokens of the time range times the price of a million that was entered, in its currency. The "
             "models report input and output; digests and errors without them are input.",
             unit="none",
             empty="No price was entered, or there are no tokens",
@@ -518,11 +498,7 @@ def meaning() -> Text:
     """What the figures do not say."""
     return text(
         Caption(
-            id=32,
-            title="What the figures mean",
-            description="How tokens are counted here, and what that leaves out.",
-            unit="",
-            empty="",
+            32, "What the figures mean", "How tokens are counted here, and what that leaves out.", unit="", empty=""
         ),
         MEANING,
     )
