@@ -164,6 +164,7 @@ def render_refusal(
     attempts: int,
     *,
     loop_halt: int = 0,
+    stopped: bool = False,
     reported: bool = False,
     options: DigestOptions,
 ) -> str:
@@ -175,6 +176,7 @@ def render_refusal(
         failures: How often it was executed and failed.
         attempts: How often it failed or was refused, this time included.
         loop_halt: The number of attempts at which the run is stopped; 0 where it is not.
+        stopped: Whether this attempt, or anything before it, has stopped the run.
         reported: Whether the loop has been recorded for the operators.
         options: The length of a line.
     """
@@ -182,11 +184,11 @@ def render_refusal(
     head = wording.write_head(facts, error_class.tool, options.line_characters)
     alert = "; ESCALATED: recorded for the operators" if reported else ""
     stop, advice = "", " Change the arguments or the approach."
-    if loop_halt > attempts:
-        stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"
-    elif loop_halt:
+    if stopped:
         # An agent that is stopped can change nothing any more.
         stop, advice = "; the run is stopped", ""
+    elif loop_halt > attempts:
+        stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"
     return (
         f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{alert}{stop}."
         f"{advice}\n{head} #{error_class.short}"

@@ -80,10 +80,10 @@ def plain_lines(text: str) -> str:
     if text.isascii() and _CONTROL.search(text) is None:
         if " \n" in text or "\t\n" in text or text[-1:] in (" ", "\t"):
             text = "\n".join(map(str.rstrip, text.split("\n")))
-        return (_FORGED_DELIMITER.sub("(", text) if "[" in text else text).strip("\n")
+        return (_FORGED_DELIMITER.sub("(", text) if "[" in text else text).rstrip("\n")
     text = _ANSI.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     lines = (_UNPRINTABLE.sub(" ", line).rstrip() for line in text.split("\n"))
-    return encodable(_FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n"))
+    return encodable(_FORGED_DELIMITER.sub("(", "\n".join(lines)).rstrip("\n"))
 
 
 def quoted_lines(text: str) -> str:

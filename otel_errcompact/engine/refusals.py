@@ -37,11 +37,14 @@ class RefusedCall:
         `attempt` is 1 where this attempt is not counted yet.
         """
         attempts = self.repeated.attempts.count + attempt
+        # Of parallel calls another one may have taken the step of this turn.
+        may_stop = attempt > 0 and state.may_escalate(self.call.began or state.newest_tick + 1)
         return render_refusal(
             self.error_class,
             self.repeated.failed,
             attempts,
             loop_halt=state.loop_halt,
+            stopped=state.verdict().standing == "halt" or (may_stop and 0 < state.loop_halt <= attempts),
             reported=attempts >= state.thresholds.loop and not state.asks,
             options=options,
         )

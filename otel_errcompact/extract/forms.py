@@ -22,9 +22,10 @@ _SHAPES: Final = {
     "quoted": r"\"[^\"\n]{1,400}\"",
     "file": r"(?P<file>[^\s:]{1,400})",
     "line": r"(?P<line>[0-9]{1,9})",
+    "script": r'File "(?P<file>[^"\n]{1,1000}(?:"(?!, line )[^"\n]{0,1000}){0,8})", line (?P<line>[0-9]{1,9})',
     "message": r"(?P<message>\S.*)",
 }
-"""What the placeholders of forms stand for, with their bounds; `file`, `line` and `message` are groups."""
+"""What the placeholders stand for, with their bounds; `file`, `line` and `message` are groups, in `script` too."""
 
 PLACEHOLDER: Final = lazy_pattern(r"\{([a-z]+)\}")
 """What stands for a shape in a form, and for a group in what is said of it."""

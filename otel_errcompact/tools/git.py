@@ -71,6 +71,9 @@ MAX_HUNK: Final = 4
 _PATCH: Final = form(r"patch failed: (?P<file>.{1,400}):{line}$")
 _CONSEQUENCES: Final = ("Could not read from remote repository", "Exiting because of", "the remote end hung up")
 _CHATTER: Final = ("Cloning into", "Warning: Permanently added")
+_OWN: Final = ("Cloning into", "hint: ", "remote: ", "    git ", "\tgit ", "Error downloading object: ")
+"""How lines begin beside a `fatal: ` that is git's."""
+
 _NOTHING: Final = ("nothing to commit", "nothing added to commit", "no changes added to commit")
 _HOOK: Final = form(r"(?P<name>\S[^.]{0,200})\.{3,200}(?:\([^)]{1,80}\))?(?P<verdict>Passed|Failed|Skipped)$")
 _HOOK_FACT: Final = form(
@@ -169,7 +172,7 @@ def _read_statement(lines: Lines) -> Facts | None:
     others = (lines[number] for number in stated if number != at and not _is_consequence(lines[number]))
     advice = (line.strip() for line in lines if line.startswith(("    git ", "\tgit ")))
     return Facts(
-        type=_TYPES.type_of(message) or "GitError",
+        type=_TYPES.type_of(message) or ("GitError" if any(map(_is_own, lines)) else "fatal"),
         cause=clip(message),
         location=place_of(_PATCH.match(message)),
         details=details((*advice, *others, _find_hint(lines))),
@@ -189,6 +192,11 @@ def _is_stated(line: str) -> bool:
     if line.startswith("fatal: "):
         return not line.startswith("fatal: [")  # which is Ansible's
     return line.startswith("error: ") and _OWN_ERROR.match(line) is not None
+
+
+def _is_own(line: str) -> bool:
+    # `fatal: ` says many a program.
+    return line.startswith(_OWN) or _OWN_ERROR.match(line) is not None
 
 
 def _first_telling(lines: Lines, stated: Sequence[int]) -> tuple[str, int]:

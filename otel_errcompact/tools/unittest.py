@@ -21,7 +21,7 @@ _HEADING: Final = form(
 )
 _VERDICT: Final = form(r"FAILED \((?P<counts>(?:[a-z ]{1,30}={number}(?:, )?){1,5})\)$")
 _FAILURES: Final = form(r"(?:failures|errors)=({number})")
-_EXAMPLE: Final = form(r'File "(?P<file>[^"\n]{1,1000})", line {line}, in (?P<name>{word})$')
+_EXAMPLE: Final = form(r"{script}, in (?P<name>{word})$")
 _STARS: Final = "*" * 70
 _CAPTURED: Final = ("Stdout:", "Stderr:")
 

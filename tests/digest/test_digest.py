@@ -224,6 +224,11 @@ def test_a_short_raw_error_stays_whole_with_the_mark_of_its_class() -> None:
     assert shown(memory, facts("boom", type="ValueError"), text="boom") == "boom\n#3f2a again (x2, 2 in a row)"
 
 
+def test_empty_lines_before_a_short_raw_error_stay() -> None:
+    """The text is whole."""
+    assert shown(Memory(), facts("x", type="error"), text="\n\n  usage: x\n\n") == "\n\n  usage: x\n#3f2a"
+
+
 def test_the_mark_of_several_lines_stands_behind_them() -> None:
     """A mark is no part of the last line, which may be a line of code."""
     text = "a.py:3: error: no 'x'\na.py:9: error: no 'y'"
@@ -708,7 +713,10 @@ def test_a_refusal_names_the_class_and_the_way_out() -> None:
     assert render_refusal(made, 2, 3, loop_halt=6, options=OPTIONS) == (
         f"{said}; this was attempt 3, at 6 the run is stopped. {advice}\n{where}"
     )
-    assert render_refusal(made, 2, 6, loop_halt=6, options=OPTIONS) == f"{said}; the run is stopped.\n{where}"
+    stopped = f"{said}; the run is stopped.\n{where}"
+    assert render_refusal(made, 2, 3, loop_halt=6, stopped=True, options=OPTIONS) == stopped
+    # Where another call has taken the step of its turn, it is not.
+    assert render_refusal(made, 2, 6, loop_halt=6, options=OPTIONS) == f"{said}. {advice}\n{where}"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -662,6 +663,25 @@ def test_a_run_that_insists_on_refused_calls_halts(ledger: Ledger, journal: Jour
         "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
         "ESCALATED: recorded for the operators; the run is stopped.\n"
     )
+    assert ledger.verdict("r").standing == "halt"
+
+
+def test_a_refusal_says_that_the_run_is_stopped_only_where_it_is() -> None:
+    """Beside it another call of the turn has taken the step of the ladder; the next turn stops the run."""
+    ledger = Ledger(Options(thresholds=Thresholds(total=3)))
+    fail_twice(ledger)
+    insisting = Refused(run_id="r", tool="db.query", arguments=CALL)
+    for _ in range(3):
+        ledger.refuse(insisting)
+    began = ledger.next_tick()
+    assert "ESCALATED at 3" in ledger.observe("r", raw("OSError: full", tool="other", began=began)).text
+    beside = replace(insisting, began=began)
+    said = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; ESCALATED: recorded for "
+    for told in (ledger.refusal(beside), ledger.refuse(beside)):
+        assert told.startswith(f"{said}the operators. Change the arguments or the approach.\n")
+    assert ledger.verdict("r").standing == "carry_on"
+    for told in (ledger.refusal(insisting), ledger.refuse(insisting)):
+        assert told.startswith(f"{said}the operators; the run is stopped.\n")
     assert ledger.verdict("r").standing == "halt"
 
 

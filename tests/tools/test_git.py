@@ -24,6 +24,7 @@ from tests.extract.reading import facts, key
             "git@github.com: Permission denied (publickey).",
             id="key refused",
         ),
+        pytest.param(("fatal: cannot open the table 'orders'",), "fatal", "cannot open the table 'orders'", id="of others"),
         pytest.param(
             ("Cloning into 'shop'...", "ERROR: Repository not found.", "fatal: Could not read from remote repository."),
             "GitError",

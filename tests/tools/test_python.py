@@ -22,6 +22,15 @@ Traceback (most recent call last):
 KeyError: 'tenant'
 """
 
+QUOTED = """\
+Traceback (most recent call last):
+  File "/app/the "new" one/main.py", line 9, in <module>
+    main()
+  File "/app/the "new" one/db.py", line 42, in query
+    return rows[name]
+KeyError: 'tenant'
+"""
+
 CHAINED = """\
 Traceback (most recent call last):
   File "/app/conf.py", line 14, in parse
@@ -581,3 +590,8 @@ def test_what_follows_has_no_place():
         'npm error Missing script: "build"',
     )
     assert found.details[-1] == 'also MissingScript: Missing script: "build"'
+
+
+def test_a_path_with_quotes_is_read() -> None:
+    """A folder may be called so, and Python writes its name as it is."""
+    assert facts(QUOTED).location == Location(function="query", file='/app/the "new" one/db.py', line=42)

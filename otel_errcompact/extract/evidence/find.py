@@ -365,5 +365,5 @@ def _choose_heaviest(found: list[_Line]) -> list[_Line]:
 def _with_counts(found: Iterable[_Line], alike: dict[str, int]) -> Iterator[Evidence]:
     for line in found:
         more = alike.pop(line.template, 0) - _MAX_ALIKE
-        count = f" (and {more} alike)" if more > 0 else ""
+        count = f" (and at least {more} alike)" if more > 0 else ""
         yield Evidence(f"{clip(line.text, MAX_DETAIL)}{count}", line.weight)

@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.cleaning.characters import LEFT_OUT
+from otel_errcompact.extract.forms import form
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, says_all
 from otel_errcompact.extract.stacks.frames import Frame, is_own_frame, is_plumbing, only_checks
 from otel_errcompact.extract.stacks.recursion import recursion_of
@@ -21,7 +22,7 @@ HEADER: Final = "Traceback (most recent call last):"
 CUT_OFF: Final = "the traceback is cut off before its last line"
 FATAL: Final = "Fatal Python error"
 _CRASH: Final = lazy_pattern(rf"\n(?:[.FEsxX]{{1,300}})?{FATAL}: (?P<reason>[^\n]{{1,300}})")
-_CRASH_FRAME: Final = lazy_pattern(r'\n  File "([^"\n]{1,1000})", line ([0-9]{1,9}) in ([^\n]{1,300})')
+_CRASH_FRAME: Final = form(r"\n  {script} in ([^\n]{1,300})")
 GROUP: Final = "Exception Group "
 
 # All patterns begin with a line feed, which is searched for at the speed of C; an anchor is tried at each character.
@@ -31,11 +32,11 @@ _CHAINED: Final = lazy_pattern(
     r"|During handling of the above exception, another exception occurred):[ ]*(?=\n|\Z)"
 )
 _FRAME_FORM: Final = (
-    r' *File "(?P<file>[^"\n]{1,1000})", line (?P<line>[0-9]{1,9})(?:, in (?P<function>[^\n]{1,300}))?(?=\n|\Z)'
+    r" *{script}(?:, in (?P<function>[^\n]{1,300}))?(?=\n|\Z)"
     r'(?:\n(?! *File ")[ ]+(?![ ^~])(?P<source>[^\n]*))?'
 )
-_FRAME: Final = lazy_pattern(rf"\n{_FRAME_FORM}")
-_FRAME_OR_COUNT: Final = lazy_pattern(
+_FRAME: Final = form(rf"\n{_FRAME_FORM}")
+_FRAME_OR_COUNT: Final = form(
     rf"\n(?:{_FRAME_FORM}| *\[Previous line repeated (?P<count>[0-9]{{1,9}}) more times?\](?=\n|\Z))"
 )
 _FINAL: Final = lazy_pattern(r"\n(?P<type>[A-Za-z_][\w.<>]{0,300})(?::[ ]?(?P<message>[^\n]*))?(?=\n|\Z)")

@@ -55,7 +55,7 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
         ),
         # Of the shell prefix, which has put a digest before it.
         Decoration(
-            lazy_pattern(r"\n\[errcompact: whole output, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
+            lazy_pattern(r"\n\[errcompact: [^:\]\n]{0,40}\boutput, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
             "output\n[errcompact: whole output, 743 bytes: /home/ann/output-20261122-100000-1.log]",
             is_behind=True,
         ),

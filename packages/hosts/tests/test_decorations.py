@@ -30,6 +30,11 @@ def test_each_decoration_is_taken_off(host: str, text: str) -> None:
         ("claude-code", "Exit code 137", ("", 137, "")),
         ("claude-code", "Exit code 2\n\nusage: x", ("\nusage: x", 2, "")),
         ("claude-code", "The program said: Exit code 2\n", ("The program said: Exit code 2\n", None, "")),
+        (
+            "claude-code",
+            "Exit code 1\nno\n[errcompact: first and last 16 MiB of the output, 60,000,000 bytes: /home/ann/1.log]",
+            ("no", 1, "/home/ann/1.log"),
+        ),
         ("codex", "Exit code: 1\nWall time: 0.1 seconds\nTotal output lines: 9\nOutput:\nno\n", ("no\n", 1, "")),
         ("codex", "Output:\nno\n", ("Output:\nno\n", None, "")),
         ("copilot", "no\n<exited with exit code 127>", ("no", 127, "")),

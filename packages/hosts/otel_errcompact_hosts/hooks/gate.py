@@ -47,8 +47,9 @@ def stop_of(run_id: str, runs: LedgerRuns) -> str:
         verdict = runs.verdict(each)
         if verdict.stopped:
             reason = explain_stop(verdict.escalation, verdict.reason) or "an escalation waits for its answer"
-            how = _BY_WORDS if verdict.standing == "halt" else _BY_ANY_PROMPT
-            return f"this run is stopped: {reason.rstrip('. ')} ({how})"
+            is_halted = verdict.standing == "halt"
+            stands, how = ("is stopped", _BY_WORDS) if is_halted else ("waits for a human", _BY_ANY_PROMPT)
+            return f"this run {stands}: {reason.rstrip('. ')} ({how})"
     return ""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from otel_errcompact_hosts.client import asking
 from otel_errcompact_hosts.client.hook import LIMIT_S, READING_S
 from otel_errcompact_hosts.wrapping.command import REPORTED, read_seconds
+from otel_errcompact_hosts.wrapping.output import TAIL_BYTES
 from otel_errcompact_hosts.wrapping.processes import shell_status
 from otel_errcompact_hosts.wrapping.raw_files import remove_oldest
 
@@ -25,7 +26,8 @@ _FINE: Final = 200
 MAX_SENT: Final = 1024 * 1024
 """How many bytes of an output are judged: half of them its beginning, half its end."""
 
-POINTER: Final = "[errcompact: whole output, "
+WHOLE: Final = "[errcompact: whole output, "
+ENDS: Final = f"[errcompact: first and last {TAIL_BYTES >> 20} MiB of the output, "
 """How the line begins that names the file."""
 
 _BINARY_BYTES: Final = 8_000
@@ -76,7 +78,7 @@ def report_end(execution: Execution, command: Command) -> None:
     own = [stream for stream in execution.streams if not stream.is_redirected]
     if said:
         execution.write(own[-1], said.encode(errors="surrogateescape"))
-    if POINTER not in said:
+    if not _has_pointer(said):
         execution.output.drop()
 
 
@@ -84,7 +86,7 @@ def _judge_output(execution: Execution, command: Command) -> _Judged | None:
     if execution.is_unread or all(stream.is_redirected for stream in execution.streams):
         return None
     head, tail, left_out = execution.output.read_ends(MAX_SENT)
-    if b"\0" in head[:_BINARY_BYTES] or POINTER.encode() in (tail or head)[-_LAST_BYTES:]:
+    if b"\0" in head[:_BINARY_BYTES] or _has_pointer((tail or head)[-_LAST_BYTES:].decode(errors="replace")):
         return None
     return _judge_text(_decode_output(head, tail, left_out), execution, command)
 
@@ -122,13 +124,16 @@ def _says_more(judged: _Judged, total: int, *, replaces: bool, repeats_all: bool
 
 
 def _keep_output(output: Output, short: str) -> str:
-    is_whole, total = output.is_whole, output.total
+    begin = WHOLE if output.is_whole else ENDS
     path = output.keep(short)
     if not path:
         return ""
     remove_oldest(path)
-    cut = "" if is_whole else " without its middle"
-    return f"{POINTER}{total:,} bytes{cut}: {path}]"
+    return f"{begin}{output.total:,} bytes: {path}]"
+
+
+def _has_pointer(text: str) -> bool:
+    return WHOLE in text or ENDS in text
 
 
 def _judge_text(raw: str, execution: Execution, command: Command) -> _Judged:

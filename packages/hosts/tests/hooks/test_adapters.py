@@ -247,7 +247,9 @@ def test_any_prompt_answers_a_run_that_waits_for_a_human() -> None:
     stop("claude-code", runs)
     prompt = next(event for event in recorded("claude-code") if event["hook_event_name"] == "UserPromptSubmit")
     answer("claude-code", {**prompt, "prompt": "<task-notification>\n<task-id>a1</task-id>"}, runs)
-    assert "may I delete it?" in str(answer("claude-code", before("claude-code", FINE, 6), runs))
+    reason = refusal_of("claude-code", answer("claude-code", before("claude-code", FINE, 6), runs))
+    assert reason.startswith("NOT EXECUTED: this run waits for a human: one error class keeps recurring (1 of 1): ")
+    assert "; may I delete it? (the user's next prompt lets it continue)" in reason
     assert answer("claude-code", {**prompt, "prompt": "no, keep it"}, runs) == {}
     assert answer("claude-code", before("claude-code", FINE, 7), runs) == {}
 

@@ -19,7 +19,7 @@ FAILS = "sh $FAILING"
 
 CAUSE = b"FileNotFoundError] at main (/app/load.py:2): [Errno 2] No such file or directory: 'rows.csv'"
 RAW = b"".join(b"%d\n" % number for number in range(1, 3001)) + TRACEBACK.encode()
-_POINTER = re.compile(rb"\[errcompact: whole output, ([0-9,]+) bytes( without its middle)?: (/\S+)\]\n\Z")
+_POINTER = re.compile(rb"\[errcompact: (?:whole|first and last 16 MiB of the) output, ([0-9,]+) bytes: (/\S+)\]\n\Z")
 
 
 def find_name(text: bytes) -> str:
@@ -32,7 +32,7 @@ def find_name(text: bytes) -> str:
 def find_kept(text: bytes) -> tuple[str, Path]:
     found = _POINTER.search(text)
     assert found is not None, text
-    return found[1].decode(), Path(os.fsdecode(found[3]))
+    return found[1].decode(), Path(os.fsdecode(found[2]))
 
 
 def test_a_failure_leaves_its_digest_and_the_place_of_its_output(host: Host) -> None:
@@ -162,6 +162,7 @@ def test_of_a_huge_output_beginning_and_end_are_kept(host: Host) -> None:
     assert ended.status == 3
     behind = ended.output[60_000_000:].removeprefix(RAW)
     assert CAUSE in behind
+    assert b"\n[errcompact: first and last 16 MiB of the output, " in behind
     size, kept = find_kept(behind)
     assert size == f"{60_000_000 + len(RAW):,}"
     data = kept.read_bytes()
