@@ -26,12 +26,13 @@ Offset = Annotated[int, Field(ge=0, description="Begin at this character: what a
 Limit = Annotated[int, Field(ge=1, description="Characters of one answer; raise it where long answers reach you whole")]
 
 
-def make_server(find: Callable[[str], Sequence[str]]) -> MCPServer[None]:
+def make_server(find: Callable[[str], tuple[Sequence[str], str]]) -> MCPServer[None]:
     """
     Return a server with one tool, `errcompact_raw`.
 
     Args:
-        find: Finds the raw errors of a class by its name, the newest first; an error of ours says why there are none.
+        find: Finds the raw errors of a class by its name, the newest first, and what is to be said about them; an
+            error of ours says why there are none.
     """
     server = MCPServer[None]("errcompact", log_level="WARNING")
 
@@ -44,7 +45,7 @@ def make_server(find: Callable[[str], Sequence[str]]) -> MCPServer[None]:
         A digest has it as #8809; the command `errcompact raw '#8809'` prints the same.
         """
         try:
-            found = find(name)
+            found, said = find(name)
         except ErrcompactError as error:
             return CallToolResult(content=[TextContent(text=str(error))], is_error=True)
         *newer, last = found[:count]
@@ -59,13 +60,14 @@ def make_server(find: Callable[[str], Sequence[str]]) -> MCPServer[None]:
             notes.append(f"for the rest call again with offset {offset + len(part)}")
         if len(found) > count:
             notes.append(f"of this class {len(found):,} are kept; count {len(found)} gives all")
+        notes += [said] if said else []
         texts = (part, f"[errcompact: {'; '.join(notes)}]") if notes else (part,)
         return CallToolResult(content=[TextContent(text=text) for text in texts])
 
     return server
 
 
-def serve(find: Callable[[str], Sequence[str]]) -> None:
+def serve(find: Callable[[str], tuple[Sequence[str], str]]) -> None:
     """Serve that tool on standard streams until the client closes them."""
     # Python's own handler waits for the next line of the client; a host that interrupts sends none.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+import os
+import sys
+from typing import TYPE_CHECKING, Literal
 
 from otel_errcompact.runtime.records import dataclass
 
-WAY_BACK: Final = "errcompact raw '#{key}'"
-"""How an agent with a shell gets a whole text again."""
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def find_way_back(environ: Mapping[str, str]) -> str:
+    """Say how an agent with a shell gets a whole text again."""
+    folders = environ.get("PATH", "").split(os.pathsep)
+    is_found = any(os.access(f"{folder}/errcompact", os.X_OK) for folder in folders)
+    return f"{'errcompact' if is_found else f'{sys.executable} -m otel_errcompact'} raw '#{{key}}'"
+
 
 Outcome = Literal["success", "failure", "ignored", "counted"]
 """`ignored` is neither, as a declined call; `counted` is a call whose id another report has brought before."""

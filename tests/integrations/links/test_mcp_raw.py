@@ -110,7 +110,7 @@ async def test_a_long_one_comes_in_parts() -> None:
     """Each ends with a line where it can, and says how the next is asked for; together they are the whole."""
     lines = "".join(f"line {number:04}\n" for number in range(1_000))
     whole = lines + "x" * 10_000
-    async with Client(make_server(lambda name: [whole])) as client:
+    async with Client(make_server(lambda name: ([whole], ""))) as client:
         offsets, parts = [0], list[str]()
         while offsets[-1] < len(whole):
             _, (part, note) = await ask(client, name="8809", offset=offsets[-1])
@@ -127,8 +127,15 @@ async def test_a_long_one_comes_in_parts() -> None:
 
 async def test_older_ones_are_named_and_given_where_they_are_asked_for() -> None:
     """The newest first, each from a line of its own."""
-    async with Client(make_server(lambda name: ["new", "old\n", "oldest"])) as client:
+    async with Client(make_server(lambda name: (["new", "old\n", "oldest"], ""))) as client:
         note = "[errcompact: of this class 3 are kept; count 3 gives all]"
         assert await ask(client, name="#8809") == (False, ["new", note])
         assert await ask(client, name="#8809", count=2) == (False, ["new\nold\n", note])
         assert await ask(client, name="#8809", count=9) == (False, ["new\nold\noldest"])
+
+
+async def test_several_classes_of_a_name_are_named() -> None:
+    """The agent may ask for another one."""
+    async with Client(make_server(lambda name: (["new"], "#8809 is several classes here: #8809a, #8809b"))) as client:
+        note = "[errcompact: #8809 is several classes here: #8809a, #8809b]"
+        assert await ask(client, name="#8809") == (False, ["new", note])

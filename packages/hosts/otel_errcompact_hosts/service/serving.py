@@ -19,7 +19,7 @@ from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.installation.install import install
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.records import dataclass
-from otel_errcompact_hosts.calls import WAY_BACK
+from otel_errcompact_hosts.calls import find_way_back
 from otel_errcompact_hosts.runs import LedgerRuns
 from otel_errcompact_hosts.service.edge import Activity, Edge
 from otel_errcompact_hosts.service.lifecycle import find_running, stop_running, take_over
@@ -182,7 +182,9 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
 
 
 def _read_options(settings: ServiceSettings) -> Options:
-    options, places = Options.from_environ().with_way_back(WAY_BACK), settings.places
+    options, places = Options.from_environ(), settings.places
+    if options.trajectory.enabled:  # else nothing is kept that could be cut
+        options = options.with_way_back(find_way_back(os.environ))
     if not settings.store and "store" in options.model_fields_set:
         return options
     return options.model_copy(update={"store": settings.store or f"sqlite:///{quote(str(places.store))}"})

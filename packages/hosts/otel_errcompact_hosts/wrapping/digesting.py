@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from otel_errcompact.detector.results import classify_result
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.history.history import SHORT_LENGTH
-from otel_errcompact_hosts.calls import WAY_BACK, Answer
+from otel_errcompact_hosts.calls import Answer, find_way_back
 
 if TYPE_CHECKING:
     from otel_errcompact_hosts.calls import HostCall, HostResult
@@ -23,7 +24,7 @@ def conclude_command(call: HostCall, result: HostResult) -> Answer:
     # A command's standard error is not ours.
     logging.disable()
     warnings.simplefilter("ignore")
-    options = Options.from_environ().with_way_back(WAY_BACK)
+    options = Options.from_environ().with_way_back(find_way_back(os.environ))
     verdict = classify_result(result.text, tool=call.tool, arguments=call.arguments, exit_code=result.exit_code)
     if verdict.outcome != "failure":
         return Answer(outcome=verdict.outcome)

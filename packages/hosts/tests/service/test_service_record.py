@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -59,3 +61,18 @@ def test_the_record_of_a_service_equals_its_account(place: Place, store: str, mo
         assert played.lacks == ""
         assert played.report.model_dump(mode="json") == accounts[each]
     assert accounts[other]["result"] == "recovered"
+
+
+@pytest.mark.parametrize("keeps", ["true", "false"])
+def test_a_cut_names_a_way_back_that_works_and_else_nothing_is_cut(place: Place, keeps: str) -> None:
+    """The command stands as the agent can run it: with its path where `PATH` does not lead to it."""
+    lines = [f"row {number} of the archive" for number in range(3_000)]
+    place.start(OTEL_ERRCOMPACT_TRAJECTORY_ENABLED=keeps, PATH="/usr/bin:/bin")
+    said = place.ask("POST", "/v1/failures", {"run": "r", "tool": "load", "text": "\n".join(lines)})[1]["digest"]
+    if keeps == "false":
+        assert said.split("\n")[:-1] == lines
+        return
+    found = re.search(r"\.\.\. [0-9,]+ lines left out: (.+ raw '#[0-9a-f]{4}')\n", said)
+    assert found is not None, said
+    done = subprocess.run(found[1], shell=True, capture_output=True, text=True, check=False, env=place.environ)
+    assert (done.stdout.split("\n")[:-1], done.stderr, done.returncode) == (lines, "", 0)

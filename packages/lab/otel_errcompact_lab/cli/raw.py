@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from functools import partial
 from importlib import import_module
@@ -38,11 +39,13 @@ def print_raw(name: str, *, count: int = 1) -> int:
         The exit status.
     """
     problems = Problems()
-    texts = find_raws(name, problems)
+    texts, others = find_raws(name, problems)
     for text in texts[:count]:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
     if len(texts) > count:
         say(f"raw: of this class {len(texts):,} are kept; --count {len(texts)} prints all")
+    if others:
+        say(f"raw: {others}")
     return problems.exit_code
 
 
@@ -53,9 +56,11 @@ def serve_raw() -> int:
     return FINE
 
 
-def find_raws(name: str, problems: Problems) -> list[str]:
+def find_raws(name: str, problems: Problems) -> tuple[list[str], str]:
     """
     Find what is kept of a class, the newest first.
+
+    Of several classes that are called so, all are named.
 
     Raises:
         ConfigurationError: No class can be called so.
@@ -65,34 +70,37 @@ def find_raws(name: str, problems: Problems) -> list[str]:
     if found is None:
         raise ConfigurationError(f"raw: '{name}' is no name of a class; digests have one, as in #8809")
     trajectories = [path for path in list_trajectories() if path.is_file() and _is_own(path)]
-    raws = [*_find_kept(found[1]), *_find_recorded(trajectories, found[1], problems)]
-    # What `exec` has kept is often recorded too.
-    texts = list(dict.fromkeys(text for _, text in sorted(raws, key=lambda each: each[0], reverse=True)))
-    if not texts:
+    raws = sorted((*_find_kept(found[1]), *_find_recorded(trajectories, found[1], problems)), reverse=True)
+    if not raws:
         looked = ", ".join(map(str, (*list_folders(read_environ()), *trajectories)))
         raise NothingKeptError(f"raw: no raw error of a class #{found[1]} is kept on this machine; looked in {looked}")
-    return texts
+    # What `exec` has kept, by its short name, is often recorded too.
+    texts = list(dict.fromkeys(text for _, _, text in raws))
+    names = list(dict.fromkeys(f"#{key}" for _, key, _ in raws if key))
+    return texts, f"#{found[1]} is several classes here: {', '.join(names)}" if len(names) > 1 else ""
 
 
-def _find_kept(short: str) -> Iterator[tuple[float, str]]:
+def _find_kept(short: str) -> Iterator[tuple[float, str, str]]:
     for path in (path for folder in list_folders(read_environ()) for path in Path(folder).glob(f"*.{short}*{SUFFIX}")):
         try:
-            if _is_own(path) and _is_own(path.parent):
-                yield path.stat().st_mtime, path.read_bytes().decode("utf-8", "backslashreplace")
+            if path.is_file() and _is_own(path) and _is_own(path.parent):
+                yield path.stat().st_mtime, "", path.read_bytes().decode("utf-8", "backslashreplace")
         except OSError as error:
             say(f"{path}: {error.strerror}")
 
 
 def _is_own(path: Path) -> bool:
-    # In a shared folder another user may have laid a file for us to read.
-    return path.lstat().st_uid == os.geteuid()
+    # In a shared folder another user may have laid a file, or a link, for us to read.
+    found = path.lstat()
+    return found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode) and not found.st_mode & stat.S_IWOTH
 
 
-def _find_recorded(trajectories: list[Path], short: str, problems: Problems) -> Iterator[tuple[float, str]]:
+def _find_recorded(trajectories: list[Path], short: str, problems: Problems) -> Iterator[tuple[float, str, str]]:
     for path in trajectories:
         for life in read(path, on_problem=problems.take):
             for line in life.lines if isinstance(life, RecordedLife) else ():
                 if line.raw is not None and line.text(semconv.CLASS).startswith(short):
                     raw = raw_of(line.raw, line)
                     text = raw.text or raw.message
-                    yield line.time_ns / 1e9, text.encode("utf-8", "backslashreplace").decode()
+                    text = text.encode("utf-8", "backslashreplace").decode()
+                    yield line.time_ns / 1e9, line.text(semconv.CLASS), text
