@@ -9,7 +9,7 @@ from otel_errcompact_hosts.wrapping.processes import become_command, leave_as, r
 from otel_errcompact_hosts.wrapping.raw_files import make_raw_file
 from otel_errcompact_hosts.wrapping.running import HOLD_S, Execution
 from otel_errcompact_hosts.wrapping.signals import signal
-from otel_errcompact_hosts.wrapping.streams import list_streams
+from otel_errcompact_hosts.wrapping.streams import ERROR, OUTPUT, Stream, list_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,15 +32,38 @@ def execute_command(command: Command, *, hold_s: float | None = None, is_started
         is_started_by_host: Whether no line of a shell can have sent the output elsewhere.
     """
     streams = list_streams(is_started_by_host=is_started_by_host)
-    if not streams or command.environ.get(ENABLED_VARIABLE, "").strip().lower() in _OFF:
+    if not streams or _is_off(command):
         become_command(command.words, command.environ)
-    execution = Execution(
-        streams,
-        lambda: make_raw_file(command.environ, command.directory),
-        hold_s=read_seconds(command.environ, HOLD_VARIABLE, HOLD_S) if hold_s is None else hold_s,
-    )
+    hold_s = read_seconds(command.environ, HOLD_VARIABLE, HOLD_S) if hold_s is None else hold_s
+    execution = _make_execution(command, streams, hold_s)
     status = execution.run(command.words, command.environ)
-    if status:
+    _report_end(execution, command)
+    # An untold loss would pass for a success.
+    if status in {0, -signal.SIGPIPE} and (lost := next(filter(None, (stream.failure for stream in streams)), None)):
+        status = say_lost(lost)
+    leave_reader(streams)
+    leave_as(status)
+
+
+def conclude_command(command: Command, status: int) -> NoReturn:
+    """Report a command that has printed into its host's file, and end as it did."""
+    if not _is_off(command):
+        execution = _make_execution(command, (Stream(OUTPUT, (OUTPUT, ERROR), begins=0),), 0)
+        execution.take_up(status)
+        _report_end(execution, command)
+    leave_as(status)
+
+
+def _is_off(command: Command) -> bool:
+    return command.environ.get(ENABLED_VARIABLE, "").strip().lower() in _OFF
+
+
+def _make_execution(command: Command, streams: tuple[Stream, ...], hold_s: float) -> Execution:
+    return Execution(streams, lambda: make_raw_file(command.environ, command.directory), hold_s=hold_s)
+
+
+def _report_end(execution: Execution, command: Command) -> None:
+    if execution.status:
         from otel_errcompact_hosts.wrapping.reporting import report_end
 
         report_end(execution, command)
@@ -48,11 +71,6 @@ def execute_command(command: Command, *, hold_s: float | None = None, is_started
         execution.release()
         execution.output.drop()
         _report_success(command)
-    # An untold loss would pass for a success.
-    if status in {0, -signal.SIGPIPE} and (lost := next(filter(None, (stream.failure for stream in streams)), None)):
-        status = say_lost(lost)
-    leave_reader(streams)
-    leave_as(status)
 
 
 def _report_success(command: Command) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 import otel_errcompact
 import otel_errcompact_hosts
+from otel_errcompact_hosts.wrapping.shell_prefix import NEXT_VARIABLE
 
 NAME: Final = "errcompact-shell"
 MARK: Final = "# Written by errcompact: runs shell commands of an agent, and digests those that fail."
@@ -19,15 +20,33 @@ _SCRIPT: Final = """\
 #!/bin/sh
 {mark}
 python={python}
-if [ -x "$python" ] && [ -r {module} ]; then
-    exec "$python" -I -S -c {start} {packages} "$@"
+[ -x "$python" ] && [ -r {module} ] || python=
+start() {{ exec "$python" -I -S -c {start} {packages} "$@"; }}
+if [ $# != 1 ]; then
+    exec "$@"
+    exit
 fi
-# errcompact is gone: the host's commands run all the same.
-case $#:$1 in
-    1:*/snapshot-zsh-*) exec zsh -c "$1" ;;
-    1:*) exec bash -c "$1" ;;
-    *) exec "$@" ;;
+[ -z "$python" ] || [ -z "${next}" ] || start '' "$1"
+case $1 in */snapshot-zsh-*) shell=zsh ;; *) shell=bash ;; esac
+for path in "$CLAUDE_CODE_SHELL" "$SHELL"; do
+    case $path in */"$shell") [ ! -x "$path" ] || shell=$path ;; esac
+done
+# Hooks and servers are none of our business. Nor is anything where errcompact is gone.
+case $python:$1 in
+    /*"eval "*"pwd -P >|"*) ;;
+    *) exec "$shell" -c "$1" ;;
 esac
+# Into the empty file of its host a command prints by itself, and needs us only if it fails. One that took long is
+# reported in any case: the host may not have waited for it.
+[ -f /dev/fd/1 ] && [ ! -s /dev/fd/1 ] && [ /dev/fd/1 -ef /dev/fd/2 ] || start '' "$1"
+exec 9>&2 2>/dev/null
+read -r began _ < /proc/uptime
+(exec 2>&9 9>&-; exec "$shell" -c "$1")
+status=$?
+read -r ended _ < /proc/uptime
+[ $status = 0 ] && [ "${{ended%.*}}" -le $((${{began%.*}} + 1)) ] && exit 0
+exec 2>&9 9>&-
+start $status "$1"
 """
 
 
@@ -35,8 +54,8 @@ def write_launcher(folder: Path) -> Path:
     """
     Write the program to a folder, in place of an older one.
 
-    It starts the interpreter without its packages, and runs the host's commands as they are once this library is no
-    longer installed.
+    It starts the interpreter only where there is something to say, and runs the host's commands as they are once this
+    library is no longer installed.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / NAME
@@ -59,4 +78,5 @@ def make_launcher(python: str = sys.executable) -> str:
         packages=shlex.quote(":".join(packages)),
         module=shlex.quote(str(Path(__file__).with_name("shell_prefix.py"))),
         start=shlex.quote(_START),
+        next=NEXT_VARIABLE,
     )

@@ -113,6 +113,17 @@ class Execution:
         self._unwatch_signals()
         return status
 
+    def take_up(self, status: int) -> None:
+        """Take up a command that has ended, with what it has printed into a file."""
+        self.status = status
+        stream = self.streams[0]
+        try:
+            with open(f"/dev/fd/{stream.number}", "rb", buffering=0) as file:  # noqa: PTH123 - pathlib costs more
+                while (data := file.read(_READ_BYTES)) and self.output.add(0, data):
+                    pass
+        except OSError:
+            stream.is_gone = True
+
     def release(self) -> None:
         """Print what has been held back, and hold nothing from now on."""
         if not self.is_held:

@@ -11,7 +11,7 @@ import os
 import sys
 
 from otel_errcompact_hosts.wrapping.command import Command
-from otel_errcompact_hosts.wrapping.executing import execute_command
+from otel_errcompact_hosts.wrapping.executing import conclude_command, execute_command
 from otel_errcompact_hosts.wrapping.processes import become_command, read_environ
 from otel_errcompact_hosts.wrapping.quoting import read_word, strip_line
 
@@ -30,15 +30,16 @@ _SHELLS: Final = ("zsh", "bash")
 
 
 def main() -> NoReturn:
-    """Run the script that the host hands over."""
-    arguments, environ = sys.argv[1:], read_environ()
-    if len(arguments) != 1:
-        become_command(arguments or ["true"], environ)
-    script = arguments[0]
+    """Run the script that the host hands over, or report how it has ended."""
+    ended, script = sys.argv[1:]
+    environ = read_environ()
     words = find_shell(script, environ)
     if not is_tool_call(script):
         become_command(words, environ)
-    execute_command(Command(words, environ, tool=TOOL, line=find_line(script)), is_started_by_host=True)
+    command = Command(words, environ, tool=TOOL, line=find_line(script))
+    if ended:
+        conclude_command(command, int(ended))
+    execute_command(command, is_started_by_host=True)
 
 
 def is_tool_call(script: str) -> bool:

@@ -27,11 +27,14 @@ class Stream:
         number: The descriptor that is written to; of two that are one file the lower one.
         stands_for: The command's descriptors that lead here.
         is_redirected: Whether its user sends it to a file of its own, which gets it as it comes.
+        begins: Where in its file the output begins; -1 where that is not known yet.
     """
 
     __slots__ = ("_begins", "failure", "is_gone", "is_redirected", "number", "reader", "stands_for", "writer")
 
-    def __init__(self, number: int, stands_for: tuple[int, ...], *, is_redirected: bool = False) -> None:
+    def __init__(
+        self, number: int, stands_for: tuple[int, ...], *, is_redirected: bool = False, begins: int = -1
+    ) -> None:
         self.number = number
         self.stands_for = stands_for
         self.is_redirected = is_redirected
@@ -41,7 +44,7 @@ class Stream:
         self.failure: OSError | None = None
         """Why what was printed is lost, such as a full disk; a reader that has ended wants no more."""
 
-        self._begins = -1
+        self._begins = begins
         self.reader = -1
         self.writer = -1
 
@@ -69,7 +72,7 @@ class Stream:
         """Return whether it is a file, whose end can be taken back."""
         try:
             found = os.fstat(self.number)
-            if stat.S_ISREG(found.st_mode) and _writes_at_end(self.number, found.st_size):
+            if self._begins < 0 and stat.S_ISREG(found.st_mode) and _writes_at_end(self.number, found.st_size):
                 self._begins = found.st_size
         except OSError:
             return False

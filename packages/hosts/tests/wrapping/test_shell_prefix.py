@@ -98,6 +98,77 @@ def test_a_failure_leaves_its_digest_in_the_file_that_the_host_reads(host: Host,
     assert find_kept(read)[1].read_bytes() == RAW
 
 
+def run_into_file(host: Host, *command: str, **changes: str) -> tuple[int, bytes]:
+    """How a command ends whose streams are one empty file, as those of Claude Code, and what it leaves there."""
+    output = host.folder / "task.output"
+    with output.open("wb") as file:
+        how = {"stdout": file, "stderr": file, "env": {**host.environ, **changes}}
+        return host.start(*command, **how).wait(timeout=60), output.read_bytes()
+
+
+SHOWS_ALL = (
+    "python3 -c 'import os; "
+    'print(sorted(item for item in os.environ.items() if item[0] not in ("_", "SHLVL"))); '
+    'print({n: os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")[:-1]}); '
+    'print(os.readlink("/proc/self/fd/0"), os.getcwd())\''
+)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("command", [*COMMANDS[:-2], SHOWS_ALL])
+def test_a_success_in_the_file_of_its_host_starts_nothing_of_ours(host: Host, command: str) -> None:
+    """The same bytes, environment and descriptors, and no interpreter."""
+    (host.work / "snapshots").mkdir()
+    (host.work / "snapshots" / "snapshot-bash-1795749385120-97co5k.sh").write_text(
+        "shopt -s expand_aliases\nalias greet='echo hello'\nshout() { echo \"$@\" | tr a-z A-Z; }\n"
+    )
+    python = host.write("python", "#!/bin/sh\necho started; exit 1\n")
+    python.chmod(0o755)
+    program = host.write("program", make_launcher(python=str(python)))
+    program.chmod(0o755)
+    script = write_script(command)
+    assert run_into_file(host, str(program), script) == run_into_file(host, "bash", "-c", script)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("ending", ["exit 1", "exit 255", "kill -9 $$", "kill -SEGV $$"])
+def test_a_failure_in_the_file_of_its_host_keeps_bytes_and_status(host: Host, prefix: str, ending: str) -> None:
+    """No shell of ours says how the command was ended; a signal is the status that shells make of it."""
+    script = write_script(f"printf 'no \\377 end'; {ending}")
+    status, output = run_into_file(host, "bash", "-c", script)
+    assert run_into_file(host, prefix, script) == (status if status >= 0 else 128 - status, output)
+
+
+@pytest.mark.programs
+def test_what_was_in_the_file_before_is_not_taken_back(host: Host, prefix: str) -> None:
+    """A host of another version may write a line of its own first."""
+    output = host.folder / "task.output"
+    output.write_bytes(b"first\n")
+    with output.open("ab") as file:
+        assert host.start(prefix, write_script(FAILS), stdout=file, stderr=file).wait(timeout=60) == 3
+    read = output.read_bytes()
+    assert read.startswith(b"first\n")
+    assert find_kept(read)[1].read_bytes() == RAW
+
+
+@pytest.mark.programs
+def test_a_success_that_took_long_is_reported(host: Host, prefix: str) -> None:
+    """Its host may have moved it to the background, and reports that it was started."""
+    with listening(host, b"") as received:
+        script = write_script("sleep 2.1")
+        assert run_into_file(host, prefix, script, CLAUDE_CODE_SESSION_ID="s-1") == (0, b"")
+    assert received[0].startswith(b"POST /v1/successes ")
+
+
+@pytest.mark.programs
+def test_switched_off_a_failure_in_the_file_of_its_host_stays(host: Host, prefix: str) -> None:
+    """As if we were not here."""
+    script = write_script(FAILS)
+    assert run_into_file(host, prefix, script, OTEL_ERRCOMPACT_ENABLED="No") == run_into_file(
+        host, "bash", "-c", script
+    )
+
+
 @pytest.mark.programs
 def test_hooks_and_servers_pass_untouched(host: Host, prefix: str) -> None:
     """They are run in our place: their streams, their input, and what they print when they fail."""
