@@ -50,6 +50,7 @@ sys.exit(status)
 WAYS: dict[str, Sequence[str] | None] = {
     "bare": None,
     "hooks and prefix": (),
+    "hooks over HTTP": ("--http", "47787"),
 }
 """What `errcompact hooks install` is given, by the words of the table."""
 
@@ -86,6 +87,7 @@ def play(host: Host, options: Sequence[str] | None, calls: int) -> tuple[float, 
         try:
             host.prepare(place, model.url)
             pid = 0
+            (place.home / ".claude/settings.json").chmod(0o600)
             if options is not None:
                 errcompact = [sys.executable, "-m", "otel_errcompact", "hooks", "install", host.name, "--yes"]
                 subprocess.run([*errcompact, *options], env=place.environ, stdout=subprocess.DEVNULL, check=True)

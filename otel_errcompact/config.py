@@ -253,7 +253,7 @@ class ServiceOptions(FrozenModel):
     """A port of 127.0.0.1 beside the socket, for hosts that need a URL; 0 for any free one."""
 
     token: Path | None = None
-    """The file with the token that requests to the port bring; beside the socket by default."""
+    """The file with the token that requests to the port bring; in the state folder by default."""
 
     idle_seconds: float = setting(default=1_800, ge=0)
     """After how many seconds without a request it ends; 0 for never."""

@@ -1,9 +1,9 @@
 """
 Pass a hook's event to the local service, and print its answer.
 
-A host starts `python -I -S hook.py HOST [EVENT [PORT]]` for every event, so that it imports nothing but what is built
+A host starts `python -I -S hook.py HOST [EVENT]` for every event, so that it imports nothing but what is built
 into Python: `json`, `socket` and `os` would each cost more than the rest. Whatever goes wrong, it prints nothing and
-its exit status is 0. A service that it starts listens on the port too.
+its exit status is 0.
 """
 
 import sys
@@ -76,7 +76,7 @@ def _ask_service(connection: "socket", target: str, body: bytes) -> bytes:
 def _start_service(path: bytes) -> None:
     # Isolated, Python does not look for modules beside a program.
     sys.path.insert(0, __file__.rpartition("/")[0])
-    __import__("detached").start(path, {b"OTEL_ERRCOMPACT_SERVICE_PORT": sys.argv[3].encode()} if sys.argv[3:] else {})
+    __import__("detached").start(path)
 
 
 def main() -> None:

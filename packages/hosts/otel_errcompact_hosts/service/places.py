@@ -35,6 +35,11 @@ class Places:
     """The folder of what outlives a restart of the machine."""
 
     @property
+    def port(self) -> Path:
+        """Says on which port to listen; there where a host calls it."""
+        return self.data / f"{self.socket.name}.port"
+
+    @property
     def folder(self) -> Path:
         """The private folder."""
         return self.socket.parent
@@ -65,11 +70,8 @@ def find_places(
     found = (socket or service_socket(environ)).absolute()
     # The runtime folder is emptied when its user logs out. Who names a place has all in it.
     data = service_folder(environ) if socket is None else None
-    return Places(
-        socket=found,
-        token=(token or found.with_name(f"{found.name}.token")).absolute(),
-        data=(data or found.parent).absolute(),
-    )
+    data = (data or found.parent).absolute()
+    return Places(socket=found, token=(token or data / f"{found.name}.token").absolute(), data=data)
 
 
 def prepare_folder(places: Places) -> None:

@@ -25,7 +25,7 @@ from otel_errcompact_hosts.service.edge import Activity, Edge
 from otel_errcompact_hosts.service.lifecycle import find_running, stop_running, take_over
 from otel_errcompact_hosts.service.places import SERVICE_PACKAGES, prepare_folder
 from otel_errcompact_hosts.service.processes import start_mark
-from otel_errcompact_hosts.service.sockets import LOOPBACK, bind_path, bind_port, read_token
+from otel_errcompact_hosts.service.sockets import LOOPBACK, bind_agreed_port, bind_path, bind_port, read_token
 
 if TYPE_CHECKING:
     import socket
@@ -103,9 +103,10 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
         return
     listeners: list[socket.socket] = []
     token = ""
-    if settings.port is not None:
+    listener = bind_agreed_port(places.port) if settings.port is None else bind_port(settings.port)
+    if listener is not None:
+        listeners.append(listener)
         token = read_token(places.token)
-        listeners.append(bind_port(settings.port))
     port = listeners[0].getsockname()[1] if listeners else None
     app, runs, activity = _make_app(settings, token, port)
     telemetry = _receive_telemetry(runs, activity) if settings.otlp else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import socket
@@ -9,9 +10,12 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_logger: Final = logging.getLogger(semconv.SCOPE)
 
 LOOPBACK: Final = "127.0.0.1"
 """By number: the name may lead to another address first."""
@@ -49,9 +53,26 @@ def bind_port(port: int) -> socket.socket:
     return listener
 
 
-def read_token(path: Path) -> str:
+def bind_agreed_port(path: Path) -> socket.socket | None:
+    """Return a listening socket on the port that a file names; None without."""
+    try:
+        return bind_port(int(path.read_text(encoding="ascii")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, OverflowError, ConfigurationError) as error:
+        # The hosts that use the other socket are served all the same.
+        _logger.warning("no port: %s", error)
+        return None
+
+
+def make_token() -> str:
+    """Return a new token."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def read_token(path: Path, new: str = "") -> str:
     """
-    Return the token in a file, made if there is none.
+    Return the token in a file; where there is none, write a new one.
 
     Raises:
         ConfigurationError: The file can be read by others, is another user's, or holds no token.
@@ -62,7 +83,7 @@ def read_token(path: Path) -> str:
         return _check_token(path)
     except OSError as error:
         raise ConfigurationError(f"the token cannot be written: {error}; name its file with --token-file") from error
-    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    token = new or make_token()
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(f"{token}\n")
     return token

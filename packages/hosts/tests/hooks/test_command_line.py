@@ -179,15 +179,57 @@ def test_the_doctor_names_options_that_change_what_holds(place: Place) -> None:
 
 
 @pytest.mark.programs
+def test_http_is_installed_with_its_token_and_leaves_nothing(place: Place) -> None:
+    """The next event starts a service on the port; what is shown is not the token, and all is as before at the end."""
+    named = {"XDG_STATE_HOME": str(place.folder / "own" / "state"), "OTEL_ERRCOMPACT_SERVICE": ""}
+    before = sorted(place.folder.rglob("*"))
+    done = run(place, "install", "claude-code", "--http", "47779", "--yes", **named)
+    settings = place.folder / ".claude" / "settings.json"
+    token = json.loads(settings.read_text())["env"]["ERRCOMPACT_SERVICE_BEARER"]
+    kept = place.folder / "own" / "state" / "otel-errcompact" / "service" / "errcompact.sock.token"
+    assert kept.read_text() == f"{token}\n"
+    assert kept.with_name("errcompact.sock.port").read_text() == "47779\n"
+    assert [path.stat().st_mode & 0o777 for path in (settings, kept)] == [0o600, 0o600]
+    assert '"ERRCOMPACT_SERVICE_BEARER": "..."' in done.stdout
+    assert token not in done.stdout
+    again = run(place, "install", "claude-code", "--http", "47779", "--yes", **named)
+    assert again.stdout == f"claude-code: nothing to do, the hooks are in {settings}\n"
+    assert token not in run(place, "uninstall", "claude-code", "--yes", **named).stdout
+    assert sorted(place.folder.rglob("*")) == before
+
+
+@pytest.mark.programs
+def test_a_token_stands_in_no_settings_that_others_read(place: Place) -> None:
+    """Neither in those of a repository, nor in a file that is open to other users; nothing is written."""
+    settings = place.folder / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    settings.chmod(0o644)
+    open_to_others = run(place, "install", "claude-code", "--http", "47779", "--yes")
+    assert open_to_others.stderr == (
+        f"errcompact: other users can read {settings}, where a token would stand: chmod 600 it first\n"
+    )
+    of_project = run(place, "install", "claude-code", "--http", "47779", "--project", str(place.folder), "--yes")
+    assert of_project.stderr == (
+        "errcompact: --http is for your own settings: a repository is no place for the token of the port\n"
+    )
+    assert [settings.read_text(), *place.folder.glob("*.port")] == ["{}"]
+
+
+@pytest.mark.programs
 def test_the_doctor_says_why_a_url_is_of_no_use(place: Place) -> None:
     """No token, or no service on that port."""
     place.start("--store", "memory")
     run(place, "install", "claude-code", "--http", "9", "--yes")
+    place.socket.with_name("e.sock.port").unlink()
     done = run(place, "doctor", "claude-code", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 1
     assert found["problems"][0].startswith("nothing answers at http://127.0.0.1:9/v1/hooks/claude-code")
-    assert found["steps"] == ["run 'errcompact serve --port 9 --replace': it starts the service there"]
+    assert found["steps"][-1] == (
+        "run 'errcompact hooks install claude-code --http 9': it lets the service listen there, with another number if "
+        "a program has taken that port"
+    )
 
 
 @pytest.mark.programs

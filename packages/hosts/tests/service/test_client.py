@@ -115,14 +115,19 @@ def test_an_away_service_is_started_and_not_waited_for(place: Place) -> None:
 
 
 @pytest.mark.programs
-def test_a_service_is_started_on_the_port_that_other_hooks_call(place: Place) -> None:
-    """Without it they would call in vain, and the service that listens there could not start beside this one."""
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_a_service_is_started_on_the_port_that_hooks_call(place: Place, is_taken: bool) -> None:
+    """Without it they would call in vain; where another program has it, the hooks of the socket work all the same."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
+        free.listen()
         port = free.getsockname()[1]
-    command = [sys.executable, "-I", "-S", str(HOOK), "claude-code", "SessionStart", str(port)]
-    subprocess.run(command, env=place.environ, input=b"{}", check=True, capture_output=True)
-    assert place.wait_until_it_answers().port == port
+        if not is_taken:
+            free.close()
+        (place.folder / "e.sock.port").write_text(f"{port}\n")
+        command = [sys.executable, "-I", "-S", str(HOOK), "codex", "SessionStart"]
+        subprocess.run(command, env=place.environ, input=b"{}", check=True, capture_output=True)
+        assert place.wait_until_it_answers().port == (None if is_taken else port)
 
 
 @pytest.mark.programs

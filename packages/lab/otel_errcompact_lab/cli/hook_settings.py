@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_hosts.hooks import HOSTS
-from otel_errcompact_hosts.hooks.settings.entries import PREFIX_VARIABLE, TOKEN_VARIABLE, Caller
-from otel_errcompact_hosts.hooks.settings.places import is_found, prefix_path, settings_file
+from otel_errcompact_hosts.hooks.settings.entries import PREFIX_VARIABLE, Caller
+from otel_errcompact_hosts.hooks.settings.places import find_token, is_found, prefix_path, set_port, settings_file
 from otel_errcompact_hosts.hooks.settings.plans import (
     apply_install,
     apply_uninstall,
@@ -53,11 +53,14 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
         return INCOMPLETE
     if port is not None and "claude-code" not in named:
         raise ConfigurationError("--http is for claude-code: other hosts cannot call the service's port")
+    if port is not None and project is not None:
+        raise ConfigurationError("--http is for your own settings: a repository is no place for the token of the port")
     status = FINE
     for host in named:
         of_host = port if host == "claude-code" else None
         prefix = prefix_path(environ) if host == "claude-code" and project is None else ""
-        plan = plan_install(host, Caller(port=of_host, shell_prefix=prefix), environ, project)
+        token = find_token(environ) if of_host is not None else ""
+        plan = plan_install(host, Caller(port=of_host, token=token, shell_prefix=prefix), environ, project)
         for entry in plan.left:
             say(f"{plan.path}: {'.'.join(entry.path)} has a value of its own, which is left alone; {_WITHOUT}")
         if not plan.changes:
@@ -68,9 +71,9 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
             status = INCOMPLETE
             continue
         apply_install(plan, environ)
+        if prefix:
+            set_port(environ, of_host, token)
         _write_line(f"{host}: installed. {NEXT[host]}")
-        if of_host is not None:
-            _write_line(f"{host}: start the service with a port, and Claude Code with its token in {TOKEN_VARIABLE}.")
     if lacks_service():
         say(f"the hooks have nobody to report to yet: {_NEEDS}")
     return status
@@ -105,6 +108,8 @@ def uninstall_hooks(hosts: Sequence[str], project: Path | None, *, yes: bool) ->
         if not _agree_to_plan(plan, "Undo it?", yes=yes):
             status = INCOMPLETE
             continue
+        if host == "claude-code" and project is None:
+            set_port(environ, None)
         apply_uninstall(plan, environ)
         _write_line(f"{host}: uninstalled. Sessions that run now keep what they have read: end them.")
     return status

@@ -93,8 +93,8 @@ def install(
     and nothing is written: the exit status is 1.
 
     Each hook is a program of a few milliseconds that passes the event to a service on this machine, which it starts
-    when it is away. A service that does not answer costs nothing, and changes nothing. --http needs a service with a
-    port ('errcompact serve --port PORT') and its token in the variable OTEL_ERRCOMPACT_SERVICE_BEARER.
+    when it is away. A service that does not answer costs nothing, and changes nothing. With --http the service listens
+    on the port too, whose token stands in your settings then.
     """
     from otel_errcompact_lab.cli.hook_settings import install_hooks
 

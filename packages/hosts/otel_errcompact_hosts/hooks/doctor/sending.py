@@ -87,7 +87,10 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
         if not words:
             raise ConfigurationError(f"{path} does not say which program to call; run '{install}' again")
         return Way(lambda event: _run_program([*words, host], event, environ, renew))
-    handlers = _find_handlers(JsonText(path.read_text(encoding="utf-8"), str(path)))
+    document = JsonText(path.read_text(encoding="utf-8"), str(path))
+    handlers = _find_handlers(document)
+    named = as_record(document.get(("env",))).get(TOKEN_VARIABLE)
+    environ = {**environ, TOKEN_VARIABLE: str(named or "")}
     return Way(
         lambda event: _call_handler(handlers[event.name], event, environ, renew),
         missing=(f"{path} has no hook of ours for the event {{event}}", renew),
@@ -194,18 +197,17 @@ def _post_event(url: str, event: Event, token: str) -> Mapping[str, object]:
         with urlopen(request, timeout=LIMIT_S) as reply:  # noqa: S310 - as above
             return parse_record(reply.read())
     except HTTPError as error:
-        raise SendingError(_describe_refusal(url, error.code, token), _SET_TOKEN) from error
+        raise SendingError(_describe_refusal(url, error.code, token), _RENEW) from error
     except (URLError, OSError, ValueError) as error:
         port = url.partition("://")[2].partition("/")[0].rpartition(":")[2]
         raise SendingError(
-            f"nothing answers at {url}", f"run 'errcompact serve --port {port} --replace': it starts the service there"
+            f"nothing answers at {url}",
+            f"run 'errcompact hooks install claude-code --http {port}': it lets the service listen there, with another "
+            "number if a program has taken that port",
         ) from error
 
 
-_SET_TOKEN: Final = (
-    f"start Claude Code, and the doctor, with the content of the service's token file in {TOKEN_VARIABLE}; "
-    "'errcompact serve --help' says where that file is"
-)
+_RENEW: Final = "run 'errcompact hooks install claude-code --http PORT' again: it writes the token again"
 
 
 def _describe_refusal(url: str, status: int, token: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.records import dataclass
-from otel_errcompact_hosts.hooks.settings.entries import PREFIX_VARIABLE, is_ours, list_handlers
+from otel_errcompact_hosts.hooks.settings.entries import OF_ENVIRONMENT, is_ours, list_handlers
 from otel_errcompact_hosts.json_text import JsonText
 from otel_errcompact_hosts.payloads import as_list, as_record
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Place = tuple[str | int, ...]
 
 _VERSION: Final[Place] = ("version",)
-_PREFIX: Final[Place] = ("env", PREFIX_VARIABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,5 +102,4 @@ def _find_ours(document: JsonText) -> Iterator[Place]:
                 yield place
             else:
                 yield from ((*place, "hooks", index) for index in reversed(ours))
-    if is_ours(document.get(_PREFIX)):
-        yield _PREFIX
+    yield from (place for place in OF_ENVIRONMENT if is_ours(document.get(place), place))

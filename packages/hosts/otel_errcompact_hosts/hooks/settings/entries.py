@@ -20,8 +20,15 @@ CLIENT: Final = Path(__file__).parents[2] / "client" / "hook.py"
 """The program that passes an event to the service."""
 
 PREFIX_VARIABLE: Final = "CLAUDE_CODE_SHELL_PREFIX"
-TOKEN_VARIABLE: Final = "OTEL_ERRCOMPACT_SERVICE_BEARER"  # noqa: S105 - the name of a variable
-"""The variable from which Claude Code takes the token that it sends to the service's port."""
+TOKEN_VARIABLE: Final = "ERRCOMPACT_SERVICE_BEARER"  # noqa: S105 - the name of a variable
+"""
+The variable from which Claude Code takes the token that it sends to the service's port.
+
+It puts none into headers that begins with `OTEL_`.
+"""
+
+OF_ENVIRONMENT: Final = (("env", PREFIX_VARIABLE), ("env", TOKEN_VARIABLE))
+"""The places of what is set for Claude Code and all that it starts."""
 
 TIMEOUT_S: Final = 5
 """Seconds; the client itself gives up much earlier, but Python may start slowly."""
@@ -29,10 +36,10 @@ TIMEOUT_S: Final = 5
 CLIENT_SIGN: Final = "otel_errcompact_hosts/client/"
 """What stands in every entry of ours that starts a program."""
 
-_OURS: Final = (CLIENT_SIGN, TOKEN_VARIABLE, "otel-errcompact/hooks/errcompact-shell")
+_OURS: Final = (CLIENT_SIGN, "ERRCOMPACT_SERVICE_BEARER", "otel-errcompact/hooks/errcompact-shell")
 """What stands in every entry of ours, of whatever version, and in none of others: URLs of others may be like ours."""
 
-_BY_COMMAND_ALONE: Final = frozenset({"SessionStart", "SessionEnd"})
+_BY_COMMAND_ALONE: Final = frozenset({"SessionStart", "UserPromptSubmit", "SessionEnd"})
 """
 Events that come when there is no time, or start the service, which needs seconds: so it answers at the first failure.
 """
@@ -61,6 +68,9 @@ class Caller:
     port: int | None = None
     """The service's port, for a host that calls URLs; the client's program if None."""
 
+    token: str = ""
+    """What the port asks for."""
+
     shell_prefix: str = ""
     """The wrapper of commands in Claude Code; empty for none."""
 
@@ -74,8 +84,9 @@ def list_entries(host: str, caller: Caller) -> tuple[Entry, ...]:
             continue
         matcher = _MATCHERS.get(host, "") if kind in OF_CALLS else ""
         made.append(Entry(path=("hooks", event), value=_make_group(host, event, matcher, caller)))
-    if host == "claude-code" and caller.shell_prefix:
-        made.append(Entry(path=("env", PREFIX_VARIABLE), value=caller.shell_prefix, is_element=False))
+    if host == "claude-code":
+        values = zip(OF_ENVIRONMENT, (caller.shell_prefix, caller.token), strict=True)
+        made += [Entry(path=path, value=value, is_element=False) for path, value in values if value]
     return tuple(made)
 
 
@@ -92,7 +103,6 @@ def _make_handler(host: str, event: str, caller: Caller) -> dict[str, object]:
     if host == "claude-code":
         if caller.port is not None and event not in _BY_COMMAND_ALONE:
             return _make_http_handler(host, caller.port)
-        words += [] if caller.port is None else [str(caller.port)]
         return {"type": "command", "command": caller.python, "args": words, "timeout": TIMEOUT_S}
     # A program that is gone must not end with a status: Copilot would refuse every call.
     command = f"{shlex.join([caller.python, *words])} 2>/dev/null || true"
@@ -116,8 +126,10 @@ def _make_http_handler(host: str, port: int) -> dict[str, object]:
     }
 
 
-def is_ours(value: object) -> bool:
-    """Return whether a value in settings is of this package."""
+def is_ours(value: object, place: tuple[str | int, ...] = ()) -> bool:
+    """Return whether a value in settings is of this package; a token is by its place."""
+    if place == OF_ENVIRONMENT[1]:
+        return value is not None
     written = json.dumps(value, ensure_ascii=False, default=str)
     return any(sign in written for sign in _OURS)
 

@@ -28,7 +28,7 @@ def read_file(path: Path) -> bytes | None:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}; nothing was changed") from error
 
 
-def write_file(path: Path, content: bytes, *, expected: bytes | None) -> tuple[Path, ...]:
+def write_file(path: Path, content: bytes, *, expected: bytes | None, mode: int = 0o666) -> tuple[Path, ...]:
     """
     Write a settings file in one step, with mode and owner.
 
@@ -36,6 +36,7 @@ def write_file(path: Path, content: bytes, *, expected: bytes | None) -> tuple[P
         path: The file; where it is a link, what it leads to is written.
         content: The new content.
         expected: What the file was when the change was made; None if it was not there.
+        mode: That of a new file, as far as the umask lets it.
 
     Returns:
         The folders that were made, outermost first.
@@ -50,7 +51,7 @@ def write_file(path: Path, content: bytes, *, expected: bytes | None) -> tuple[P
         real.parent.mkdir(parents=True, exist_ok=True)
         if read_file(real) != expected:
             raise ConfigurationError(f"{path} was changed by another program in the meantime; run the command again")
-        _write_fresh(fresh, content, real.stat() if expected is not None else None)
+        _write_fresh(fresh, content, real.stat() if expected is not None else None, mode)
         fresh.replace(real)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror}; nothing was changed") from error
@@ -60,8 +61,8 @@ def write_file(path: Path, content: bytes, *, expected: bytes | None) -> tuple[P
     return made
 
 
-def _write_fresh(path: Path, content: bytes, like: os.stat_result | None) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+def _write_fresh(path: Path, content: bytes, like: os.stat_result | None, mode: int) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         if like is not None and hasattr(os, "fchown"):
             with suppress(PermissionError):  # another owner's file in a group that may write
                 os.fchown(file.fileno(), like.st_uid, like.st_gid)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.config import find_state_home
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact_hosts.service.lifecycle import find_running, stop_running
+from otel_errcompact_hosts.service.places import find_places, prepare_folder
+from otel_errcompact_hosts.service.sockets import make_token, read_token
 from otel_errcompact_hosts.wrapping.launcher import NAME, write_launcher
 
 if TYPE_CHECKING:
@@ -44,6 +49,7 @@ _HOMES: Final[Mapping[str, _Home]] = {
         ("opencode",),
     ),
 }  # fmt: skip
+_OTHERS: Final = 0o077
 OWN_FILES: Final = frozenset({"copilot", "opencode"})
 """Hosts that read every file of a folder, so that ours is a file of its own."""
 
@@ -88,6 +94,45 @@ def write_prefix(environ: Mapping[str, str]) -> None:
 def delete_prefix(environ: Mapping[str, str]) -> None:
     """Delete the program."""
     (receipts_folder(environ) / NAME).unlink(missing_ok=True)
+
+
+def find_token(environ: Mapping[str, str]) -> str:
+    """
+    Return the token of the service's port; a new one if there is none.
+
+    Raises:
+        ConfigurationError: It cannot be read, or the settings that it would stand in can be read by others.
+    """
+    settings, places = settings_file("claude-code", environ), find_places(environ=environ)
+    if settings.exists() and stat.S_IMODE(settings.stat().st_mode) & _OTHERS:
+        raise ConfigurationError(f"other users can read {settings}, where a token would stand: chmod 600 it first")
+    return read_token(places.token) if places.token.exists() else make_token()
+
+
+def set_port(environ: Mapping[str, str], port: int | None, token: str = "") -> None:
+    """
+    Let the service listen on a port from its next start, which is the next event; None for no port.
+
+    Raises:
+        ConfigurationError: That cannot be kept.
+        ServiceError: One that runs with another port cannot be ended.
+    """
+    places = find_places(environ=environ)
+    try:
+        if port is not None:
+            prepare_folder(places)
+            read_token(places.token, token)
+            places.port.write_text(f"{port}\n", encoding="ascii")
+        elif places.port.exists():
+            places.port.unlink()
+            places.token.unlink(missing_ok=True)
+            places.data.rmdir()
+    except OSError as error:
+        if error.errno != errno.ENOTEMPTY:
+            raise ConfigurationError(f"{places.port} cannot be changed: {error.strerror}") from error
+    running = find_running(places.socket) if port is not None else None
+    if running is not None and running.port != port:
+        stop_running(running, places.socket)
 
 
 def _settings_folder(home: _Home, environ: Mapping[str, str]) -> Path:

@@ -9,9 +9,10 @@ from importlib.resources import files as resources
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 from otel_errcompact_hosts.hooks.settings import editing, files, receipts
-from otel_errcompact_hosts.hooks.settings.entries import CLIENT_SIGN, is_ours, list_entries
+from otel_errcompact_hosts.hooks.settings.entries import CLIENT_SIGN, TOKEN_VARIABLE, is_ours, list_entries
 from otel_errcompact_hosts.hooks.settings.places import (
     OWN_FILES,
     delete_prefix,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 PLUGIN: Final = "opencode.js"
 _CALLER: Final = "const CALLER = []"
 _MARK: Final = "\ufeff"
+_TOKEN: Final = lazy_pattern(rf'(?<="{TOKEN_VARIABLE}": ")[^"]*')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ class Plan:
         old, new = (_readable(content) for content in (self.before, self.after))
         names = str(self.path), str(self.path)
         lines = unified_diff(old, new, *names, "as it is" if old else "not there", "new" if new else "deleted", n=2)
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+        return _TOKEN.sub("...", "".join(line if line.endswith("\n") else f"{line}\n" for line in lines))
 
 
 def plan_install(host: str, caller: Caller, environ: Mapping[str, str], project: Path | None = None) -> Plan:
@@ -117,7 +119,8 @@ def apply_install(plan: Plan, environ: Mapping[str, str]) -> None:
     folders = receipts.make_folders(file.parent)
     if _names_prefix(plan.host, plan.after, environ):
         write_prefix(environ)  # before the settings that name it
-    folders += tuple(map(str, files.write_file(plan.path, plan.after, expected=plan.before)))
+    mode = 0o600 if TOKEN_VARIABLE.encode() in plan.after else 0o666
+    folders += tuple(map(str, files.write_file(plan.path, plan.after, expected=plan.before, mode=mode)))
     receipt = receipts.Receipt(
         host=plan.host,
         path=str(plan.path),
@@ -196,7 +199,7 @@ def _add_entries(base: bytes | None, entries: tuple[Entry, ...], name: str) -> A
 
 def _holds_entries(content: bytes, entries: tuple[Entry, ...], name: str) -> bool:
     text = _decode_text(content, name)
-    wanted = [entry.value for entry in entries if is_ours(entry.value)]
+    wanted = [entry.value for entry in entries if is_ours(entry.value, entry.path)]
     return sorted(map(_spell_entry, editing.find_entries(text, name))) == sorted(map(_spell_entry, wanted))
 
 
