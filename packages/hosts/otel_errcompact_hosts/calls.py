@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, cast
 
+from otel_errcompact.detector.operation.fingerprint import parse_arguments
 from otel_errcompact.runtime.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from otel_errcompact_hosts.bypass import is_left_alone
 
 
-def find_way_back(environ: Mapping[str, str]) -> str:
+def find_way_back() -> str:
     """Say how an agent with a shell gets a whole text again."""
-    folders = environ.get("PATH", "").split(os.pathsep)
-    is_found = any(os.access(f"{folder}/errcompact", os.X_OK) for folder in folders)
+    is_found = any(os.access(f"{folder}/errcompact", os.X_OK) for folder in os.get_exec_path())
     return f"{'errcompact' if is_found else f'{sys.executable} -m otel_errcompact'} raw '#{{key}}'"
 
 
@@ -51,6 +49,19 @@ class HostCall:
 
     says_turns: bool = False
     """Whether its host says by `begin_turn` when a turn begins; the first one begins with the first call."""
+
+    @property
+    def line(self) -> str:
+        """The command line; empty for other tools."""
+        given = parse_arguments(self.arguments)
+        found = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+        line = found.get("command") or found.get("cmd")
+        return line if isinstance(line, str) else ""
+
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether its command line itself says that its output stays raw."""
+        return "errcompact" in self.arguments.lower() and is_left_alone(self.line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,9 +134,11 @@ class LedgerRuns:
         if call.call_id and (known := hosted.refused.get(call.call_id)):
             return known
         began = hosted.begin(call)
-        refusal = self._refuse_stopped(call.run_id) or hosted.run.port.refuse(
-            call.tool, arguments=call.arguments, call_id=call.call_id, began=began, directory=call.directory
-        )
+        refusal = self._refuse_stopped(call.run_id)
+        if not refusal and not call.is_left_alone:
+            refusal = hosted.run.port.refuse(
+                call.tool, arguments=call.arguments, call_id=call.call_id, began=began, directory=call.directory
+            )
         if refusal:
             hosted.refusals.put(refusal, True)
             if call.call_id:
@@ -160,6 +162,8 @@ class LedgerRuns:
             is_read: Whether the agent reads the answer; else what a human has answered is kept for one that it reads.
             is_recorded: Whether telemetry of its host holds the call, so that a failure needs no span of ours.
         """
+        if call.is_left_alone:
+            return Answer(outcome="ignored")
         call = self._announced.find(call)
         hosted = self._host_run(call.run_id, call.agent, stoppable=call.stoppable)
         port = hosted.run.port

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -49,6 +50,37 @@ def test_a_failure_gets_a_digest_with_its_class_and_counts(runs: LedgerRuns) -> 
     )
     runs.begin_turn("s")
     assert (fail(runs).count, fail(runs, "disk full").total) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "OTEL_ERRCOMPACT_ENABLED=false make",
+        " OTEL_ERRCOMPACT_ENABLED=0 make all",
+        "errcompact exec --raw -- make",
+    ],
+)
+def test_a_command_that_asks_for_it_is_left_alone(halting: LedgerRuns, line: str) -> None:
+    """It is neither refused nor counted, and its output stays; where the run is stopped, it is refused all the same."""
+    call = make(arguments=json.dumps({"command": line}))
+    for _ in range(3):
+        assert halting.refuse(call) == ""
+        assert halting.conclude(call, HostResult(text="no rule", failed=True, exit_code=2)) == Answer(outcome="ignored")
+    for _ in range(6):
+        fail(halting)
+        halting.begin_turn("s")
+    assert halting.refuse(call).startswith("NOT EXECUTED: one error class keeps recurring")
+
+
+@pytest.mark.parametrize(
+    "line", ["make OTEL_ERRCOMPACT_ENABLED=false", "OTEL_ERRCOMPACT_ENABLED=true make", "errcompact exec -- make"]
+)
+def test_other_words_of_a_command_change_nothing(runs: LedgerRuns, line: str) -> None:
+    """Only its begin says so."""
+    call = make(arguments=json.dumps({"cmd": line}))
+    result = HostResult(text="no rule", failed=True, exit_code=2)
+    assert [runs.conclude(call, result).outcome for _ in range(2)] == ["failure", "failure"]
+    assert runs.refuse(call).startswith("NOT EXECUTED")
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,8 @@ def main() -> None:
         leave(0)
 
     try:
+        if posix.environ.get(b"OTEL_ERRCOMPACT_ENABLED", b"").strip().lower() in {b"0", b"false", b"no", b"off"}:
+            return
         import _socket
 
         signals.signal(signals.SIGALRM, give_up)

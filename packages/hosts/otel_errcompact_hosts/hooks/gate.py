@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _RESUME: Final = lazy_pattern(r"(?is)\s*/?errcompact[ :-]{1,3}resume\b[ :,.]{0,3}(?P<message>.{0,4000})")
 _BY_ANY_PROMPT: Final = "the user's next prompt lets it continue"
 _BY_WORDS: Final = "a prompt that begins with 'errcompact resume' lets it continue"
+_LET_RUN: Final = "If the user wants it to run all the same: begin the command with OTEL_ERRCOMPACT_ENABLED=false"
 _LONG: Final = 4_000
 """Characters of a result whose digest helps to read it, though it says nothing new."""
 
@@ -33,7 +34,8 @@ def refuse_call(call: HostCall, runs: LedgerRuns) -> str:
     stop = stop_of(call.run_id, runs)
     if stop:
         return f"NOT EXECUTED: {stop}. Make no further calls; report to the user what you were doing and this reason."
-    return runs.refuse(call)
+    refusal = runs.refuse(call)
+    return join_texts(refusal, _LET_RUN) if refusal and call.line else refusal
 
 
 def stop_of(run_id: str, runs: LedgerRuns) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from otel_errcompact_hosts.bypass import is_left_alone, is_off
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +42,11 @@ class Command:
         self.directory = _find_directory()
         self._run = run
         self._line = line
+
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether its output stays raw, and is not reported."""
+        return is_off(self.environ) or is_left_alone(self._line)
 
     def describe(self) -> dict[str, str]:
         """Return it as the service has it."""

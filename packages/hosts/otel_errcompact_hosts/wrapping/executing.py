@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from typing import Final, NoReturn
 
 HOLD_VARIABLE: Final = "OTEL_ERRCOMPACT_EXEC_HOLD_SECONDS"
-ENABLED_VARIABLE: Final = "OTEL_ERRCOMPACT_ENABLED"
 SUCCESSES: Final = "/v1/successes"
-_OFF: Final = frozenset({"0", "false", "no", "off"})
 
 
 def execute_command(command: Command, *, hold_s: float | None = None, is_started_by_host: bool = False) -> NoReturn:
@@ -32,7 +30,7 @@ def execute_command(command: Command, *, hold_s: float | None = None, is_started
         is_started_by_host: Whether no line of a shell can have sent the output elsewhere.
     """
     streams = list_streams(is_started_by_host=is_started_by_host)
-    if not streams or _is_off(command):
+    if not streams or command.is_left_alone:
         become_command(command.words, command.environ)
     hold_s = read_seconds(command.environ, HOLD_VARIABLE, HOLD_S) if hold_s is None else hold_s
     execution = _make_execution(command, streams, hold_s)
@@ -47,15 +45,11 @@ def execute_command(command: Command, *, hold_s: float | None = None, is_started
 
 def conclude_command(command: Command, status: int) -> NoReturn:
     """Report a command that has printed into its host's file, and end as it did."""
-    if not _is_off(command):
+    if not command.is_left_alone:
         execution = _make_execution(command, (Stream(OUTPUT, (OUTPUT, ERROR), begins=0),), 0)
         execution.take_up(status)
         _report_end(execution, command)
     leave_as(status)
-
-
-def _is_off(command: Command) -> bool:
-    return command.environ.get(ENABLED_VARIABLE, "").strip().lower() in _OFF
 
 
 def _make_execution(command: Command, streams: tuple[Stream, ...], hold_s: float) -> Execution:
@@ -81,6 +75,11 @@ def _report_success(command: Command) -> None:
         send_request(path, SUCCESSES, write_json({**command.describe(), **REPORTED}).encode())
 
 
-def run_command(words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None) -> NoReturn:
-    """Run what stands behind `errcompact exec`."""
-    execute_command(Command(words, read_environ(), run=run_id, tool=tool), hold_s=hold_s)
+def run_command(
+    words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None, raw: bool = False
+) -> NoReturn:
+    """Run what stands behind `errcompact exec`; in our place if its output is to stay raw."""
+    environ = read_environ()
+    if raw:
+        become_command(words, environ)
+    execute_command(Command(words, environ, run=run_id, tool=tool), hold_s=hold_s)

@@ -21,6 +21,9 @@ AGAIN = "again (x2, 2 in a row; 2 identical calls failed and no call has succeed
 REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
 
 
+LET_RUN = "If the user wants it to run all the same: begin the command with OTEL_ERRCOMPACT_ENABLED=false"
+
+
 def text_for(host: str, said: dict[str, Any]) -> str:
     """What the agent reads in place of a result, or beside it."""
     return {
@@ -85,7 +88,8 @@ def test_identical_failures_lead_to_a_count_and_a_refusal(host: str, runs: Ledge
     """The second names its count, and the third call is not executed."""
     fail(host, runs, 1)
     assert AGAIN in text_for(host, fail(host, runs, 2))
-    assert refusal_of(host, answer(host, before(host, FAILING, 3), runs)).startswith(REFUSED)
+    reason = refusal_of(host, answer(host, before(host, FAILING, 3), runs))
+    assert (reason.startswith(REFUSED), reason.splitlines()[-1]) == (True, LET_RUN)
 
 
 @pytest.mark.parametrize("host", [host for host in HOSTS if host not in {"claude-code", "cursor"}])

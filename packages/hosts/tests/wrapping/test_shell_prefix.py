@@ -170,6 +170,22 @@ def test_switched_off_a_failure_in_the_file_of_its_host_stays(host: Host, prefix
 
 
 @pytest.mark.programs
+@pytest.mark.parametrize("before", ["OTEL_ERRCOMPACT_ENABLED=false ", "errcompact exec --raw -- "])
+def test_one_command_can_ask_to_stay_as_it_is(host: Host, prefix: str, before: str) -> None:
+    """Its words say so at their begin: the output stays raw, and nothing is kept or reported."""
+    program = host.folder / "bin" / "errcompact"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nshift 3\nexec "$@"\n')
+    program.chmod(0o755)
+    script = write_script(f"{before}bash {host.folder / 'fails.sh'}")
+    path = f"{program.parent}:{host.environ['PATH']}"
+    with listening(host, b"") as received:
+        assert run_into_file(host, prefix, script, PATH=path) == (3, RAW)
+        assert host.run(prefix, script, merged=True, PATH=path) == Ended(3, RAW, b"")
+    assert (received, host.kept) == ([], [])
+
+
+@pytest.mark.programs
 def test_hooks_and_servers_pass_untouched(host: Host, prefix: str) -> None:
     """They are run in our place: their streams, their input, and what they print when they fail."""
     for script in (

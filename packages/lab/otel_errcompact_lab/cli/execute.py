@@ -13,6 +13,7 @@ Examples:
   errcompact exec --run release-12 -- make test
   errcompact exec -- sh -c 'sort build.log | uniq -c'
   errcompact exec --hold 0 -- python -m http.server
+  errcompact exec --raw -- pytest -q
 \b
 What is printed when:
   It succeeds      its output; that is held back until it has ended, for
@@ -54,6 +55,7 @@ def execute(
         float | None,
         typer.Option("--hold", min=0, metavar="SECONDS", help="Hold output back for so long at most; 0: not at all."),
     ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Leave its output as it is, and do not report it.")] = False,
 ) -> None:
     """
     Run a command for an agent, with a digest if it fails.
@@ -66,4 +68,4 @@ def execute(
     """
     from otel_errcompact_hosts.wrapping.executing import run_command
 
-    run_command(command, run_id=run, tool=tool, hold_s=hold)
+    run_command(command, run_id=run, tool=tool, hold_s=hold, raw=raw)

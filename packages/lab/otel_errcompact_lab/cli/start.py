@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 EXEC: Final = "exec"
 _OPTIONS: Final = ("--run", "--tool", "--hold")
+_RAW: Final = "--raw"
 
 
 def main() -> None:
@@ -39,9 +40,11 @@ def _run_directly(arguments: Sequence[str]) -> None:
     while arguments[position : position + 1] and arguments[position].startswith("-") and arguments[position] != "--":
         name, equals, value = arguments[position].partition("=")
         position += 1
-        if name not in _OPTIONS or name in given:
+        if (name not in _OPTIONS and name + equals != _RAW) or name in given:
             return
-        if not equals:
+        if name == _RAW:
+            value = name
+        elif not equals:
             value = next(iter(arguments[position : position + 1]), "")
             position += 1
         given[name] = value
@@ -51,7 +54,7 @@ def _run_directly(arguments: Sequence[str]) -> None:
         return
     from otel_errcompact_hosts.wrapping.executing import run_command
 
-    run_command(words, run_id=given.get("--run", ""), tool=given.get("--tool", ""), hold_s=hold)
+    run_command(words, run_id=given.get("--run", ""), tool=given.get("--tool", ""), hold_s=hold, raw=_RAW in given)
 
 
 def _read_seconds(text: str | None) -> float | bool | None:
