@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 LIMIT_S = 0.3
 """Seconds that the host waits at most: for its own input, and then for the answer."""
 
+
 READING_S = 1.5
 """Seconds that the answer may take longer for each megabyte of an event: a large output has to be read."""
+
+# As `bypass` has them.
+_SWITCHES = (b"ERRCOMPACT", b"OTEL_ERRCOMPACT_ENABLED")
+_OFF = frozenset({b"0", b"false", b"no", b"off"})
 
 
 def find_socket(environ: dict[bytes, bytes], platform: str = sys.platform) -> bytes:
@@ -95,7 +100,7 @@ def main() -> None:
         leave(0)
 
     try:
-        if posix.environ.get(b"OTEL_ERRCOMPACT_ENABLED", b"").strip().lower() in {b"0", b"false", b"no", b"off"}:
+        if any(posix.environ.get(name, b"").strip().lower() in _OFF for name in _SWITCHES):
             return
         import _socket
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _RESUME: Final = lazy_pattern(r"(?is)\s*/?errcompact[ :-]{1,3}resume\b[ :,.]{0,3}(?P<message>.{0,4000})")
 _BY_ANY_PROMPT: Final = "the user's next prompt lets it continue"
 _BY_WORDS: Final = "a prompt that begins with 'errcompact resume' lets it continue"
-_LET_RUN: Final = "If the user wants it to run all the same: begin the command with OTEL_ERRCOMPACT_ENABLED=false"
+_LET_RUN: Final = "If the user wants it to run all the same: begin the command with ERRCOMPACT=off"
 _LONG: Final = 4_000
 """Characters of a result whose digest helps to read it, though it says nothing new."""
 

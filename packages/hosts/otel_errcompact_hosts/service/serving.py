@@ -185,7 +185,7 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
 def _read_options(settings: ServiceSettings) -> Options:
     options, places = Options.from_environ(), settings.places
     if options.trajectory.enabled:  # else nothing is kept that could be cut
-        options = options.with_way_back(find_way_back(os.environ))
+        options = options.with_way_back(find_way_back())
     if not settings.store and "store" in options.model_fields_set:
         return options
     return options.model_copy(update={"store": settings.store or f"sqlite:///{quote(str(places.store))}"})

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
-import os
 import warnings
 from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
 from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.detector.outcomes import find_wait, is_worth_saying
 from otel_errcompact.detector.results import classify_result
-from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.digest import Situation
+from otel_errcompact.engine.pipeline import FailureMemory, Pipeline
 from otel_errcompact.errors import RawError
-from otel_errcompact.history.history import SHORT_LENGTH
+from otel_errcompact.extract.stacks.roots import open_roots
+from otel_errcompact.history.history import SHORT_LENGTH, History
 from otel_errcompact_hosts.calls import Answer, find_way_back
 
 if TYPE_CHECKING:
+    from otel_errcompact.history.history import ErrorClass
     from otel_errcompact_hosts.calls import HostCall, HostResult
 
 
@@ -24,7 +27,7 @@ def conclude_command(call: HostCall, result: HostResult) -> Answer:
     # A command's standard error is not ours.
     logging.disable()
     warnings.simplefilter("ignore")
-    options = Options.from_environ().with_way_back(find_way_back(os.environ))
+    options = Options.from_environ().with_way_back(find_way_back())
     verdict = classify_result(result.text, tool=call.tool, arguments=call.arguments, exit_code=result.exit_code)
     if verdict.outcome != "failure":
         return Answer(outcome=verdict.outcome)
@@ -37,7 +40,21 @@ def conclude_command(call: HostCall, result: HostResult) -> Answer:
         directory=call.directory,
         operation=operation_of(call.tool, call.arguments),
     )
-    observation = Ledger(options).observe(call.run_id, raw)
-    text = observation.text if options.mode != "observe" else ""
-    key = observation.found.key
-    return Answer(outcome="failure", text=text, key=key, short=key[:SHORT_LENGTH], count=observation.count)
+    # Of one failure a ledger has nothing to count, and takes a third of the imports.
+    pipeline = Pipeline(options.digest, roots=open_roots(options.workspace_roots))
+    memory, found = FailureMemory(history=History(max_classes=1)), pipeline.classify(raw)
+    kind = pipeline.kind_of(raw, found)
+    error_class = pipeline.record(memory, raw, found, kind=kind).error_class
+    text = "" if options.mode == "observe" else pipeline.render(memory, raw, error_class, _describe(raw, error_class))
+    return Answer(outcome="failure", text=text, key=found.key, short=found.key[:SHORT_LENGTH], count=1)
+
+
+def _describe(raw: RawError, error_class: ErrorClass) -> Situation:
+    kind = error_class.kind
+    wait = find_wait(raw, error_class.facts) if kind.transient else ""
+    return Situation(
+        rejected=kind.rejected,
+        transient=kind.transient,
+        unknown=kind.unknown and is_worth_saying(raw),
+        wait="" if wait.split(" ")[0] in raw.text else wait,
+    )

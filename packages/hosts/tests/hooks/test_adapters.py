@@ -21,7 +21,7 @@ AGAIN = "again (x2, 2 in a row; 2 identical calls failed and no call has succeed
 REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
 
 
-LET_RUN = "If the user wants it to run all the same: begin the command with OTEL_ERRCOMPACT_ENABLED=false"
+LET_RUN = "If the user wants it to run all the same: begin the command with ERRCOMPACT=off"
 
 
 def text_for(host: str, said: dict[str, Any]) -> str:

@@ -161,16 +161,15 @@ def test_a_success_that_took_long_is_reported(host: Host, prefix: str) -> None:
 
 
 @pytest.mark.programs
-def test_switched_off_a_failure_in_the_file_of_its_host_stays(host: Host, prefix: str) -> None:
+@pytest.mark.parametrize("name", ["ERRCOMPACT", "OTEL_ERRCOMPACT_ENABLED"])
+def test_switched_off_a_failure_in_the_file_of_its_host_stays(host: Host, prefix: str, name: str) -> None:
     """As if we were not here."""
     script = write_script(FAILS)
-    assert run_into_file(host, prefix, script, OTEL_ERRCOMPACT_ENABLED="No") == run_into_file(
-        host, "bash", "-c", script
-    )
+    assert run_into_file(host, prefix, script, **{name: "No"}) == run_into_file(host, "bash", "-c", script)
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("before", ["OTEL_ERRCOMPACT_ENABLED=false ", "errcompact exec --raw -- "])
+@pytest.mark.parametrize("before", ["ERRCOMPACT=off ", "errcompact exec --raw -- "])
 def test_one_command_can_ask_to_stay_as_it_is(host: Host, prefix: str, before: str) -> None:
     """Its words say so at their begin: the output stays raw, and nothing is kept or reported."""
     program = host.folder / "bin" / "errcompact"

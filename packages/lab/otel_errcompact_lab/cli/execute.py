@@ -37,7 +37,7 @@ Variables:
   OTEL_ERRCOMPACT_EXEC_FOLDER        where outputs of failures are kept
   OTEL_ERRCOMPACT_RUN                as --run
   OTEL_ERRCOMPACT_SERVICE            the socket of the local service
-  OTEL_ERRCOMPACT_ENABLED=false      run the command as if we were not here
+  ERRCOMPACT=off                     run the command as if we were not here
 """
 
 
