@@ -54,7 +54,7 @@ WAYS: dict[str, Sequence[str] | None] = {
     "hooks and prefix": (),
     "hooks over HTTP": ("--http", "47787"),
 }
-"""What `errcompact hooks install` is given, by the words of the table. The second way is what two hooks cost at least."""
+"""What `errcompact hooks install` is given, by the words of the table; the second is the least of any two hooks."""
 
 
 def measure(command: list[str], place: Place, environ: dict[str, str]) -> float:

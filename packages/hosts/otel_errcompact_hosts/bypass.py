@@ -1,4 +1,4 @@
-"""Find out what is to stay as it is without us, with nothing imported."""
+"""Find out what is to stay as it is."""
 
 from __future__ import annotations
 

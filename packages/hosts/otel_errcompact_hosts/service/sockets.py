@@ -54,7 +54,7 @@ def bind_port(port: int) -> socket.socket:
 
 
 def bind_agreed_port(path: Path) -> socket.socket | None:
-    """Return a listening socket on the port that a file names; None without."""
+    """Return a socket on the port that a file names, if any."""
     try:
         return bind_port(int(path.read_text(encoding="ascii")))
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def make_token() -> str:
 
 def read_token(path: Path, new: str = "") -> str:
     """
-    Return the token in a file; where there is none, write a new one.
+    Return the token in a file, a new one if needed.
 
     Raises:
         ConfigurationError: The file can be read by others, is another user's, or holds no token.

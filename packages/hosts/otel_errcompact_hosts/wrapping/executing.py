@@ -44,7 +44,7 @@ def execute_command(command: Command, *, hold_s: float | None = None, is_started
 
 
 def conclude_command(command: Command, status: int) -> NoReturn:
-    """Report a command that has printed into its host's file, and end as it did."""
+    """Report a command that has printed into a file; end likewise."""
     if not command.is_left_alone:
         execution = _make_execution(command, (Stream(OUTPUT, (OUTPUT, ERROR), begins=0),), 0)
         execution.take_up(status)
@@ -78,7 +78,7 @@ def _report_success(command: Command) -> None:
 def run_command(
     words: Sequence[str], *, run_id: str = "", tool: str = "", hold_s: float | None = None, raw: bool = False
 ) -> NoReturn:
-    """Run what stands behind `errcompact exec`; in our place if its output is to stay raw."""
+    """Run what stands behind `errcompact exec`."""
     environ = read_environ()
     if raw:
         become_command(words, environ)

@@ -114,7 +114,7 @@ class Execution:
         return status
 
     def take_up(self, status: int) -> None:
-        """Take up a command that has ended, with what it has printed into a file."""
+        """Take up a command that has ended, from its file."""
         self.status = status
         stream = self.streams[0]
         try:

@@ -30,7 +30,7 @@ _SHELLS: Final = ("zsh", "bash")
 
 
 def main() -> NoReturn:
-    """Run the script that the host hands over, or report how it has ended."""
+    """Run the host's script, or report how it has ended."""
     ended, script = sys.argv[1:]
     environ = read_environ()
     words = find_shell(script, environ)

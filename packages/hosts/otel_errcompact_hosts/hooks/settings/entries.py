@@ -127,7 +127,7 @@ def _make_http_handler(host: str, port: int) -> dict[str, object]:
 
 
 def is_ours(value: object, place: tuple[str | int, ...] = ()) -> bool:
-    """Return whether a value in settings is of this package; a token is by its place."""
+    """Return whether a value is ours; a token is by its place."""
     if place == OF_ENVIRONMENT[1]:
         return value is not None
     written = json.dumps(value, ensure_ascii=False, default=str)

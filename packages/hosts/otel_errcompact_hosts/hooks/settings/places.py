@@ -98,7 +98,7 @@ def delete_prefix(environ: Mapping[str, str]) -> None:
 
 def find_token(environ: Mapping[str, str]) -> str:
     """
-    Return the token of the service's port; a new one if there is none.
+    Return the token of the service's port, or a new one.
 
     Raises:
         ConfigurationError: It cannot be read, or the settings that it would stand in can be read by others.
@@ -111,7 +111,9 @@ def find_token(environ: Mapping[str, str]) -> str:
 
 def set_port(environ: Mapping[str, str], port: int | None, token: str = "") -> None:
     """
-    Let the service listen on a port from its next start, which is the next event; None for no port.
+    Let the service listen on a port from its next start.
+
+    None is for no port. The next event starts it.
 
     Raises:
         ConfigurationError: That cannot be kept.
