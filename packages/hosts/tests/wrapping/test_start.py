@@ -78,3 +78,12 @@ def test_help_is_shown(host: Host) -> None:
     ended = host.run(*EXEC, "--help")
     assert ended.status == 0
     assert b"OTEL_ERRCOMPACT_EXEC_HOLD_SECONDS" in ended.output
+
+
+@pytest.mark.programs
+def test_raw_leaves_a_failure_as_it_is(host: Host) -> None:
+    """Bytes, streams and status, and nothing is kept."""
+    failing = ("sh", host.environ["FAILING"])
+    assert host.run(*EXEC, "--raw", "--", *failing) == host.run(*failing)
+    assert host.run(*EXEC, "--raw=yes", "--", "true").status == 2
+    assert host.kept == []
