@@ -28,6 +28,7 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.redaction.issued import ISSUED
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact_hosts.telemetry.counting import ReportedRuns
+from otel_errcompact_hosts.telemetry.receiver import Receiver
 from otel_errcompact_hosts.telemetry.serving import TelemetryServer
 from tests.redaction import examples
 
@@ -672,7 +673,7 @@ def test_what_the_spans_around_a_tool_of_opencode_repeat_is_not_counted(collecto
 def test_what_a_receiver_counts_the_collector_does_not(tmp_path: Path) -> None:
     """Calls of tools come to a receiver without secrets; all else counts here as ever."""
     ledger = Ledger()
-    server = TelemetryServer(ReportedRuns(ledger), port=0, grpc_port=None)
+    server = TelemetryServer(Receiver(ReportedRuns(ledger)), port=0, grpc_port=None)
     found = Collector(
         folder=tmp_path,
         sink=Sink(),

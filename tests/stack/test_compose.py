@@ -18,7 +18,7 @@ import yaml
 from e2e.recipes import ALERTMANAGER, COLLECTOR, JAEGER, PROMETHEUS, VICTORIALOGS
 from otel_errcompact.otel.semconv import GEN_AI_OPERATION_NAME, MCP_METHOD_NAME, MCP_TOOL_CALL, SPAN_TOOL
 from otel_errcompact.otel.spans.conventions import CONVENTIONS
-from otel_errcompact_hosts.telemetry.entries import MAX_ENTRIES
+from otel_errcompact_hosts.telemetry.messages import MAX_FIELDS
 from otel_errcompact_hosts.telemetry.serving import HTTP_PORT
 from tests.stack.compose import (
     FILE,
@@ -465,7 +465,7 @@ class TestTheReceiver:
             "RECEIVER_URL",
             "RECEIVER_AUTHORIZATION",
         }
-        assert over["exporters"][exporter]["sending_queue"]["batch"]["max_size"] < MAX_ENTRIES
+        assert over["exporters"][exporter]["sending_queue"]["batch"]["max_size"] * 4 * 195 <= MAX_FIELDS
 
     def test_the_kinds_of_spans_are_those_of_the_conventions(self) -> None:
         """What the receiver counts by an attribute of its own loses the coarse class."""

@@ -12,8 +12,9 @@ import sys
 from otel_errcompact.config import ServiceOptions
 from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.otel import semconv
+from otel_errcompact_hosts.ports.logs import set_up_log
 from otel_errcompact_hosts.service.places import find_places
-from otel_errcompact_hosts.service.serving import ServiceSettings, serve, set_up_log
+from otel_errcompact_hosts.service.serving import ServiceSettings, serve
 
 
 def main() -> None:

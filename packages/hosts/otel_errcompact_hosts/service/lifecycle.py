@@ -16,7 +16,7 @@ from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
 from otel_errcompact_hosts.client.posting import ask
-from otel_errcompact_hosts.service.edge import HEALTH
+from otel_errcompact_hosts.ports.edge import HEALTH
 from otel_errcompact_hosts.service.processes import end_process
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
@@ -15,17 +14,19 @@ from urllib.parse import quote
 
 import otel_errcompact
 from otel_errcompact.config import Options
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import MissingExtraError
-from otel_errcompact.installation.install import install
+from otel_errcompact.installation.install import current_meter_provider, install
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.runtime.records import dataclass
 from otel_errcompact_hosts.calls import find_way_back
+from otel_errcompact_hosts.ports.edge import Activity, Edge, Gate
+from otel_errcompact_hosts.ports.sockets import LOOPBACK, bind_agreed_port, bind_path, bind_port, read_token
 from otel_errcompact_hosts.runs import LedgerRuns
-from otel_errcompact_hosts.service.edge import Activity, Edge
 from otel_errcompact_hosts.service.lifecycle import find_running, stop_running, take_over
 from otel_errcompact_hosts.service.places import SERVICE_PACKAGES, prepare_folder
 from otel_errcompact_hosts.service.processes import start_mark
-from otel_errcompact_hosts.service.sockets import LOOPBACK, bind_agreed_port, bind_path, bind_port, read_token
 
 if TYPE_CHECKING:
     import socket
@@ -43,17 +44,16 @@ _logger: Final = logging.getLogger(semconv.SCOPE)
 NAME: Final = "errcompact-service"
 """What the service is called in telemetry, unless `OTEL_SERVICE_NAME` gives it another name."""
 
-LEVELS: Final = ("debug", "info", "warning", "error")
+TELEMETRY: Final = " (telemetry)"
+"""What the names of agents end with in metrics, where telemetry has reported the call and no hook."""
 
 _LOOK_S: Final = 1.0
 _LOOKS: Final = 4
 """How often in the idle time it is looked at, at least."""
 
-_GRACE_S: Final = 5
-"""Seconds that requests under way get at the end."""
-
-_KEEP_ALIVE_S: Final = 75
-"""Seconds for which a host's connection stays open between two calls."""
+_UNAUTHORIZED: Final = (
+    "this port needs the header 'Authorization: Bearer TOKEN'; 'errcompact serve' says at its start where the token is"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +77,6 @@ class ServiceSettings:
     """Whether a service that answers is replaced, whatever its release."""
 
 
-def set_up_log(level: str) -> None:
-    """Log to standard error, with times; nothing else does any more."""
-    form = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=level.upper(), format=form, stream=sys.stderr, force=True)
-
-
 def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     """
     Serve until a signal or the idle time.
@@ -95,6 +89,8 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
         ServiceError: Another process is in the way.
     """
     require_extra()
+    from otel_errcompact_hosts.ports.connections import make_server
+
     places = settings.places
     prepare_folder(places)
     lock = take_over(places, otel_errcompact.__version__, replace=settings.replace, say=say)
@@ -115,7 +111,7 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     places.starting.unlink(missing_ok=True)
     at_port = f" and http://{LOOPBACK}:{port}, token in {places.token}" if port else ""
     say(f"listening on {places.socket}{at_port}{f'; {telemetry}' if telemetry is not None else ''}")
-    server = _make_server(app)
+    server = make_server(app)
     watch = _Watch(places.socket, runs)
     for number in (signal.SIGTERM, signal.SIGINT):  # the server takes them over, and raises them again at its end
         signal.signal(number, watch.note_signal)
@@ -160,9 +156,16 @@ def require_extra() -> None:
 
 
 def _receive_telemetry(runs: LedgerRuns, activity: Activity) -> TelemetryServer:
+    from otel_errcompact_hosts.telemetry.counting import ReportedRuns
+    from otel_errcompact_hosts.telemetry.receiver import Receiver
     from otel_errcompact_hosts.telemetry.serving import TelemetryServer
 
-    return TelemetryServer(runs, on_request=activity.note)
+    # Anybody on the machine may send it: it shares neither runs, nor names of metrics, nor the trajectory with what
+    # hooks report.
+    ledger = Ledger(runs.ledger.options)
+    ledger.listeners.add(Telemetry(current_meter_provider(), ledger))
+    receiver = Receiver(ReportedRuns(ledger), is_hooked=runs.is_hooked, source=TELEMETRY, guard=ledger.guard)
+    return TelemetryServer(receiver, activity=activity)
 
 
 def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[Any, LedgerRuns, Activity]:
@@ -179,7 +182,8 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
     }
     app: FastAPI = create_app(runs, health)
     activity = Activity()
-    return Edge(app, activity, token, settings.places.token), runs, activity
+    gate = Gate(token=token, hint=_UNAUTHORIZED)
+    return Edge(app, activity, gate, kind=b"application/json"), runs, activity
 
 
 def _read_options(settings: ServiceSettings) -> Options:
@@ -189,21 +193,6 @@ def _read_options(settings: ServiceSettings) -> Options:
     if not settings.store and "store" in options.model_fields_set:
         return options
     return options.model_copy(update={"store": settings.store or f"sqlite:///{quote(str(places.store))}"})
-
-
-def _make_server(app: Any) -> Server:
-    import uvicorn
-
-    config = uvicorn.Config(
-        app,
-        access_log=False,
-        lifespan="off",
-        log_config=None,
-        timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=_GRACE_S,
-        ws="none",
-    )
-    return uvicorn.Server(config)
 
 
 class _Watch:

@@ -3,74 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect
-from starlette.responses import Response
-from starlette.routing import Route
-
-from otel_errcompact_hosts.telemetry.bodies import (
-    NOT_FOUND,
-    TIMED_OUT,
-    TOO_LARGE,
-    RequestError,
-    answer_error,
-    check_token,
-)
-from otel_errcompact_hosts.telemetry.receiver import AT_ONCE, SIGNALS, Request
+from otel_errcompact_hosts.ports.edge import Edge
+from otel_errcompact_hosts.telemetry.bodies import NOT_ALLOWED, NOT_FOUND, RequestError, answer_error
+from otel_errcompact_hosts.telemetry.receiver import SIGNALS, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request as HttpRequest
-
+    from otel_errcompact_hosts.ports.edge import Activity, App, Gate, Message, Receive, Send
+    from otel_errcompact_hosts.telemetry.bodies import Reply
     from otel_errcompact_hosts.telemetry.receiver import Receiver
 
-BODY_S: Final = 30.0
-"""Seconds in which a body has to come: a sender that stops in the middle would keep its place for ever."""
 
+def telemetry_app(receiver: Receiver, gate: Gate, activity: Activity) -> App:
+    """Return the application."""
 
-def telemetry_app(receiver: Receiver, *, token: str = "", on_request: Callable[[], object] = lambda: None) -> Starlette:
-    """Return the application; without a token nothing is asked for."""
-    admitted = asyncio.Semaphore(AT_ONCE)
-
-    async def take(request: HttpRequest) -> Response:
-        on_request()
-        signal, headers = request.path_params["signal"], request.headers
-        content_type = headers.get("content-type", "")
+    async def take(scope: Message, receive: Receive, send: Send) -> None:
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        kind, encoding = (headers.get(name, b"").decode("latin-1") for name in (b"content-type", b"content-encoding"))
         try:
-            if signal not in SIGNALS:
-                known = ", ".join(f"/v1/{each}" for each in SIGNALS)
-                raise RequestError(NOT_FOUND, f"there is no {signal[:200]!r}; post to {known}")  # noqa: TRY301
-            check_token(headers.get("authorization", ""), token)
-            async with admitted:
-                body = await _read_in_time(request, receiver.max_bytes)
-                given = Request(signal, body, content_type, headers.get("content-encoding", ""))
-                # Counting may wait for a store, which the other requests of a service must not.
-                reply = await asyncio.to_thread(receiver.receive, given)
+            request = Request(_find_signal(scope), (await receive())["body"], kind, encoding)
+            # Counting may wait for a store, which the other requests of a service must not.
+            reply = await asyncio.to_thread(receiver.receive, request)
         except RequestError as error:
-            reply = answer_error(error, content_type)
-        except ClientDisconnect:
-            return Response(status_code=TIMED_OUT)  # which is read by no one
-        return Response(reply.body, reply.status, media_type=reply.content_type)
+            reply = answer_error(error, kind)
+        await _send_reply(send, reply)
 
-    return Starlette(routes=[Route("/v1/{signal}", take, methods=["POST"])])
+    return Edge(take, activity, gate, write_problem=_write_problem)
 
 
-async def _read_in_time(request: HttpRequest, limit: int) -> bytes:
-    try:
-        return await asyncio.wait_for(_read_body(request, limit), BODY_S)
-    except TimeoutError as error:
-        raise RequestError(TIMED_OUT, f"the body has not come within {BODY_S:g} seconds; send it at once") from error
+def _find_signal(scope: Message) -> str:
+    signal = scope["path"].removeprefix("/v1/")
+    if signal not in SIGNALS:
+        known = ", ".join(f"/v1/{each}" for each in SIGNALS)
+        raise RequestError(NOT_FOUND, f"there is no {scope['path'][:200]!r}; post to {known}")
+    if scope["method"] != "POST":
+        raise RequestError(NOT_ALLOWED, "telemetry is sent by POST")
+    return str(signal)
 
 
-async def _read_body(request: HttpRequest, limit: int) -> bytes:
-    length = request.headers.get("content-length", "0")
-    size = int(length) if length.isdecimal() else 0
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if max(size, len(body)) > limit:
-            raise RequestError(TOO_LARGE, f"the body is longer than {limit} bytes; send smaller batches")
-    return bytes(body)
+def _write_problem(status: int, problem: str, kind: str) -> tuple[str, bytes]:
+    reply = answer_error(RequestError(status, problem), kind)
+    return reply.content_type, reply.body
+
+
+async def _send_reply(send: Send, reply: Reply) -> None:
+    headers = [(b"content-type", reply.content_type.encode()), (b"content-length", str(len(reply.body)).encode())]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})

@@ -6,15 +6,25 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
-from otel_errcompact_hosts.telemetry.bodies import RequestError, check_token
-from otel_errcompact_hosts.telemetry.receiver import AT_ONCE, SIGNALS, Request
+from otel_errcompact_hosts.ports.connections import KEEP_ALIVE_S, MAX_CONNECTIONS, MAX_HEADERS, REQUEST_S
+from otel_errcompact_hosts.telemetry.bodies import MAX_BYTES, RequestError
+from otel_errcompact_hosts.telemetry.receiver import SIGNALS, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from otel_errcompact_hosts.ports.edge import Activity, Gate
     from otel_errcompact_hosts.telemetry.receiver import Receiver
 
 _GRACE_S: Final = 2.0
+_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", MAX_BYTES),
+    ("grpc.max_metadata_size", MAX_HEADERS),
+    ("grpc.max_allowed_incoming_connections", MAX_CONNECTIONS),
+    ("grpc.server_handshake_timeout_ms", int(1_000 * REQUEST_S)),
+    ("grpc.max_connection_idle_ms", 1_000 * KEEP_ALIVE_S),
+    ("grpc.so_reuseport", 0),
+)
 
 
 class GrpcServer:
@@ -24,28 +34,25 @@ class GrpcServer:
     Args:
         receiver: Takes the requests.
         address: Host and port, such as `127.0.0.1:4317`; with port 0 any free one.
-        token: What senders bring in `authorization: Bearer`; nothing is asked for if empty.
-        on_request: Called at each request, for what ends when it is idle.
+        gate: Whom it lets in.
+        activity: Is told of each request that is let in.
 
     Raises:
         MissingExtraError: grpcio is not installed.
         ConfigurationError: The address cannot be listened on.
     """
 
-    def __init__(
-        self, receiver: Receiver, address: str, *, token: str = "", on_request: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, receiver: Receiver, address: str, gate: Gate, activity: Activity) -> None:
         try:
             import grpc
         except ModuleNotFoundError as error:
             raise MissingExtraError("to receive telemetry by gRPC", "otlp") from error
         self._receiver = receiver
-        self._token = token
-        self._on_request = on_request
+        self._gate = gate
+        self._activity = activity
         self._codes = {code.value[0]: code for code in grpc.StatusCode}
-        options = [("grpc.max_receive_message_length", receiver.max_bytes), ("grpc.so_reuseport", 0)]
-        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="errcompact-otlp")
-        self._server = grpc.server(self._pool, options=options)
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="errcompact-otlp")
+        self._server = grpc.server(self._pool, options=_OPTIONS, maximum_concurrent_rpcs=MAX_CONNECTIONS)
         for signal, name in SIGNALS.items():
             service = f"opentelemetry.proto.collector.{name}.v1.{name.title()}Service"
             handlers: dict[str, Any] = {"Export": grpc.unary_unary_rpc_method_handler(self._handle(signal))}
@@ -66,12 +73,22 @@ class GrpcServer:
 
     def _handle(self, signal: str) -> Callable[[bytes, Any], bytes]:
         def handle(body: bytes, context: Any) -> bytes:
-            self._on_request()
+            headers = {name.encode(): _as_bytes(value) for name, value in context.invocation_metadata()}
+            # No public name leads to the host that a request is for.
+            problem = self._gate.find_problem(headers, context._rpc_event.call_details.host)  # noqa: SLF001
+            self._activity.begin()
             try:
-                check_token(str(dict(context.invocation_metadata()).get("authorization", "")), self._token)
+                if problem is not None:
+                    raise RequestError(*problem)  # noqa: TRY301 - one answer for all
                 return self._receiver.take(Request(signal, body)).body
             except RequestError as error:
                 context.abort(self._codes[error.code], str(error))
                 raise  # `abort` has raised already
+            finally:
+                self._activity.end()
 
         return handle
+
+
+def _as_bytes(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else value.encode()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
+import time
 from dataclasses import replace
-from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opentelemetry import context as otel_context
@@ -16,27 +16,28 @@ from otel_errcompact.otel.data import read_text
 from otel_errcompact.otel.spans.context import context_of
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.guard import Guard
-from otel_errcompact.runtime.locks import ReentrantLock
 from otel_errcompact_hosts.telemetry import bodies
-from otel_errcompact_hosts.telemetry.bodies import JSON, MAX_BYTES, PROTOBUF, Reply, RequestError
-from otel_errcompact_hosts.telemetry.emitters import WITHOUT_IDS, read_report
-from otel_errcompact_hosts.telemetry.entries import read_entries
-from otel_errcompact_hosts.telemetry.reports import Memory, name_span
+from otel_errcompact_hosts.telemetry.bodies import PROTOBUF, Reply, RequestError
+from otel_errcompact_hosts.telemetry.emitters import read_report
+from otel_errcompact_hosts.telemetry.entries import Entries
+from otel_errcompact_hosts.telemetry.reports import MAX_NAME, Memory, cut_text, hash_name, name_span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from otel_errcompact_hosts.runs import LedgerRuns
     from otel_errcompact_hosts.telemetry.entries import Entry
     from otel_errcompact_hosts.telemetry.reports import Report
 
-AT_ONCE: Final = 4
-"""Requests that are taken at the same time, so that memory has a bound; further ones wait."""
+MAX_CPU_S: Final = 0.5
+"""Seconds of CPU for one request; what is left of it then is rejected."""
 
 MAX_CALLS: Final = 65_536
 """Names of calls that are remembered, so that a second record of a call is none: some hundred bytes each."""
 
 STAGE: Final = "receive"
+
+_TOO_MUCH: Final = f"the rest takes more than {MAX_CPU_S:g} s, or has too many fields; send smaller batches"
 
 SIGNALS: Final = {"traces": "trace", "logs": "logs", "metrics": "metrics"}
 """What is taken, and how the services of gRPC call it."""
@@ -52,17 +53,38 @@ class Request(NamedTuple):
 
 
 class Receiver:
-    """Takes OTLP requests in any thread."""
+    """
+    Takes OTLP requests in any thread, one at a time.
 
-    def __init__(self, runs: LedgerRuns, *, guard: Guard | None = None, max_bytes: int = MAX_BYTES) -> None:
-        self.max_bytes: Final = max_bytes
-        """Bytes of a request at most, as it comes and unpacked."""
+    Telemetry comes after the fact, and anybody on the machine may send it: it is counted, in runs of its own, and does
+    nothing else.
+
+    Args:
+        runs: Counts what is reported; no run of it may be one of those that hooks report.
+        is_hooked: Whether hooks report a run, which they count themselves.
+        source: What the names of agents end with, where others count in the same process.
+        guard: Counts what went wrong.
+        clock: Seconds of CPU of this thread.
+    """
+
+    def __init__(
+        self,
+        runs: LedgerRuns,
+        *,
+        is_hooked: Callable[[str], bool] = lambda _: False,
+        source: str = "",
+        guard: Guard | None = None,
+        clock: Callable[[], float] = time.thread_time,
+    ) -> None:
         self.guard: Final = guard or Guard()
         """Counts what went wrong."""
         self._runs = runs
+        self._is_hooked = is_hooked
+        self._source = source
+        self._clock = clock
         self._memory = Memory()
-        self._names: BoundedTable[str, bool] = BoundedTable(MAX_CALLS)
-        self._claiming = ReentrantLock()
+        self._names: BoundedTable[bytes, bool] = BoundedTable(MAX_CALLS)
+        self._taking = Lock()
         self._reading = self.guard.stage(STAGE)
 
     def receive(self, request: Request) -> Reply:
@@ -80,49 +102,70 @@ class Receiver:
             RequestError: It cannot be taken.
         """
         content_type = bodies.read_content_type(request.content_type)
-        if request.signal != "metrics":  # of which nothing is read
-            plain = bodies.unpack(request.body, request.encoding, self.max_bytes)
-            encoded = plain if content_type == PROTOBUF else bodies.encode(request.signal, plain)
-            self._count_entries(read_entries(request.signal, encoded, partial(self.guard.record_loss, STAGE, 1)))
-        return Reply(200, content_type, b"{}" if content_type == JSON else b"")
+        if request.signal == "metrics":  # of which nothing is read
+            return bodies.answer(request.signal, content_type)
+        with self._taking:  # memory has a bound so
+            until = self._clock() + MAX_CPU_S
+            plain = bodies.unpack(request.body, request.encoding)
+            entries = Entries(request.signal, plain, content_type)
+            rejected = len(entries) - self._count_entries(entries, until)
+        if rejected:
+            self.guard.record_loss(STAGE, rejected)
+        return bodies.answer(request.signal, content_type, rejected, _TOO_MUCH)
 
-    def _count_entries(self, entries: Sequence[Entry]) -> None:
+    def _count_entries(self, entries: Entries, until: float) -> int:
+        # How many were read.
+        read: list[Entry] = []
         for entry in entries:
             # A trace's conversation is often on its model calls alone.
             if entry.span.trace_id and (named := entry.span.conversation):
-                self._memory.conversations.put(entry.span.trace_id, named)
-        for entry in entries:
+                self._memory.conversations.put(entry.span.trace_id, named[:MAX_NAME])
+            read.append(entry)
+            if self._clock() > until:
+                break
+        for number, entry in enumerate(read):
+            if number and self._clock() > until:
+                return number
             with self._reading:
                 self._count_entry(entry)
+        return len(read)
 
     def _count_entry(self, entry: Entry) -> None:
         report = None if is_counted(entry) else read_report(entry, self._memory)
         if report is None:
             return
-        run_id = report.call.run_id or _find_process(entry) or report.call.agent
-        if report.call.agent in WITHOUT_IDS and self._runs.is_hooked(run_id):
-            return  # the hook counts
-        if not self._claim_names(_name_call(run_id, report, entry)):
+        call = report.call
+        run_id = (call.run_id or _find_process(entry) or call.agent)[:MAX_NAME]
+        session = run_id.partition("/")[0]
+        if any(map(self._is_hooked, (session, run_id))) or not self._claim_names(_name_call(run_id, report, entry)):
             return
         span = entry.span
         place = SpanRef(trace_id=span.trace_id, span_id=span.span_id) if span.trace_id and span.span_id else None
         token = otel_context.attach(context_of(place) or Context())
         try:
-            # Telemetry arrives when the agent has gone on: nothing is refused and nobody stopped by it, no agent reads
-            # the answer, and the span or record holds the failure already.
-            call = replace(report.call, run_id=run_id, stoppable=False)
-            self._runs.conclude(call, report.result, is_read=False, is_recorded=True)
+            # The span or record holds the failure already, and no agent reads the answer.
+            call = replace(
+                call,
+                run_id=run_id,
+                tool=call.tool[:MAX_NAME],
+                arguments=cut_text(call.arguments),
+                call_id=call.call_id[:MAX_NAME],
+                agent=f"{call.agent[:MAX_NAME]}{self._source}",
+                stoppable=False,
+            )
+            result = replace(report.result, text=cut_text(report.result.text))
+            self._runs.conclude(call, result, is_read=False, is_recorded=True)
         finally:
             otel_context.detach(token)
 
     def _claim_names(self, names: Sequence[str]) -> bool:
         # Whether a call is new; it is known from now on.
-        with self._claiming:
-            if any(self._names.get(name) for name in names):
-                return False
-            for name in names:
-                self._names.put(name, True)
-            return True
+        keys = [hash_name(name) for name in names]
+        if any(self._names.get(key) for key in keys):
+            return False
+        for key in keys:
+            self._names.put(key, True)
+        return True
 
 
 def is_counted(entry: Entry) -> bool:
@@ -146,6 +189,6 @@ def _name_call(run_id: str, report: Report, entry: Entry) -> tuple[str, ...]:
     if not entry.is_log:
         names.append(name_span(entry))
     elif not call_id:
-        # A sender that has got no answer sends a batch again: the same bytes, with the same time, are the same record.
-        names.append(hashlib.blake2b(entry.raw, digest_size=16).hexdigest())
+        # A sender that has got no answer sends a batch again: the same words, with the same time, are the same record.
+        names.append(repr(entry.content))
     return tuple(dict.fromkeys(filter(None, names)))

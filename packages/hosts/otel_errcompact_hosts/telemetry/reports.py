@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import hashlib
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import operation_of
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 MAX_PENDING: Final = 4_096
 """Halves of calls that wait for the other one, and traces whose conversation is known."""
+
+MAX_NAME: Final = 1_000
+"""Characters of a name: of a run, a tool, a call."""
+
+MAX_TEXT: Final = 32_768
+"""Characters of a failure's text or a call's arguments; of a longer one begin and end are read."""
 
 UNTYPED: Final = "ToolError"
 """The type of a failure of which telemetry says neither text nor type."""
@@ -49,26 +56,47 @@ class Report:
     """Other names of the call, by which further records of it are recognised."""
 
 
+class Outcome(NamedTuple):
+    """How a call has ended, where another span holds the rest of it."""
+
+    succeeded: bool | None
+    failed: bool
+    text: str
+    kind: str
+
+
 class Memory:
     """Holds what is known from earlier messages, in bounds."""
 
     def __init__(self) -> None:
-        self.halves: Final[BoundedTable[str, Entry]] = BoundedTable(MAX_PENDING)
-        """Spans of calls whose other span is still to come, by call id."""
+        self.halves: Final[BoundedTable[bytes, Outcome]] = BoundedTable(MAX_PENDING)
+        """Calls whose other span is still to come, by the hash of their id."""
 
         self.conversations: Final[BoundedTable[int, str]] = BoundedTable(MAX_PENDING)
         """The conversation of a trace, from the first of its spans that names one."""
 
-        self._numbers: Final[BoundedTable[str, int]] = BoundedTable(MAX_PENDING)
+        self._numbers: Final[BoundedTable[bytes, int]] = BoundedTable(MAX_PENDING)
 
         self.inner: Final[BoundedTable[str, str]] = BoundedTable(MAX_PENDING)
         """Tools that failed inside a span which is still to come, by that span's name."""
 
     def number(self, name: str) -> int:
         """Return how often a name was asked for before."""
-        number = self._numbers.get(name) or 0
-        self._numbers.put(name, number + 1)
+        key = hash_name(name)
+        number = self._numbers.get(key) or 0
+        self._numbers.put(key, number + 1)
         return number
+
+
+def hash_name(name: str) -> bytes:
+    """Return what stands for a name of any length."""
+    return hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def cut_text(text: str) -> str:
+    """Return a text within its bound."""
+    head = MAX_TEXT // 3
+    return text if len(text) <= MAX_TEXT else f"{text[:head]}\n{text[-2 * head :]}"
 
 
 def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None = None) -> Report:

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import argparse
-import ipaddress
 import logging
 import signal
-import socket
 import sys
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.config import Options
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
-from otel_errcompact.installation.install import current_ledger, install, uninstall
+from otel_errcompact.installation.install import install, uninstall
 from otel_errcompact.otel import semconv
+from otel_errcompact_hosts.ports.edge import Activity, Gate
+from otel_errcompact_hosts.ports.logs import set_up_log
+from otel_errcompact_hosts.ports.sockets import LOOPBACK, bind_port, is_loopback
+from otel_errcompact_hosts.telemetry.app import telemetry_app
 from otel_errcompact_hosts.telemetry.counting import ReportedRuns
-from otel_errcompact_hosts.telemetry.grpc_server import GrpcServer
 from otel_errcompact_hosts.telemetry.receiver import Receiver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from otel_errcompact_hosts.runs import LedgerRuns
+    from otel_errcompact_hosts.telemetry.grpc_server import GrpcServer
 
-HOST: Final = "127.0.0.1"
+HOST: Final = LOOPBACK
 HTTP_PORT: Final = 4318
 GRPC_PORT: Final = 4317
 
 NAME: Final = "errcompact-receiver"
 """What the receiver alone is called in telemetry, unless `OTEL_SERVICE_NAME` gives it another name."""
 
+_UNAUTHORIZED: Final = "the token is missing or wrong; set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>"
 _END_S: Final = 5.0
 _logger: Final = logging.getLogger(semconv.SCOPE)
 
@@ -40,13 +43,13 @@ class TelemetryServer:
     Listens for OTLP in threads of its own, until it is closed.
 
     Args:
-        runs: Judges and counts the calls: those of the local service, or `ReportedRuns`.
+        receiver: Takes the requests.
         host: The address to listen on.
         port: The port of HTTP; 0 for any free one.
         grpc_port: The port of gRPC; 0 for any free one, None for none.
         token: What senders bring. Where others than this machine can reach the address it must be given: empty to ask
             for none.
-        on_request: Called at each request, for a service that ends when it is idle.
+        activity: Is told of each request, for a service that ends when it is idle.
 
     Raises:
         MissingExtraError: The extra `serve` is not installed.
@@ -55,36 +58,31 @@ class TelemetryServer:
 
     def __init__(
         self,
-        runs: LedgerRuns,
+        receiver: Receiver,
         *,
         host: str = HOST,
         port: int = HTTP_PORT,
         grpc_port: int | None = GRPC_PORT,
         token: str | None = None,
-        on_request: Callable[[], object] = lambda: None,
+        activity: Activity | None = None,
     ) -> None:
         try:
-            import uvicorn
-
-            from otel_errcompact_hosts.telemetry.app import telemetry_app
+            from otel_errcompact_hosts.ports.connections import make_server
         except ModuleNotFoundError as error:
             raise MissingExtraError("to receive telemetry", "serve") from error
-        if token is None and not _is_loopback(host):
+        if token is None and not is_loopback(host):
             raise ConfigurationError(
                 f"other machines can reach {host}, and no token is asked for; give --token-file FILE with a token that "
                 "senders bring, or --without-token where only a private network reaches it"
             )
-        token = token or ""
-        self.receiver: Final = Receiver(runs, guard=current_ledger().guard)
-        """Takes the requests."""
+        gate = Gate(token=token or "", hint=_UNAUTHORIZED, is_loopback=is_loopback(host))
+        activity = activity or Activity()
         self._host = host
-        self._socket = _bind_port(host, port)
+        self._socket = bind_port(port, host, hint="is a collector there? Give another port")
         self.port: Final = int(self._socket.getsockname()[1])
         """The port of HTTP."""
-        self._grpc = _listen_grpc(self.receiver, host, grpc_port, token, on_request) if grpc_port is not None else None
-        app = telemetry_app(self.receiver, token=token, on_request=on_request)
-        config = uvicorn.Config(app, access_log=False, log_config=None, lifespan="off", ws="none")
-        self._server = uvicorn.Server(config)
+        self._grpc = _listen_grpc(receiver, host, grpc_port, gate, activity) if grpc_port is not None else None
+        self._server = make_server(telemetry_app(receiver, gate, activity))
         self._thread = Thread(target=self._server.run, args=([self._socket],), name="errcompact-otlp-http", daemon=True)
         self._thread.start()
 
@@ -127,8 +125,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     given = parser.parse_args(arguments)
     token = "" if given.without_token else _read_token(given.token_file)
-    runs = ReportedRuns(install(service_name=NAME).ledger)
-    server = TelemetryServer(runs, host=given.host, port=given.port, grpc_port=given.grpc_port or None, token=token)
+    set_up_log("info")
+    installation = install(service_name=NAME, options=_read_options(keeps=bool(token)))
+    runs = ReportedRuns(installation.ledger)
+    receiver = Receiver(runs, guard=runs.ledger.guard)
+    server = TelemetryServer(receiver, host=given.host, port=given.port, grpc_port=given.grpc_port or None, token=token)
     sys.stderr.write(f"listening for {server}\n")
     ended = Event()
 
@@ -143,11 +144,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     uninstall()
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _read_options(*, keeps: bool) -> Options:
+    # `errcompact raw` shows agents what is kept: what anybody may send is not.
+    options = Options.from_environ()
+    trajectory = options.trajectory.model_copy(update={"enabled": keeps and options.trajectory.enabled})
+    return options.model_copy(update={"trajectory": trajectory})
 
 
 def _join(host: str, port: int | None) -> str:
@@ -166,20 +167,11 @@ def _read_token(path: Path | None) -> str | None:
     return token
 
 
-def _bind_port(host: str, port: int) -> socket.socket:
+def _listen_grpc(receiver: Receiver, host: str, port: int, gate: Gate, activity: Activity) -> GrpcServer | None:
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{host}:{port} cannot be listened on: {error.strerror or error}; is a collector there? Give another port"
-        ) from error
+        from otel_errcompact_hosts.telemetry.grpc_server import GrpcServer
 
-
-def _listen_grpc(
-    receiver: Receiver, host: str, port: int, token: str, on_request: Callable[[], object]
-) -> GrpcServer | None:
-    try:
-        return GrpcServer(receiver, _join(host, port), token=token, on_request=on_request)
+        return GrpcServer(receiver, _join(host, port), gate, activity)
     except MissingExtraError as error:
         _logger.warning("%s; only HTTP is listened on", error)
         return None

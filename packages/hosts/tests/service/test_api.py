@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from otel_errcompact_hosts.service.edge import MAX_BODY
+from otel_errcompact_hosts.ports.edge import MAX_BODY
 from otel_errcompact_hosts.service.lifecycle import find_running
 from packages.hosts.tests.service.services import PATIENCE_S, Place
 
@@ -282,18 +282,18 @@ def test_a_body_has_a_limit(service: Place, run: str) -> None:
 
 
 def test_the_port_needs_the_token(service: Place, run: str) -> None:
-    """Any program of the machine can reach the port; who asks for health alone learns no more than who runs there."""
+    """Any program of the machine can reach the port; a stranger learns of it that there is one."""
     body = json.dumps({**FAILURE, "run": run}).encode()
     token = (service.folder / "e.sock.token").read_text(encoding="ascii").strip()
-    problem = (
-        "this port needs the header 'Authorization: Bearer TOKEN'; the token is in the file "
-        f"{service.folder / 'e.sock.token'}"
-    )
+    hint = "'errcompact serve' says at its start where the token is"
+    problem = f"this port needs the header 'Authorization: Bearer TOKEN'; {hint}"
+    paths = ("/v1/openapi.json", "/v1/runs", "/v1/health", "/")
     for wrong in ({}, {"Authorization": "Bearer no"}, {"Authorization": token}, {"Authorization": f"Bearer {token}x"}):
-        for method, path in (("POST", "/v1/failures"), ("GET", "/v1/openapi.json"), ("GET", "/v1/runs"), ("GET", "/")):
+        for method, path in (("POST", "/v1/failures"), *(("GET", path) for path in paths)):
             assert ask_port(service, method, path, body, **wrong) == (401, {"error": problem})
-    assert ask_port(service, "POST", "/v1/failures", body, Authorization=f"Bearer {token}")[0] == 200
-    assert ask_port(service, "GET", "/v1/health")[1] == service.ask("GET", "/v1/health")[1]
+    right = {"Authorization": f"Bearer {token}"}
+    assert ask_port(service, "POST", "/v1/failures", body, **right)[0] == 200
+    assert ask_port(service, "GET", "/v1/health", **right)[1] == service.ask("GET", "/v1/health")[1]
     assert service.ask("GET", f"/v1/runs/{run}")[1]["report"]["occurrences"] == 1
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact_hosts.ports.sockets import read_token
 from otel_errcompact_hosts.service.lifecycle import ServiceError, find_running, is_older, take_over
 from otel_errcompact_hosts.service.places import find_places, prepare_folder
 from otel_errcompact_hosts.service.processes import end_process, start_mark
-from otel_errcompact_hosts.service.sockets import read_token
 from packages.hosts.tests.service.services import PATIENCE_S, ROOT, Place, wait_for
 
 FAILURE = {"run": "r", "tool": "sql", "text": "no such table: orders"}

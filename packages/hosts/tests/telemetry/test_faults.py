@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
-import json
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.history.stores.address import open_backend
 from otel_errcompact_hosts.calls import HostCall, HostResult
 from otel_errcompact_hosts.telemetry.bodies import PROTOBUF
 from otel_errcompact_hosts.telemetry.counting import ReportedRuns
-from otel_errcompact_hosts.telemetry.receiver import AT_ONCE, Receiver
 from packages.hosts.tests.telemetry.messages import span, spans
 
 if TYPE_CHECKING:
@@ -27,41 +22,6 @@ FAILED = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "query", 
 
 def failed(number: int) -> Any:
     return spans(span("execute_tool query", FAILED, span_id=number, failed=True, description="no such table: orders"))
-
-
-def test_senders_that_stop_in_the_middle_keep_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a machine that sleeps: each is answered after a while, and its place is free again."""
-    pytest.importorskip("starlette", reason="the extra serve is not installed")
-    from otel_errcompact_hosts.telemetry import app
-
-    monkeypatch.setattr(app, "BODY_S", 0.05)
-    application = app.telemetry_app(Receiver(ReportedRuns(Ledger())))
-    answers: list[tuple[int, bytes]] = []
-
-    async def ask(body: bytes | None) -> None:
-        async def receive() -> dict[str, Any]:
-            if body is None:
-                await asyncio.Event().wait()
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                answers.append((message["status"], b""))
-            else:
-                answers[-1] = (answers[-1][0], message["body"])
-
-        headers = [(b"content-type", b"application/json")]
-        await application({"type": "http", "path": "/v1/traces", "method": "POST", "headers": headers}, receive, send)
-
-    async def ask_all() -> None:
-        stalled = [asyncio.create_task(ask(None)) for _ in range(AT_ONCE)]
-        await asyncio.sleep(0)
-        await asyncio.wait_for(asyncio.gather(ask(b"{}"), *stalled), 30)
-
-    asyncio.run(ask_all())
-    assert answers.count((200, b"{}")) == 1
-    problem = {"code": 4, "message": "the body has not come within 0.05 seconds; send it at once"}
-    assert [json.loads(body) for status, body in answers if status == 408] == [problem] * AT_ONCE
 
 
 def test_a_body_packed_in_several_pieces_is_read_whole(bench: Bench) -> None:

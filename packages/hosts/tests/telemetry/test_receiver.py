@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import itertools
 import json
 import threading
 from typing import TYPE_CHECKING, Any
@@ -11,16 +13,19 @@ import pytest
 from google.protobuf import json_format
 from hypothesis import given
 from hypothesis import strategies as st
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact_hosts.calls import HostCall, HostResult
 from otel_errcompact_hosts.runs import LedgerRuns
-from otel_errcompact_hosts.telemetry.bodies import JSON, MAX_MEMBERS, PROTOBUF
+from otel_errcompact_hosts.telemetry.bodies import JSON, PROTOBUF
 from otel_errcompact_hosts.telemetry.counting import ReportedRuns
-from otel_errcompact_hosts.telemetry.entries import MAX_DEPTH, MAX_ENTRIES, MAX_ENTRY_BYTES, MAX_VALUES, read_entries
+from otel_errcompact_hosts.telemetry.entries import Entries
 from otel_errcompact_hosts.telemetry.receiver import Receiver, Request
 from packages.hosts.tests.telemetry.messages import logs, record, span, spans
 
@@ -65,52 +70,21 @@ def test_a_log_record_and_a_span_of_one_call_count_once(bench: Bench) -> None:
     assert bench.ledger.report("s").occurrences == 1
 
 
-def test_a_call_that_a_hook_has_reported_does_not_count_again() -> None:
-    """The service's runs know it by its id."""
-    runs = LedgerRuns(ledger=Ledger())
-    runs.conclude(HostCall(run_id="c", tool="query", call_id="call_1"), HostResult(text="gone", failed=True))
-    Receiver(runs).receive(Request("traces", spans(failed(1), failed(2)).SerializeToString()))
-    assert runs.ledger.report("c").occurrences == 2
-
-
-def test_telemetry_takes_no_answer_of_a_human() -> None:
-    """No agent reads what telemetry is answered: the answer waits for the next call that a hook reports."""
-    runs = LedgerRuns(ledger=Ledger())
-    runs.conclude(HostCall(run_id="s1", tool="Read", call_id="t1"), HostResult(text="gone", failed=True))
-    runs.resume("s1", "use the other file")
-    receiver = Receiver(runs)
-    for call_id in ("t1", "t2"):
-        claude = {"event.name": "tool_result", "session.id": "s1", "tool_name": "Read", "tool_use_id": call_id}
-        told = logs(record({**claude, "success": "false", "error": "gone"}), scope="com.anthropic.claude_code.events")
-        receiver.receive(Request("logs", told.SerializeToString()))
-    assert runs.ledger.report("s1").occurrences == 2
-    answer = runs.conclude(HostCall(run_id="s1", tool="Read", call_id="t3"), HostResult(text="fine", failed=False))
-    assert answer.guidance == "OPERATOR: use the other file"
-
-
-def test_where_hooks_give_no_ids_they_count_and_the_telemetry_does_not() -> None:
-    """Nothing would join the two, so a run that hooks report is theirs; elsewhere the id joins them."""
-    runs = LedgerRuns(ledger=Ledger())
-    runs.conclude(HostCall(run_id="g1", tool="read_file"), HostResult(text="gone", failed=True))
-    runs.conclude(HostCall(run_id="g2", tool="make", stoppable=False), HostResult(text="gone", failed=True))
+def test_what_hooks_report_they_count_and_the_telemetry_does_not() -> None:
+    """Also that of a sub-agent, and what comes behind the hook that ends the session."""
+    hooked = LedgerRuns(ledger=Ledger())
+    for run_id in ("c", "g1"):
+        hooked.conclude(HostCall(run_id=run_id, tool="query", call_id="call_1"), HostResult(text="gone", failed=True))
+    hooked.conclude(HostCall(run_id="x", tool="make", stoppable=False), HostResult(text="gone", failed=True))
+    hooked.end("g1")
+    ledger = Ledger()
+    receiver = Receiver(LedgerRuns(ledger=ledger), is_hooked=hooked.is_hooked)
+    receiver.receive(Request("traces", spans(failed(1), failed(2)).SerializeToString()))
     told = {"event.name": "gemini_cli.tool_call", "function_name": "read_file", "success": False, "error": "gone"}
-    request = logs(record({**told, "session.id": "g1"}), record({**told, "session.id": "g2"}))
-    Receiver(runs).receive(Request("logs", request.SerializeToString()))
-    claude = {"event.name": "tool_result", "session.id": "g1", "tool_name": "Read", "tool_use_id": "t1"}
-    claude |= {"success": "false", "error": "gone"}
-    named = logs(record(claude), scope="com.anthropic.claude_code.events")
-    Receiver(runs).receive(Request("logs", named.SerializeToString()))
-    assert [runs.ledger.report(run_id).occurrences for run_id in ("g1", "g2")] == [2, 2]
-
-
-def test_what_a_hook_has_reported_is_its_own_also_when_the_session_has_ended() -> None:
-    """The last batch comes behind the hook that says so."""
-    runs = LedgerRuns(ledger=Ledger())
-    runs.conclude(HostCall(run_id="g1", tool="read_file"), HostResult(text="gone", failed=True))
-    runs.end("g1")
-    told = {"event.name": "gemini_cli.tool_call", "function_name": "read_file", "success": False, "error": "gone"}
-    Receiver(runs).receive(Request("logs", logs(record({**told, "session.id": "g1"})).SerializeToString()))
-    assert runs.ledger.store.run_ids() == ()
+    request = logs(*(record({**told, "session.id": run_id}) for run_id in ("g1", "c/reviewer", "x", "other")))
+    receiver.receive(Request("logs", request.SerializeToString()))
+    assert sorted(ledger.store.run_ids()) == ["other", "x"]
+    assert sorted(hooked.ledger.store.run_ids()) == ["c", "x"]
 
 
 def test_what_its_sender_counts_counts_no_second_time(bench: Bench) -> None:
@@ -222,16 +196,14 @@ def test_the_status_of_an_error_is_a_message_of_protobuf(bench: Bench) -> None:
     assert reply.content_type == PROTOBUF
 
 
-def test_what_is_too_long_is_not_unpacked() -> None:
+def test_what_is_too_long_is_not_unpacked(bench: Bench) -> None:
     """A bomb costs no more than the bound, whole or packed."""
-    receiver = Receiver(ReportedRuns(Ledger()), max_bytes=10_000)
-    bomb = gzip.compress(b"\x00" * 50_000_000, mtime=0)
-    assert len(bomb) > 10_000
-    small = gzip.compress(b"\x00" * 100_000, mtime=0)
-    assert receiver.receive(Request("traces", bomb, PROTOBUF, "gzip")).status == 413
-    reply = receiver.receive(Request("traces", small, PROTOBUF, "gzip"))
-    assert (reply.status, b"unpacks to more than 10000 bytes" in reply.body) == (413, True)
-    assert receiver.receive(Request("traces", b"\x00" * 10_001)).status == 413
+    packed = gzip.compress(b"\x00" * 50_000_000, mtime=0)
+    reply = bench.post("traces", packed, PROTOBUF, "gzip")
+    assert (reply.status, b"unpacks to more than 8388608 bytes" in reply.body) == (413, True)
+    assert bench.post("traces", b"\x00" * 8_388_609).status == 413
+    reply = bench.post("traces", b" " * 4_194_305, JSON)
+    assert (reply.status, b"longer than 4194304 bytes of JSON" in reply.body) == (413, True)
 
 
 def pack_again_and_again(body: bytes, members: int) -> bytes:
@@ -240,30 +212,21 @@ def pack_again_and_again(body: bytes, members: int) -> bytes:
 
 
 ONE = spans(failed(1)).SerializeToString()
-EMPTY = ExportTraceServiceRequest()
-EMPTY.resource_spans.add().scope_spans.add().spans.extend([Span()] * (MAX_ENTRIES - 2))
-LONG = ExportTraceServiceRequest()
-LONG.resource_spans.add().resource.attributes.add(key="x" * MAX_ENTRY_BYTES)
-LIST = KeyValue(key="x", value=AnyValue(array_value=ArrayValue(values=[AnyValue(int_value=1)] * (MAX_VALUES // 4))))
+MANY = ExportTraceServiceRequest()
+MANY.resource_spans.add().scope_spans.add().spans.extend([Span()] * 200_000)
 
 
 @pytest.mark.parametrize(
     ("body", "content_type", "encoding", "problem"),
     [
-        pytest.param(pack_again_and_again(ONE, MAX_MEMBERS), PROTOBUF, "gzip", "", id="packed in 16 pieces"),
+        pytest.param(pack_again_and_again(ONE, 16), PROTOBUF, "gzip", "", id="packed in 16 pieces"),
+        pytest.param(pack_again_and_again(ONE, 17), PROTOBUF, "gzip", "packed in more than 16", id="packed in more"),
+        pytest.param(gzip.compress(MANY.SerializeToString() + ONE), PROTOBUF, "gzip", "200000 fields", id="many spans"),
+        pytest.param(b"\x08\x00" * 200_001, PROTOBUF, "", "200000 fields", id="fields of no span"),
+        pytest.param(b'{"a":[' + b"[]," * 100_000 + b"[]]}", JSON, "", "200000 parts", id="parts of JSON"),
         pytest.param(
-            pack_again_and_again(ONE, MAX_MEMBERS + 1), PROTOBUF, "gzip", "packed in more than 16", id="packed in more"
+            b'{"resourceSpans": [{}], ' + b'"b": 1, ' * 199_990 + b'"c": 1}', JSON, "", "", id="names of JSON"
         ),
-        pytest.param(EMPTY.SerializeToString(), PROTOBUF, "", "", id="as many spans as may be"),
-        pytest.param(
-            gzip.compress(EMPTY.SerializeToString() + ONE, mtime=0), PROTOBUF, "gzip", "spans or log records", id="more"
-        ),
-        pytest.param(b"\x08\x00" * 1_000_000, PROTOBUF, "", "spans or log records", id="fields of no span"),
-        pytest.param(LONG.SerializeToString(), PROTOBUF, "", "a resource or scope has more than", id="a long resource"),
-        pytest.param(
-            spans(*(Span(attributes=[LIST]) for _ in range(4))).SerializeToString(), PROTOBUF, "", "values", id="values"
-        ),
-        pytest.param(b'{"a":[' + b"[]," * 500_000 + b"[]]}", JSON, "", "parts; send smaller", id="parts of JSON"),
     ],
 )
 def test_what_is_small_and_unpacks_to_much_is_refused_before_objects_are_made_of_it(
@@ -276,22 +239,128 @@ def test_what_is_small_and_unpacks_to_much_is_refused_before_objects_are_made_of
     assert bench.total() == (1 if not problem and encoding else 0)
 
 
-def test_one_span_that_is_too_long_leaves_the_others_alone(bench: Bench) -> None:
-    """It is counted as one that could not be read."""
-    bench.send(spans(failed(1), failed(2, "x" * MAX_ENTRY_BYTES), failed(3)))
-    assert bench.ledger.report("c").occurrences == 2
-    assert bench.ledger.guard.failures["receive"] == 1
+def test_of_a_request_with_too_many_fields_the_first_entries_count(bench: Bench) -> None:
+    """The sender learns how many did not, and so does the operator."""
+    large = span("chat", {f"a{number}": number for number in range(49_990)}, span_id=9)
+    request = spans(failed(1), large, failed(2), failed(3))
+    body = request.SerializeToString()
+    expected = ExportTraceServiceResponse()
+    expected.partial_success.rejected_spans = 2
+    expected.partial_success.error_message = TOO_MUCH
+    assert bench.post("traces", body) == (200, PROTOBUF, expected.SerializeToString())
+    assert bench.ledger.report("c").occurrences == 1
+    assert bench.ledger.guard.failures["receive"] == 2
 
 
-def test_deep_values_are_read_to_a_depth() -> None:
+TOO_MUCH = "the rest takes more than 0.5 s, or has too many fields; send smaller batches"
+
+
+@pytest.mark.parametrize(("signal", "name"), [("traces", "rejectedSpans"), ("logs", "rejectedLogRecords")])
+def test_what_takes_too_much_time_is_rejected(signal: str, name: str) -> None:
+    """At least one entry is read, so that a batch that is sent again gets to its end."""
+    told = {"event.name": "tool_result", "session.id": "c", "tool_name": "Read", "success": "false", "error": "gone"}
+    records = (record({**told, "tool_use_id": f"t{n}"}) for n in range(4))
+    request = (
+        logs(*records, scope="com.anthropic.claude_code.events") if signal == "logs" else spans(*map(failed, range(4)))
+    )
+    now = itertools.count()
+    ledger = Ledger()
+    receiver = Receiver(ReportedRuns(ledger), clock=lambda: next(now) * 0.09)
+    fields = {"traceId": "00", "spanId": "00", "parentSpanId": "00"}
+    body = json.dumps(_in_hexadecimal(json_format.MessageToDict(request), fields)).encode()
+    reply = receiver.receive(Request(signal, body, JSON))
+    assert json.loads(reply.body) == {"partialSuccess": {name: "2", "errorMessage": TOO_MUCH}}
+    assert ledger.report("c").occurrences == 2
+
+
+def test_a_long_text_is_read_at_both_ends(bench: Bench) -> None:
+    """Where its cause stands; a tool's name ends somewhere too."""
+    text = "Error: no such table: orders\n" + "x\n" * 3_000_000 + "make: *** [all] Error 2"
+    long = failed(1, text)
+    long.attributes.add(key="gen_ai.agent.name").value.string_value = "shop" * 1_000
+    bench.send(spans(long))
+    report = bench.ledger.report("c")
+    raw = bench.ledger.raw("c", report.classes[0].key)
+    assert raw is not None
+    assert (raw[:28], raw[-23:], len(raw)) == (text[:28], text[-23:], 32_767)
+    assert len(report.agent) == 1_000
+
+
+def _in_hexadecimal(content: Any, fields: dict[str, str]) -> Any:
+    if isinstance(content, dict):
+        return {
+            name: base64.b64decode(item).hex() if name in fields else _in_hexadecimal(item, fields)
+            for name, item in content.items()
+        }
+    return [_in_hexadecimal(item, fields) for item in content] if isinstance(content, list) else content
+
+
+@pytest.mark.parametrize("content_type", [PROTOBUF, JSON])
+def test_deep_values_are_read_to_a_depth(content_type: str) -> None:
     """What lies deeper is left out, and the rest is there."""
     value = AnyValue(string_value="deep")
-    for _ in range(MAX_DEPTH + 3):
+    for _ in range(30):
         value = AnyValue(array_value=ArrayValue(values=[value, AnyValue(int_value=1)]))
-    ended = Span(attributes=[KeyValue(key="x", value=value)])
-    (entry,) = read_entries("traces", spans(ended).SerializeToString(), list)
-    assert str(entry.span.attributes["x"]).count("1") == MAX_DEPTH
+    request = spans(Span(attributes=[KeyValue(key="x", value=value)]))
+    body = request.SerializeToString()
+    if content_type == JSON:
+        body = json_format.MessageToJson(request).encode()
+    (entry,) = Entries("traces", body, content_type)
+    assert str(entry.span.attributes["x"]).count("1") == 19
     assert "deep" not in str(entry.span.attributes["x"])
+
+
+VALUES = st.recursive(
+    st.one_of(
+        st.builds(AnyValue, string_value=st.text(max_size=5)),
+        st.builds(AnyValue, bool_value=st.booleans()),
+        st.builds(AnyValue, int_value=st.integers(-(2**63), 2**63 - 1)),
+        st.builds(AnyValue, double_value=st.floats(allow_nan=False)),
+        st.builds(AnyValue, bytes_value=st.binary(max_size=5)),
+    ),
+    lambda inner: st.one_of(
+        st.builds(AnyValue, array_value=st.builds(ArrayValue, values=st.lists(inner, min_size=1, max_size=3))),
+        st.builds(
+            AnyValue,
+            kvlist_value=st.builds(
+                KeyValueList,
+                values=st.lists(st.builds(KeyValue, key=st.text(max_size=3), value=inner), min_size=1, max_size=3),
+            ),
+        ),
+    ),
+    max_leaves=5,
+)
+
+
+def read_official(value: AnyValue) -> object:
+    """A value as the official library reads it."""
+    kind = value.WhichOneof("value")
+    if kind == "array_value":
+        return tuple(map(read_official, value.array_value.values))
+    if kind == "kvlist_value":
+        return {each.key: read_official(each.value) for each in value.kvlist_value.values}
+    return getattr(value, kind)
+
+
+@given(
+    st.dictionaries(st.text(max_size=5), VALUES, max_size=3),
+    st.integers(0, 2**64 - 1),
+    st.binary(min_size=16, max_size=16),
+)
+def test_messages_are_read_as_the_official_library_writes_them(
+    content: dict[str, AnyValue], at: int, trace: bytes
+) -> None:
+    """Any value of any attribute, with numbers of either sign."""
+    request = spans(
+        Span(
+            trace_id=trace,
+            end_time_unix_nano=at,
+            attributes=[KeyValue(key=key, value=value) for key, value in content.items()],
+        )
+    )
+    (entry,) = Entries("traces", request.SerializeToString(), PROTOBUF)
+    assert entry.span.attributes == {key: read_official(value) for key, value in content.items()}
+    assert (entry.span.end_ns, entry.span.trace_id) == (at, int.from_bytes(trace, "big"))
 
 
 @given(st.binary(max_size=200))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import os
@@ -11,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -25,6 +23,8 @@ import pytest
 import otel_errcompact_hosts.telemetry.serving as serving_module
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact_hosts.ports.edge import Activity
+from otel_errcompact_hosts.telemetry.bodies import MAX_BYTES
 from otel_errcompact_hosts.telemetry.counting import ReportedRuns
 from otel_errcompact_hosts.telemetry.receiver import Receiver
 from otel_errcompact_hosts.telemetry.serving import TelemetryServer
@@ -53,22 +53,16 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 @contextmanager
-def serving(receiver: Receiver, *, token: str = "") -> Iterator[str]:
-    """The application on a real port."""
-    uvicorn = pytest.importorskip("uvicorn", reason="the extra serve is not installed")
-    from otel_errcompact_hosts.telemetry.app import telemetry_app
+def serving(ledger: Ledger, **options: Any) -> Iterator[str]:
+    """The receiver on a real port."""
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    from otel_errcompact_hosts.telemetry.serving import TelemetryServer
 
-    server = uvicorn.Server(
-        uvicorn.Config(telemetry_app(receiver, token=token), host="127.0.0.1", port=0, log_level="critical")
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    wait_for(lambda: server.started)
+    server = TelemetryServer(Receiver(ReportedRuns(ledger)), port=0, **{"grpc_port": None, **options})
     try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        yield f"http://127.0.0.1:{server.port}"
     finally:
-        server.should_exit = True
-        thread.join(PATIENCE_S)
+        server.close()
 
 
 def free_port() -> int:
@@ -81,7 +75,7 @@ def free_port() -> int:
 def test_what_is_posted_is_counted() -> None:
     """Over real sockets, packed or not."""
     ledger = Ledger()
-    with serving(Receiver(ReportedRuns(ledger))) as url:
+    with serving(ledger) as url:
         body = gzip.compress(failed(1).SerializeToString())
         assert post(f"{url}/v1/traces", body, **{"Content-Encoding": "gzip"}) == (200, b"")
         assert post(f"{url}/v1/metrics", b"{}", "application/json") == (200, b"{}")
@@ -90,51 +84,20 @@ def test_what_is_posted_is_counted() -> None:
 
 def test_other_paths_methods_and_tokens_are_refused() -> None:
     """Each with one sentence that says what to do."""
-    receiver = Receiver(ReportedRuns(Ledger()), max_bytes=1_000)
-    with serving(receiver, token="secret") as url:
+    with serving(Ledger(), token="secret") as url:
         bearer = {"Authorization": "Bearer secret"}
         status, answer = post(f"{url}/v1/traces", b"{}", "application/json")
         assert (status, "the token is missing or wrong" in json.loads(answer)["message"]) == (401, True)
         assert post(f"{url}/v1/traces", b"{}", "application/json", **bearer) == (200, b"{}")
-        status, answer = post(f"{url}/v1/spans", b"{}", "application/json", **bearer)
-        assert (status, "post to /v1/traces, /v1/logs, /v1/metrics" in json.loads(answer)["message"]) == (404, True)
-        status, answer = post(f"{url}/v1/traces", b" " * 2_000, "application/json", **bearer)
-        assert (status, "longer than 1000 bytes" in json.loads(answer)["message"]) == (413, True)
+        for path in ("/v1/spans", "/v1/health"):
+            status, answer = post(url + path, b"{}", "application/json", **bearer)
+            assert (status, "post to /v1/traces, /v1/logs, /v1/metrics" in json.loads(answer)["message"]) == (404, True)
+        status, answer = post(f"{url}/v1/traces", b" " * (MAX_BYTES + 1), "application/json", **bearer)
+        assert (status, f"longer than {MAX_BYTES} bytes" in json.loads(answer)["message"]) == (413, True)
         with pytest.raises(urllib.error.HTTPError) as caught:
             urllib.request.urlopen(urllib.request.Request(f"{url}/v1/traces", headers=bearer), timeout=PATIENCE_S)
         with caught.value:
             assert caught.value.code == 405
-
-
-def test_a_body_without_a_length_is_bounded_too() -> None:
-    """It comes in pieces, and is not read to its end."""
-    receiver = Receiver(ReportedRuns(Ledger()), max_bytes=1_000)
-    with serving(receiver) as url, socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as sender:
-        sender.settimeout(PATIENCE_S)
-        head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        sender.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n800\r\n" + b" " * 0x800 + b"\r\n")
-        assert sender.recv(4_096).startswith(b"HTTP/1.1 413")
-
-
-def test_the_application_works_inside_another_one() -> None:
-    """Mounted at a prefix or at the root of a service."""
-    httpx = pytest.importorskip("httpx", reason="a group of the tests")
-    fastapi = pytest.importorskip("fastapi", reason="the extra serve is not installed")
-    from otel_errcompact_hosts.telemetry.app import telemetry_app
-
-    async def ask(service: Any, prefix: str) -> tuple[int, object]:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(service), base_url="http://service") as client:
-            body, headers = failed(1).SerializeToString(), {"content-type": "application/x-protobuf"}
-            answer = await client.post(f"{prefix}/v1/traces", content=body, headers=headers)
-            return answer.status_code, (await client.get("/v1/health")).json()
-
-    for prefix in ("/otlp", ""):
-        service = fastapi.FastAPI()
-        service.get("/v1/health")(lambda: {"status": "fine"})
-        ledger = Ledger()
-        service.mount(prefix, telemetry_app(Receiver(ReportedRuns(ledger))))
-        assert asyncio.run(ask(service, prefix)) == (200, {"status": "fine"})
-        assert ledger.report("c").occurrences == 1
 
 
 def test_grpc() -> None:
@@ -142,11 +105,11 @@ def test_grpc() -> None:
     grpc = pytest.importorskip("grpc", reason="the extra otlp is not installed")
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
 
+    from otel_errcompact_hosts.ports.edge import Activity, Gate
     from otel_errcompact_hosts.telemetry.grpc_server import GrpcServer
 
-    ledger, heard = Ledger(), list[int]()
-    receiver = Receiver(ReportedRuns(ledger))
-    server = GrpcServer(receiver, "127.0.0.1:0", token="secret", on_request=lambda: heard.append(1))
+    ledger, gate = Ledger(), Gate(token="secret", hint="bring the token")
+    server = GrpcServer(Receiver(ReportedRuns(ledger)), "127.0.0.1:0", gate, Activity())
     with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         export = TraceServiceStub(channel).Export
         metadata = (("authorization", "Bearer secret"),)
@@ -154,8 +117,7 @@ def test_grpc() -> None:
         with pytest.raises(grpc.RpcError) as caught:
             export(failed(1))
         assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
-        assert "set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20<token>" in caught.value.details()
-        assert heard == [1, 1]
+        assert caught.value.details() == "bring the token"
         for signal, service in (("traces", "trace.v1.Trace"), ("logs", "logs.v1.Logs")):
             raw = channel.unary_unary(f"/opentelemetry.proto.collector.{service}Service/Export")
             with pytest.raises(grpc.RpcError) as caught:
@@ -163,7 +125,7 @@ def test_grpc() -> None:
             assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
             assert f"no request with {signal}" in caught.value.details()
         with pytest.raises(grpc.RpcError) as caught:
-            raw(b"\x08\x00" * 100_000, metadata=metadata)
+            raw(b"\x08\x00" * 200_001, metadata=metadata)
         assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         metrics = channel.unary_unary("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export")
         assert metrics(b"", metadata=metadata) == b""
@@ -175,19 +137,21 @@ def test_a_port_that_is_taken_gets_one_clear_error() -> None:
     """Such as that of a collector on the same machine."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     with collecting() as other, pytest.raises(ConfigurationError, match="is a collector there") as caught:
-        TelemetryServer(ReportedRuns(Ledger()), port=other.port, grpc_port=None)
-    assert f"127.0.0.1:{other.port} cannot be listened on" in str(caught.value)
+        TelemetryServer(Receiver(ReportedRuns(Ledger())), port=other.port, grpc_port=None)
+    assert f"port {other.port} of 127.0.0.1 cannot be taken" in str(caught.value)
 
 
-def test_a_service_counts_beside_its_own_ports() -> None:
-    """In threads of its own, with the runs of the service, which hears of each request."""
-    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
-    ledger, heard = Ledger(), list[int]()
-    server = TelemetryServer(ReportedRuns(ledger), port=0, grpc_port=None, on_request=lambda: heard.append(1))
-    assert post(f"http://127.0.0.1:{server.port}/v1/traces", failed(1).SerializeToString()) == (200, b"")
-    server.close()
-    assert (ledger.report("c").occurrences, heard) == (1, [1])
-    assert not _listens(server.port)
+def test_a_service_hears_of_requests_beside_its_own_ports() -> None:
+    """So that it does not end while telemetry comes; what was refused keeps it from nothing."""
+    now = [0.0]
+    activity = Activity(lambda: now[0])
+    with serving(Ledger(), activity=activity) as url:
+        now[0] = 5.0
+        assert post(f"{url}/v1/traces", b"", Origin="http://page.example")[0] == 403
+        assert activity.idle_seconds == 5.0
+        assert post(f"{url}/v1/traces", failed(1).SerializeToString()) == (200, b"")
+        assert activity.idle_seconds == 0.0
+    assert not _listens(int(url.rpartition(":")[2]))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1", "collector"])
@@ -195,14 +159,14 @@ def test_without_a_token_other_machines_are_kept_out(host: str) -> None:
     """An address that they can reach is refused before it is listened on."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     with pytest.raises(ConfigurationError, match=f"^other machines can reach {re.escape(host)}, and no token"):
-        TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None)
+        TelemetryServer(Receiver(ReportedRuns(Ledger())), host=host, port=0, grpc_port=None)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.0.1"])
 def test_this_machine_alone_needs_no_token(host: str) -> None:
     """Whatever the name of its loopback address."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
-    server = TelemetryServer(ReportedRuns(Ledger()), host=host, port=0, grpc_port=None)
+    server = TelemetryServer(Receiver(ReportedRuns(Ledger())), host=host, port=0, grpc_port=None)
     assert str(server) == f"OTLP on {host}:{server.port} (HTTP), counted and not passed on"
     server.close()
 
@@ -212,11 +176,9 @@ def test_other_machines_send_with_a_token_or_where_none_is_wanted(token: str) ->
     """The second is for receivers behind a balancer, which brings none."""
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     ledger = Ledger()
-    server = TelemetryServer(ReportedRuns(ledger), host="0.0.0.0", port=0, grpc_port=None, token=token)
-    url = f"http://127.0.0.1:{server.port}/v1/traces"
-    assert post(url, failed(1).SerializeToString())[0] == (401 if token else 200)
-    assert post(url, failed(2).SerializeToString(), Authorization="Bearer secret")[0] == 200
-    server.close()
+    with serving(ledger, host="0.0.0.0", token=token) as url:
+        assert post(f"{url}/v1/traces", failed(1).SerializeToString())[0] == (401 if token else 200)
+        assert post(f"{url}/v1/traces", failed(2).SerializeToString(), Authorization="Bearer secret")[0] == 200
     assert ledger.report("c").occurrences == (1 if token else 2)
 
 

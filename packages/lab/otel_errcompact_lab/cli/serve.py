@@ -110,6 +110,7 @@ def serve(  # noqa: PLR0913 - the options of a command
     """
     from otel_errcompact.config import ServiceOptions
     from otel_errcompact.exceptions import ConfigurationError
+    from otel_errcompact_hosts.ports import logs
     from otel_errcompact_hosts.service import serving
     from otel_errcompact_hosts.service.places import find_places
     from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, say, write_json
@@ -121,9 +122,9 @@ def serve(  # noqa: PLR0913 - the options of a command
         raise typer.Exit(FINE if serving.stop(find_places(socket), say) else INCOMPLETE)
     given = ServiceOptions.from_environ()
     level = log_level or given.log_level
-    if level not in serving.LEVELS:
-        raise ConfigurationError(f"--log-level is {level!r}; give it one of {', '.join(serving.LEVELS)}")
-    serving.set_up_log(level)
+    if level not in logs.LEVELS:
+        raise ConfigurationError(f"--log-level is {level!r}; give it one of {', '.join(logs.LEVELS)}")
+    logs.set_up_log(level)
     settings = serving.ServiceSettings(
         places=find_places(socket, token_file or given.token),
         port=given.port if port is None else port,

@@ -26,9 +26,6 @@ _ORDER: Final[tuple[tuple[Callable[[Entry], bool], Callable[[Entry, Memory], Rep
 )
 """The first one that owns an entry reads it; the last one is for all programs."""
 
-WITHOUT_IDS: Final = frozenset({gemini_cli.NAME, copilot.CLI})
-"""Agents whose hooks give calls no ids: nothing joins what hooks and telemetry report of one."""
-
 
 def read_report(entry: Entry, memory: Memory) -> Report | None:
     """Return what an entry reports of a call, if any."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.otel import semconv
 from otel_errcompact_hosts.calls import HostCall, HostResult
 from otel_errcompact_hosts.payloads import parse_record, text_of
-from otel_errcompact_hosts.telemetry.reports import Report, report_unknown
+from otel_errcompact_hosts.telemetry.reports import MAX_NAME, Outcome, Report, cut_text, hash_name, report_unknown
 
 if TYPE_CHECKING:
     from otel_errcompact_hosts.telemetry.entries import Entry
@@ -46,21 +46,25 @@ def read_entry(entry: Entry, memory: Memory) -> Report | None:
         is_result = entry.event.removeprefix(_PREFIX) == _RESULT or (
             not entry.event and entry.body == _PREFIX + _RESULT
         )
-        return _report(entry, entry) if is_result else None
+        return _report(entry, _read_outcome(entry)) if is_result else None
     if entry.name == f"{_PREFIX}tool.execution":
         # It has the outcome but not the tool; the span around it ends later, and has the tool but not the outcome.
         if call_id := entry.text(*_CALL_ID):
-            memory.halves.put(f"{NAME}/{call_id}", entry)
+            memory.halves.put(hash_name(call_id), _read_outcome(entry))
         return None
     if entry.name != f"{_PREFIX}tool":
         return None
-    execution = memory.halves.pop(f"{NAME}/{entry.text(*_CALL_ID)}")
+    execution = memory.halves.pop(hash_name(entry.text(*_CALL_ID)))
     return _report(entry, execution) if execution is not None else None
 
 
-def _report(entry: Entry, outcome: Entry) -> Report | None:
-    succeeded = outcome.flag("success")
-    if succeeded is None and not outcome.span.failed:
+def _read_outcome(entry: Entry) -> Outcome:
+    text, kind = cut_text(entry.text("error")), entry.text(*_ERROR_TYPE)[:MAX_NAME]
+    return Outcome(entry.flag("success"), entry.span.failed, text, kind)
+
+
+def _report(entry: Entry, outcome: Outcome) -> Report | None:
+    if outcome.succeeded is None and not outcome.failed:
         return None
     parameters = parse_record(entry.text("tool_parameters"))
     call = HostCall(
@@ -70,12 +74,11 @@ def _report(entry: Entry, outcome: Entry) -> Report | None:
         call_id=entry.text(*_CALL_ID),
         agent=NAME,
     )
-    if succeeded:
+    if outcome.succeeded:
         return Report(call=call, result=HostResult(text="", failed=False))
-    text, kind = outcome.text("error"), outcome.text(*_ERROR_TYPE)
-    if text in _NO_TEXTS or text == kind:
-        return report_unknown(call, kind)
-    return Report(call=call, result=HostResult(text=text, failed=True))
+    if outcome.text in _NO_TEXTS or outcome.text == outcome.kind:
+        return report_unknown(call, outcome.kind)
+    return Report(call=call, result=HostResult(text=outcome.text, failed=True))
 
 
 def _name_tool(tool: str, parameters: dict[str, object]) -> str:

@@ -9,7 +9,7 @@ from otel_errcompact.otel.data import read_text
 from otel_errcompact.otel.spans.conventions import translate
 from otel_errcompact.otel.spans.recorded import NO_DETAIL, is_control_flow_name, read_failures
 from otel_errcompact_hosts.calls import HostCall, HostResult
-from otel_errcompact_hosts.telemetry.reports import Report, name_span, read_type, report_unknown
+from otel_errcompact_hosts.telemetry.reports import MAX_NAME, Report, name_span, read_type, report_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,10 +84,10 @@ def _read_span(entry: Entry, memory: Memory) -> Report | None:
     recorded = failures[-1] if failures else None
     if recorded is not None and is_control_flow_name(recorded.type, frozenset()):
         return None
-    inner = memory.inner.pop(name_span(entry))
+    inner, tool = memory.inner.pop(name_span(entry)), found.tool[:MAX_NAME]
     if span.parent is not None:
-        memory.inner.put(f"{span.trace_id:032x}/{span.parent.span_id:016x}", found.tool)
-    if inner == found.tool:
+        memory.inner.put(f"{span.trace_id:032x}/{span.parent.span_id:016x}", tool)
+    if inner == tool:
         return None  # two instrumentations have made a span of one call, and the inner one is counted
     if recorded is not None and recorded.text not in {"", NO_DETAIL, kind}:
         text = recorded.text

@@ -1,7 +1,8 @@
-"""The two sockets of the service, and the token of the second."""
+"""Open sockets, and read the token of a port."""
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
 import secrets
@@ -37,20 +38,32 @@ def bind_path(path: Path) -> socket.socket:
     return listener
 
 
-def bind_port(port: int) -> socket.socket:
-    """Return a listening socket on the loopback address."""
+def bind_port(port: int, host: str = LOOPBACK, *, hint: str = "name another one with --port") -> socket.socket:
+    """
+    Return a listening socket on an address of this machine.
+
+    Raises:
+        ConfigurationError: It cannot be listened on; `hint` says what to do.
+    """
     # Only of a socket that names its protocol does asyncio send small answers at once, 40 ms earlier.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((LOOPBACK, port))
+        listener.bind((host, port))
     except OSError as error:
         listener.close()
-        raise ConfigurationError(
-            f"port {port} of {LOOPBACK} cannot be taken: {error.strerror}; name another one with --port"
-        ) from error
+        raise ConfigurationError(f"port {port} of {host} cannot be taken: {error.strerror or error}; {hint}") from error
     listener.listen(_BACKLOG)
     return listener
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def bind_agreed_port(path: Path) -> socket.socket | None:
