@@ -14,7 +14,7 @@ from otel_errcompact.digest.columns import show_columns
 from otel_errcompact.digest.news import MAX_REPEATED_CAUSE, find_news
 from otel_errcompact.digest.ordered import fit_in_order, resolve_redraws
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
-from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
+from otel_errcompact.digest.untrusted import CUT, one_line, quote, quoted_lines
 from otel_errcompact.errors import NOWHERE, Evidence
 from otel_errcompact.extract.cleaning.characters import clean, is_cut
 from otel_errcompact.extract.cleaning.colours import mark_changes
@@ -191,7 +191,7 @@ def render_refusal(
         stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"
     return (
         f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{alert}{stop}."
-        f"{advice}\n{head} #{error_class.short}"
+        f"{advice}\n{quote(head)} #{error_class.short}"
     )
 
 

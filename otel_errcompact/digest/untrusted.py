@@ -75,6 +75,12 @@ def one_line(text: str, limit: int = 400) -> str:
     return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
 
 
+def quote(text: str) -> str:
+    """Return untrusted text as one line in quotation marks."""
+    line = one_line(text).replace('"', "'")
+    return f'"{line}"'
+
+
 def plain_lines(text: str) -> str:
     """Return harmless lines of a text, without forged delimiters or terminal codes."""
     if text.isascii() and _CONTROL.search(text) is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.digest import quote
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.decision import Counts, Decision, decide, mark_escalated
 from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Escalation
@@ -25,12 +26,16 @@ def explain_stop(escalation: Escalation | None, reason: str) -> str:
     """
     Say what a run has reached, and the reason that was given.
 
+    An agent reads it: the words of others stand in quotation marks.
+
     Args:
         escalation: The threshold that was reached; None if none is known.
         reason: What the answer to it says, if anything.
     """
-    given = "" if reason == NO_HANDLER else reason
-    return "; ".join(dict.fromkeys(filter(None, (escalation.reached if escalation is not None else "", given))))
+    if escalation is None:
+        return "" if reason == NO_HANDLER else reason
+    reached = f"{escalation.breach}: {quote(f'[{escalation.type}] {escalation.cause}')}"
+    return reached if reason in {"", NO_HANDLER, escalation.reached} else f"{reached}; {reason}"
 
 
 class Step(NamedTuple):

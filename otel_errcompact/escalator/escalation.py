@@ -51,8 +51,13 @@ class Escalation(FrozenModel, checks=False):
 
     @property
     def reached(self) -> str:
-        """What was reached, by which class: all that an agent needs."""
-        return f"{_REACHED[self.threshold]} ({self.count} of {self.limit}): [{self.type}] {self.cause}"
+        """What was reached, by which class."""
+        return f"{self.breach}: [{self.type}] {self.cause}"
+
+    @property
+    def breach(self) -> str:
+        """What was reached, in our words alone."""
+        return f"{_REACHED[self.threshold]} ({self.count} of {self.limit})"
 
     def describe_plainly(self) -> str:
         """Return what failed, and how often, in words for an end user."""

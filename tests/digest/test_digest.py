@@ -706,7 +706,7 @@ def test_a_refusal_names_the_class_and_the_way_out() -> None:
     """The agent learns that nothing was executed, and why."""
     memory = Memory()
     _, made = failed(memory, facts(location=QUERY))
-    where = "[ConnectionError] at query (db.py:42): connection refused #3f2a"
+    where = '"[ConnectionError] at query (db.py:42): connection refused" #3f2a'
     said = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
     advice = "Change the arguments or the approach."
     assert render_refusal(made, 2, 3, loop_halt=0, options=OPTIONS) == f"{said}. {advice}\n{where}"

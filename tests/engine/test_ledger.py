@@ -572,7 +572,7 @@ def test_an_identical_call_that_failed_twice_is_refused(ledger: Ledger, journal:
     assert told.startswith(
         "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
         "this was attempt 3, at 6 the run is stopped. Change the arguments or the approach.\n"
-        "[KeyError] at tool db.query: 'k1' #"
+        "\"[KeyError] at tool db.query: 'k1'\" #"
     )
     assert journal.entries[-1] == "refused db.query 2+1"
     assert ledger.refuse(Refused(run_id="r", tool="db.query", arguments=OTHER_CALL)) == ""

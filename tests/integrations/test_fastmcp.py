@@ -144,7 +144,7 @@ async def test_the_halt_of_a_handler_holds_until_the_run_is_resumed(world: World
         shop.middleware.runs.of("s").resume("it is open")
         await call(client, "boom", x=5)
     assert refused == (
-        True, "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=2; not today",
+        True, 'NOT EXECUTED: one error class keeps recurring (3 of 3): "[ValueError] bad x=2"; not today',
     )  # fmt: skip
     assert shop.calls == ["boom"] * 3 + ["fine", "boom"]
 

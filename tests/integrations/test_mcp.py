@@ -141,7 +141,7 @@ async def test_the_halt_of_a_handler_holds_until_the_run_is_resumed(world: World
         shop.server.compaction.runs.of("s").resume("it is open")
         await call(client, "boom", x=5)
     assert refused == (
-        True, "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=2; not today",
+        True, 'NOT EXECUTED: one error class keeps recurring (3 of 3): "[ValueError] bad x=2"; not today',
     )  # fmt: skip
     assert shop.calls == ["boom"] * 3 + ["fine", "boom"]
 
@@ -209,13 +209,13 @@ async def test_a_success_resolves(world: World) -> None:
         ),
         pytest.param(
             ElicitResult(action="decline"),
-            "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=1; a human said no",
+            'NOT EXECUTED: one error class keeps recurring (3 of 3): "[ValueError] bad x=1"; a human said no',
             {"pause": 1, "halt": 1},
             id="no",
         ),
         pytest.param(
             ElicitResult(action="cancel"),
-            "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=1",
+            'NOT EXECUTED: one error class keeps recurring (3 of 3): "[ValueError] bad x=1"',
             {"pause": 1},
             id="no answer",
         ),

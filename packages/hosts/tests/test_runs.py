@@ -230,7 +230,7 @@ def test_a_stopped_run_is_refused_until_it_is_resumed(halting: LedgerRuns) -> No
     halting.end("s")
     assert halting.verdict("s").standing == "halt"
     refused = halting.refuse(make(arguments="ls"))
-    assert refused == "NOT EXECUTED: one error class keeps recurring (3 of 3): [error] no rule to make target"
+    assert refused == 'NOT EXECUTED: one error class keeps recurring (3 of 3): "[error] no rule to make target"'
     halting.resume("s", "use cmake")
     assert (halting.verdict("s").standing, halting.refuse(make(arguments="ls"))) == ("carry_on", "")
     assert fail(halting, "no such preset").guidance == "OPERATOR: use cmake"

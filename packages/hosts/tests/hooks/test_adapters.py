@@ -191,7 +191,7 @@ def test_a_halt_without_an_operator_says_what_was_reached(host: str, ledger: Led
     """Nobody has given a reason: that nobody was asked is none that agent or user could use."""
     runs = LedgerRuns(ledger=ledger, thresholds=Thresholds(same=1, halts=frozenset({"same"})))
     reason = refusal_of(host, stop(host, runs))
-    reached = "one error class keeps recurring (1 of 1): [KeyError] 'lines'"
+    reached = "one error class keeps recurring (1 of 1): \"[KeyError] 'lines'\""
     assert reason.startswith(f"NOT EXECUTED: this run is stopped: {reached} (")
     assert "handler" not in reason
 
@@ -207,7 +207,7 @@ def test_the_reason_of_an_end_says_what_was_reached(host: str, ledger: Ledger) -
     event = after(host, FINE, 7)
     said = answer(host, batch(event, text="3 orders, all paid") if host == "claude-code" else event, runs)
     assert said["continue"] is False
-    reached = "the identical call is repeated while nothing succeeds (6 of 6): [KeyError] 'lines'"
+    reached = "the identical call is repeated while nothing succeeds (6 of 6): \"[KeyError] 'lines'\""
     assert f"this run is stopped: {reached} (" in said["stopReason"]
 
 
@@ -279,7 +279,7 @@ def test_a_halted_sub_agent_stops_and_its_parent_reads_why() -> None:
     assert said["hookSpecificOutput"] == {
         "hookEventName": "PostToolBatch",
         "additionalContext": "errcompact has stopped the sub-agent a6096a332bafa8579: "
-        "one error class keeps recurring (1 of 1): [KeyError] 'lines'; the shop is closed",
+        "one error class keeps recurring (1 of 1): \"[KeyError] 'lines'\"; the shop is closed",
     }
 
 

@@ -139,7 +139,7 @@ def test_a_stopped_run_continues_with_a_message(place: Place) -> None:
         "standing": "halt",
         "stopped": True,
         "threshold": "same",
-        "reason": "one error class keeps recurring (3 of 3): [error] no such table: orders",
+        "reason": 'one error class keeps recurring (3 of 3): "[error] no such table: orders"',
     }
     assert place.ask("POST", "/v1/refusals", {"run": "r", "tool": "ls"})[1]["refused"]
     assert place.ask("POST", "/v1/runs/r/resume", {"message": "migrate first"})[1]["verdict"] == CARRIES_ON

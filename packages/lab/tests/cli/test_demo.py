@@ -187,7 +187,7 @@ class TestSession:
         assert [step.number for step in played.session.steps if step.outcome == "refused"] == [refused.number]
         assert refused.read.startswith(
             "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since. "
-            "Change the arguments or the approach.\n[read_only] at tool publish: HTTP 403: this account may not write"
+            'Change the arguments or the approach.\n"[read_only] at tool publish: HTTP 403: this account may not write'
         )
         assert refused.call.arguments == played.session.steps[16].call.arguments
 
