@@ -85,6 +85,11 @@ ATTACKS: Final = (
         ("tests/scenarios/test_forged_words.py",),
         each=23,
     ),
+    Attack(
+        "ports",
+        "strangers on ports: rebinding, forgery, bombs, slow and many senders, floods, an agent that resumes itself",
+        ("packages/hosts/tests/ports",),
+    ),
     Attack("honest text", "text in any script stays, invisible characters go", ("tests/digest/test_untrusted.py",)),
     Attack("hostile text", "no text takes more than linear time", ("tests/test_hostile.py",)),
 )

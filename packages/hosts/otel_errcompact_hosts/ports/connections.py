@@ -15,7 +15,7 @@ MAX_CONNECTIONS: Final = 64
 """Connections of a port or socket. One more ends the one that has waited longest for a request."""
 
 MAX_HEADERS: Final = 16_384
-"""Bytes of the line and the headers of a request."""
+"""Bytes of the line and the headers of a request, and up to as many more."""
 
 MAX_PIECES: Final = 16_384
 """Pieces in which a body may come: each costs as much as a thousand bytes."""
@@ -84,7 +84,10 @@ class BoundedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what has come."""
-        super().data_received(data)
+        # In small parts: headers that come at once have no other bound.
+        for at in range(0, len(data), MAX_HEADERS):
+            if not self.transport.is_closing():
+                super().data_received(data[at : at + MAX_HEADERS])
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -35,6 +35,14 @@ HOOK = ROOT / "packages" / "hosts" / "otel_errcompact_hosts" / "client" / "hook.
 PATIENCE_S = 60
 """How long a busy machine may take for what an idle one does in a second."""
 
+# The standard ports may be taken on this machine.
+_RECEIVING = """
+from otel_errcompact_hosts.telemetry.serving import TelemetryServer
+TelemetryServer.__init__.__kwdefaults__.update(port=0, grpc_port=0)
+from otel_errcompact_lab.cli.main import main
+main()
+"""
+
 
 def wait_for(condition: Callable[[], Any], what: str) -> Any:
     """Return what the condition returns as soon as that is true."""
@@ -84,6 +92,23 @@ class Place:
         """Start it, and wait until it answers."""
         process = self.serve(*options, **variables)
         return self.wait_until_it_answers(lambda: process.poll() is None or process.communicate()[0])
+
+    def start_receiving(self, *options: str, **variables: str) -> tuple[subprocess.Popen[str], str]:
+        """Start it with a receiver of telemetry; return it with the line that says where it listens."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", _RECEIVING, "serve", "--otlp", "--store", "memory", *options],
+            cwd=self.folder,
+            env={**self.environ, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.processes.append(process)
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        while line and "listening on " not in line:
+            line = process.stdout.readline()
+        return process, line
 
     def wait_until_it_answers(self, lives: Callable[[], Any] = lambda: True) -> Running:
         """Return the service that answers."""

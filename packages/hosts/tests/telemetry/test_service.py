@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,14 +27,6 @@ if TYPE_CHECKING:
 
 pytest.importorskip("grpc", reason="the extra otlp is not installed")
 
-# The standard ports may be taken on this machine.
-PROGRAM = """
-from otel_errcompact_hosts.telemetry.serving import TelemetryServer
-TelemetryServer.__init__.__kwdefaults__.update(port=0, grpc_port=0)
-from otel_errcompact_lab.cli.main import main
-main()
-"""
-
 
 @pytest.fixture
 def place() -> Iterator[Place]:
@@ -46,24 +36,6 @@ def place() -> Iterator[Place]:
     found.close()
 
 
-def start(place: Place, **variables: str) -> tuple[subprocess.Popen[str], str]:
-    """Start the service; return it with the line that says where it listens."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "serve", "--otlp", "--store", "memory"],
-        cwd=place.folder,
-        env={**place.environ, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    place.processes.append(process)
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    while line and "listening on " not in line:
-        line = process.stdout.readline()
-    return process, line
-
-
 @pytest.mark.programs
 def test_the_service_counts_what_came_and_sends_its_own_calls_alone(place: Place) -> None:
     """A call of a hook, which has no span, gets one; a reported call has one already; requests get none."""
@@ -71,7 +43,9 @@ def test_the_service_counts_what_came_and_sends_its_own_calls_alone(place: Place
     sent = spans(span("execute_tool query", call, failed=True, description="no such table: orders"), service="shop")
     with collecting() as collector:
         endpoint = f"http://127.0.0.1:{collector.port}"
-        process, said = start(place, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf")
+        process, said = place.start_receiving(
+            OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf"
+        )
         ports = r"OTLP on 127\.0\.0\.1:(\d+) \(HTTP\) and 127\.0\.0\.1:\d+ \(gRPC\), counted and not passed on"
         found = re.fullmatch(rf"errcompact: listening on {place.socket}; {ports}\n", said)
         assert found, said
@@ -144,8 +118,8 @@ def test_the_standard_variables_name_the_service(place: Place, variables: dict[s
     """Its own name is for where they name none."""
     with collecting() as collector:
         endpoint = f"http://127.0.0.1:{collector.port}"
-        process, _ = start(
-            place, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf", **variables
+        process, _ = place.start_receiving(
+            OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf", **variables
         )
         assert place.ask("POST", "/v1/failures", {"run": "r", "tool": "sql", "text": "no such table: items"})[0] == 200
         process.send_signal(signal.SIGTERM)
