@@ -22,7 +22,7 @@ from otel_errcompact_hosts.telemetry.bodies import JSON, MAX_BYTES, PROTOBUF
 from otel_errcompact_hosts.telemetry.counting import ReportedRuns
 from otel_errcompact_hosts.telemetry.messages import MAX_FIELDS
 from otel_errcompact_hosts.telemetry.receiver import Receiver, Request
-from otel_errcompact_hosts.telemetry.reports import MAX_TEXT
+from otel_errcompact_hosts.telemetry.reports import MAX_SAID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -155,6 +155,8 @@ def _packed() -> Iterator[tuple[str, Request]]:
     yield "packed empty spans", packed(pack(spans([b""] * (MAX_BYTES // 2 - 100))))
     wide = "\U0001f600" + "x" * 200_000
     texts = [failed(wide, call=n) for n in range(MAX_BYTES // 200_400)]
+    long = failed("\U0001f600" + "x" * (MAX_BYTES - 1_000))
+    yield "one packed text with a picture", packed(pack(spans([long])))
     yield "packed texts with a picture", packed(pack(spans(texts)))
 
 
@@ -211,7 +213,7 @@ def _texts(rng: random.Random) -> Iterator[tuple[str, Request]]:
     names = sorted(seeds())
     known = [seeds()[name] for name in rng.sample(names, min(20, len(names)))]
     for text in (*known, *rng.sample(sorted(markers()), 20), *"a1 .:/\"'([{<=-_@#|\n\t\x1b"):
-        grown = (text * (MAX_TEXT // max(len(text), 1) + 1))[:MAX_TEXT]
+        grown = (text * (MAX_SAID // max(len(text), 1) + 1))[:MAX_SAID]
         yield f"{text[:12]!r} again and again", as_spans(lambda n, grown=grown: f"{grown[n:]}{n}")  # type: ignore[misc]
 
 

@@ -1,4 +1,4 @@
-"""Bound the connections of a port, and the time in which a request has to come."""
+"""Bound connections, and the time in which a request comes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check each request before an application reads it: whom it is for, who sends it, how much it is."""
+"""Check for whom a request is, by whom, and how large."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
+from otel_errcompact_hosts.ports.sockets import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -73,6 +74,15 @@ class Gate:
         if self.token and not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
             return UNAUTHORIZED, self.hint
         return None
+
+
+def read_authority(context: Any) -> bytes:
+    """Return whom a request of gRPC is for."""
+    try:
+        host: bytes = context._rpc_event.call_details.host  # noqa: SLF001 - nothing public leads there
+    except AttributeError:  # in another release: no page in a browser sends such requests
+        return LOOPBACK.encode()
+    return host
 
 
 class Activity:

@@ -23,7 +23,7 @@ _MINUTE_S: Final = 60.0
 
 class BoundedHandler(logging.StreamHandler):  # type: ignore[type-arg]
     """
-    Writes so many lines in a minute, and says how many it left out.
+    Writes some lines a minute, and how many it left out.
 
     A flood of bad requests would fill the disk else.
     """

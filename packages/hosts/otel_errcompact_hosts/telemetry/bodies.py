@@ -91,7 +91,7 @@ def unpack(body: bytes, encoding: str, limit: int = MAX_BYTES) -> bytes:
 
 
 def answer(signal: str, content_type: str, rejected: int = 0, problem: str = "") -> Reply:
-    """Return the answer to a request that was taken, but for what was rejected of it."""
+    """Return the answer to a request, with what was rejected of it."""
     if content_type == JSON:
         name = "rejectedSpans" if signal == "traces" else "rejectedLogRecords"
         content = {"partialSuccess": {name: str(rejected), "errorMessage": problem}} if rejected else {}

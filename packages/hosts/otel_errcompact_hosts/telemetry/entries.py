@@ -95,7 +95,7 @@ _DIGITS: Final = 12
 
 class Entries:
     """
-    The spans or log records of a request, each read when it is asked for.
+    Reads the spans or log records of a request, one by one.
 
     Raises:
         RequestError: It is no such request, or too much to be split.

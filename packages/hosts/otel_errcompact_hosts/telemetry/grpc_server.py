@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
 from otel_errcompact_hosts.ports.connections import KEEP_ALIVE_S, MAX_CONNECTIONS, MAX_HEADERS, REQUEST_S
+from otel_errcompact_hosts.ports.edge import read_authority
 from otel_errcompact_hosts.telemetry.bodies import MAX_BYTES, RequestError
 from otel_errcompact_hosts.telemetry.receiver import SIGNALS, Request
 
@@ -74,8 +75,7 @@ class GrpcServer:
     def _handle(self, signal: str) -> Callable[[bytes, Any], bytes]:
         def handle(body: bytes, context: Any) -> bytes:
             headers = {name.encode(): _as_bytes(value) for name, value in context.invocation_metadata()}
-            # No public name leads to the host that a request is for.
-            problem = self._gate.find_problem(headers, context._rpc_event.call_details.host)  # noqa: SLF001
+            problem = self._gate.find_problem(headers, read_authority(context))
             self._activity.begin()
             try:
                 if problem is not None:

@@ -1,5 +1,5 @@
 """
-The messages of OTLP, read from protobuf and from JSON within one bound.
+Read messages of OTLP, in protobuf or JSON, within one bound.
 
 A field that is not in these tables costs its count and no object; what is in them becomes plain dictionaries, with the
 names of JSON. So a small request that unpacks to much is refused before objects are made of it.
@@ -26,13 +26,10 @@ MAX_DEPTH: Final = 40
 """Levels of messages that are read; what lies deeper is left out. A value in a list is two."""
 
 MAX_TEXT: Final = 262_144
-"""Bytes of one text; of a longer one begin and end are read."""
+"""Characters of one text; of a longer one begin and end are read."""
 
 MAX_JSON: Final = 4 * 1_048_576
 """Bytes of a request in JSON, which has to be read at once."""
-
-_HEAD: Final = MAX_TEXT // 3
-_TAIL: Final = 2 * _HEAD
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _FIXED: Final = {_FIXED64: 8, _FIXED32: 4}
@@ -66,7 +63,11 @@ class Bound:
 
 
 class Piece(NamedTuple):
-    """A message that is not read yet: bytes from one place to another, or an object of JSON."""
+    """
+    Holds a message that is not read yet.
+
+    It is bytes from one place to another, or an object of JSON.
+    """
 
     source: bytes | dict[str, Any]
     start: int = 0
@@ -236,18 +237,23 @@ def _spell(name: str) -> Iterator[str]:
     yield "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
+def cut_text(text: str, limit: int = MAX_TEXT) -> str:
+    """Return begin and end of a text that is too long."""
+    head = limit // 3
+    return text if len(text) <= limit else f"{text[:head]}\n{text[-2 * head :]}"
+
+
 def _read_text(piece: Piece) -> str:
     data, start, end = cast("bytes", piece.source), piece.start, piece.end
-    if end - start <= MAX_TEXT:
-        return data[start:end].decode("utf-8", "replace")
-    head, tail = (data[at : at + part].decode("utf-8", "ignore") for at, part in ((start, _HEAD), (end - _TAIL, _TAIL)))
-    return f"{head}\n{tail}"
+    if end - start > 4 * MAX_TEXT:  # of its characters at most the middle is lost
+        return _read_text(Piece(data[start : start + MAX_TEXT] + data[end - 2 * MAX_TEXT : end], 0, 3 * MAX_TEXT))
+    return cut_text(data[start:end].decode("utf-8", "replace"))
 
 
 def _convert_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
-    return encodable(value if len(value) <= MAX_TEXT else f"{value[:_HEAD]}\n{value[-_TAIL:]}")
+    return encodable(cut_text(value))
 
 
 def _read_bytes(piece: Piece) -> bytes:

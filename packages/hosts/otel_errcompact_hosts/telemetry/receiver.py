@@ -20,7 +20,8 @@ from otel_errcompact_hosts.telemetry import bodies
 from otel_errcompact_hosts.telemetry.bodies import PROTOBUF, Reply, RequestError
 from otel_errcompact_hosts.telemetry.emitters import read_report
 from otel_errcompact_hosts.telemetry.entries import Entries
-from otel_errcompact_hosts.telemetry.reports import MAX_NAME, Memory, cut_text, hash_name, name_span
+from otel_errcompact_hosts.telemetry.messages import cut_text
+from otel_errcompact_hosts.telemetry.reports import MAX_NAME, MAX_SAID, Memory, hash_name, name_span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -148,12 +149,12 @@ class Receiver:
                 call,
                 run_id=run_id,
                 tool=call.tool[:MAX_NAME],
-                arguments=cut_text(call.arguments),
+                arguments=cut_text(call.arguments, MAX_SAID),
                 call_id=call.call_id[:MAX_NAME],
                 agent=f"{call.agent[:MAX_NAME]}{self._source}",
                 stoppable=False,
             )
-            result = replace(report.result, text=cut_text(report.result.text))
+            result = replace(report.result, text=cut_text(report.result.text, MAX_SAID))
             self._runs.conclude(call, result, is_read=False, is_recorded=True)
         finally:
             otel_context.detach(token)

@@ -24,8 +24,8 @@ MAX_PENDING: Final = 4_096
 MAX_NAME: Final = 1_000
 """Characters of a name: of a run, a tool, a call."""
 
-MAX_TEXT: Final = 32_768
-"""Characters of a failure's text or a call's arguments; of a longer one begin and end are read."""
+MAX_SAID: Final = 32_768
+"""Characters of a failure's text or a call's arguments."""
 
 UNTYPED: Final = "ToolError"
 """The type of a failure of which telemetry says neither text nor type."""
@@ -57,7 +57,7 @@ class Report:
 
 
 class Outcome(NamedTuple):
-    """How a call has ended, where another span holds the rest of it."""
+    """Says how a call has ended; another span holds the rest."""
 
     succeeded: bool | None
     failed: bool
@@ -91,12 +91,6 @@ class Memory:
 def hash_name(name: str) -> bytes:
     """Return what stands for a name of any length."""
     return hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=16).digest()
-
-
-def cut_text(text: str) -> str:
-    """Return a text within its bound."""
-    head = MAX_TEXT // 3
-    return text if len(text) <= MAX_TEXT else f"{text[:head]}\n{text[-2 * head :]}"
 
 
 def report_unknown(call: HostCall, error_type: str = "", exit_code: int | None = None) -> Report:

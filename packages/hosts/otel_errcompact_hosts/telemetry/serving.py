@@ -75,8 +75,6 @@ class TelemetryServer:
                 f"other machines can reach {host}, and no token is asked for; give --token-file FILE with a token that "
                 "senders bring, or --without-token where only a private network reaches it"
             )
-        self.receiver: Final = receiver
-        """Takes the requests."""
         gate = Gate(token=token or "", hint=_UNAUTHORIZED, is_loopback=is_loopback(host))
         activity = activity or Activity()
         self._host = host

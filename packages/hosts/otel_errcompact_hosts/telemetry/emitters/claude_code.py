@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.otel import semconv
 from otel_errcompact_hosts.calls import HostCall, HostResult
 from otel_errcompact_hosts.payloads import parse_record, text_of
-from otel_errcompact_hosts.telemetry.reports import MAX_NAME, Outcome, Report, cut_text, hash_name, report_unknown
+from otel_errcompact_hosts.telemetry.messages import cut_text
+from otel_errcompact_hosts.telemetry.reports import MAX_NAME, MAX_SAID, Outcome, Report, hash_name, report_unknown
 
 if TYPE_CHECKING:
     from otel_errcompact_hosts.telemetry.entries import Entry
@@ -59,7 +60,7 @@ def read_entry(entry: Entry, memory: Memory) -> Report | None:
 
 
 def _read_outcome(entry: Entry) -> Outcome:
-    text, kind = cut_text(entry.text("error")), entry.text(*_ERROR_TYPE)[:MAX_NAME]
+    text, kind = cut_text(entry.text("error"), MAX_SAID), entry.text(*_ERROR_TYPE)[:MAX_NAME]
     return Outcome(entry.flag("success"), entry.span.failed, text, kind)
 
 
