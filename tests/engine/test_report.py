@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import otel_errcompact as errcompact
+from otel_errcompact.engine.ladder import NO_HANDLER, explain_stop
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.report import RunReport
 from otel_errcompact.escalator.actions import Continue, Halt
@@ -122,3 +125,20 @@ def test_the_end_of_a_class_names_what_came_between() -> None:
     assert ends_of((*setup, False), (*orders, True), (*orders, False)) == ["the same call succeeded"]
     assert ends_of((*orders, True), (*orders, False), (*orders, True)) == [""]
     assert ends_of((*orders, True), (*sales, False)) == [""]
+
+
+@pytest.mark.parametrize(
+    ("known", "reason", "told"),
+    [
+        (True, "", 'one error class keeps recurring (3 of 3): "[ConnectionError] connection refused"'),
+        (True, NO_HANDLER, 'one error class keeps recurring (3 of 3): "[ConnectionError] connection refused"'),
+        (True, "enough", 'one error class keeps recurring (3 of 3): "[ConnectionError] connection refused"; enough'),
+        (False, "enough", "enough"),
+        (False, NO_HANDLER, ""),
+    ],
+)
+def test_the_words_of_others_are_a_quotation_in_a_stop(
+    known: bool, reason: str, told: str, escalation: Escalation
+) -> None:
+    """And the operator's own behind it; that there was no handler is no reason."""
+    assert explain_stop(escalation if known else None, reason) == told

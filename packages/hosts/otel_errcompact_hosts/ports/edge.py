@@ -65,7 +65,7 @@ class Gate:
             headers: By lower name.
             host: Whom the request is for.
         """
-        if b"origin" in headers or b"sec-fetch-site" in headers:
+        if b"origin" in headers:
             return FORBIDDEN, "pages in browsers are not answered"
         # A name that leads here, and is none of these, is another's: so a page gets past the rules of its browser.
         if self.is_loopback and _LOOPBACK.match(host.decode("latin-1")) is None:
