@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.config import find_state_home
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact_hosts.ports.sockets import make_token, read_token
 from otel_errcompact_hosts.service.lifecycle import find_running, stop_running
 from otel_errcompact_hosts.service.places import find_places, prepare_folder
-from otel_errcompact_hosts.ports.sockets import make_token, read_token
 from otel_errcompact_hosts.wrapping.launcher import NAME, write_launcher
 
 if TYPE_CHECKING:
