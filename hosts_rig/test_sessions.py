@@ -39,7 +39,7 @@ SETTINGS = (
 HOST_LIMIT = re.compile(r'("timeout(?:Sec)?": )5(000)?\b')
 """After how many seconds or milliseconds a host ends a hook of ours."""
 
-SHORT = 1_500
+SHORT = 5_000
 """Characters; a long output has 40 kB where it is not replaced."""
 
 AGAIN = "#7265 again (x2, 2 in a row; 2 identical calls failed and no call has succeeded since"

@@ -20,7 +20,7 @@ class ClaudeCode(Host):
 
     name = "claude-code"
     package = "@anthropic-ai/claude-code"
-    version = "2.1.330"
+    version = "2.1.332"
     program = "claude"
     shell_tool = "Bash"
     shell_described = True

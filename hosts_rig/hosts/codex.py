@@ -47,7 +47,7 @@ class Codex(Host):
 
     name = "codex"
     package = "@openai/codex"
-    version = "0.169.0"
+    version = "0.171.0"
     program = "codex"
     shell_tool = "exec_command"
     shell_argument = "cmd"
