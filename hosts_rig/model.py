@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 
@@ -114,6 +115,7 @@ class StandInModel:
             kept.append(request)
             number = len(kept)
         turn = script[number - 1] if number <= len(script) else CLOSING
+        turn = replace(turn, calls=tuple(call.fill(request) for call in turn.calls))
         # The calls of a sub-agent have numbers of their own: ids are unique in a session.
         return number + (INNER if inner else 0), turn
 

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """
+    An argument that the model takes from what it has read last: the group of a pattern.
+    """
+
+    pattern: str
+
+    def find(self, request: str) -> int | str:
+        """
+        The value; a number where it is one, and empty where nothing was read.
+        """
+        found = re.findall(self.pattern, request)
+        return int(found[-1]) if found and found[-1].isdigit() else next(reversed(found), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +37,14 @@ class ToolCall:
     arguments: Mapping[str, Any]
     namespace: str = ""
     """Codex keeps the tools of an MCP server in a namespace of its own."""
+
+    def fill(self, request: Mapping[str, Any]) -> ToolCall:
+        """
+        The same with the arguments that are read in a request.
+        """
+        text = json.dumps(request) if any(isinstance(each, Read) for each in self.arguments.values()) else ""
+        filled = {name: each.find(text) if isinstance(each, Read) else each for name, each in self.arguments.items()}
+        return replace(self, arguments=filled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,9 +49,6 @@ REFUSED = "NOT EXECUTED: this exact call has failed 2 times and no call has succ
 ENDED_AFTER = {"claude-code": 6, "gemini": 6}
 """After how many requests a run ends that repeats one call; other hosts ask on. Gemini has a guard of its own."""
 
-STATED = {"codex": "shows its hooks no exit status: what a short text states is counted, and left as it is"}
-"""Hosts in which the failure of a command is only stated."""
-
 
 @pytest.fixture
 def service(place: Place) -> Iterator[Service]:
@@ -131,12 +128,6 @@ def swap(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-def skip_stated(host: Host) -> None:
-    """Leave out a host that lets no command declare its failure."""
-    if host.name in STATED:
-        pytest.skip(STATED[host.name])
-
-
 def test_three_identical_failures_lead_to_digest_notice_and_refusal(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
@@ -144,10 +135,6 @@ def test_three_identical_failures_lead_to_digest_notice_and_refusal(
     session = play([*(do(host.shell(MARKED)) for _ in range(3)), CLOSING])
     first, second, third = (session.model.turn(number) for number in (1, 2, 3))
     assert "KeyError: 'lines'" in first
-    if host.name in STATED:
-        assert [REFUSED in each or "#7265" in each for each in (first, second, third)] == [False] * 3
-        assert (place.work / "ran.txt").read_text() == "x\n" * 3
-        return
     assert "#7265" in first
     assert AGAIN in second
     assert REFUSED in third
@@ -159,7 +146,6 @@ def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
     """After six attempts nothing runs any more, not even what would succeed; where the host can, the run ends."""
-    skip_stated(host)
     again = [do(host.shell(MARKED)) for _ in range(6)]
     session = play([*again, do(host.shell(f"echo y > late.txt; {FINE}")), CLOSING])
     assert (place.work / "ran.txt").read_text() == "x\n" * 2
@@ -191,8 +177,6 @@ def test_the_cause_at_the_end_of_a_long_output_is_read(
     # Of two pipes a busy host reads one before the other, and cuts what then stands in the middle.
     read = play([do(host.shell(f"{REPORT} 2>&1")), CLOSING]).model.turn(1)
     assert "column 'region' is missing in customers.csv" in read
-    if host.name == "codex":
-        pytest.skip("shows its hooks no exit status, and the text alone does not say that it failed")
     assert len(read) < SHORT
 
 
@@ -210,7 +194,6 @@ def test_an_error_of_an_mcp_server_is_counted(host: Host, place: Place, service:
 
 def test_two_parallel_calls_fail_for_themselves(host: Host, place: Place, service: Service, play: Played) -> None:
     """Each has its own class, and both are read in the same request."""
-    skip_stated(host)
     # Of two pipes a host reads either first, and another order of the lines is read as new details.
     both = do(host.shell(f"{ORDERS} 2>&1"), host.shell(f"{STOCK} 2>&1"))
     session = play([both, both, CLOSING])
@@ -222,7 +205,6 @@ def test_what_the_model_asks_for_in_one_message_fails_once(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
     """Of two identical calls it has read neither result when it asks for them: only the next message repeats."""
-    skip_stated(host)
     twice = do(host.shell(MARKED), host.shell(MARKED))
     session = play([twice, do(host.shell(MARKED)), do(host.shell(MARKED)), CLOSING])
     both = session.model.turn(1, 0) + session.model.turn(1, 1)
@@ -233,11 +215,24 @@ def test_what_the_model_asks_for_in_one_message_fails_once(
     assert (place.work / "ran.txt").read_text() == "x\n" * 3
 
 
+def test_a_command_in_the_background_fails_when_it_ends(
+    host: Host, place: Place, service: Service, play: Played
+) -> None:
+    """That it was started is no outcome: its end is read and counted, and the third start is refused."""
+    start = host.start(f"sleep 2; {MARKED}")
+    if start is None:
+        pytest.skip("has no commands in the background")
+    turns = [turn for _ in range(2) for turn in (do(start), *host.look())]
+    session = play([*turns, do(start), CLOSING])
+    assert "7265" not in session.model.turn(1)
+    assert REFUSED in session.model.turn(len(turns) + 1)
+    assert (place.work / "ran.txt").read_text() == "x\n" * 2
+
+
 def test_a_service_that_is_killed_is_not_missed_and_counts_on(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
     """The host continues and reports nothing; after a restart the service has the earlier counts."""
-    skip_stated(host)
     failing = host.shell(MARKED)
     session = play([do(failing), do(failing, before=service.kill), do(failing, before=service.start), CLOSING])
     away, back = session.model.turn(2), session.model.turn(3)

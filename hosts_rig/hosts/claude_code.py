@@ -24,6 +24,7 @@ class ClaudeCode(Host):
     program = "claude"
     shell_tool = "Bash"
     shell_described = True
+    in_background: ClassVar = {"run_in_background": True}
     read_tool = "Read"
     read_argument = "file_path"
     mcp_tool = "mcp__stock__reserve"

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, ClassVar
 
 from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
-from hosts_rig.script import ToolCall
+from hosts_rig.script import Read, ToolCall, Turn, do
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +51,7 @@ class Codex(Host):
     program = "codex"
     shell_tool = "exec_command"
     shell_argument = "cmd"
+    in_background: ClassVar = {"yield_time_ms": 250}
     mcp_tool = "reserve"
     mcp_namespace = "mcp__stock"
     events: ClassVar = (
@@ -96,6 +97,12 @@ class Codex(Host):
         What the parent does until a sub-agent has ended: the tool that waits would need an id that no script knows.
         """
         return (self.shell("sleep 5"),)
+
+    def look(self) -> tuple[Turn, ...]:
+        """
+        What the agent says until it reads of the end of a command in the background.
+        """
+        return (do(ToolCall("write_stdin", {"session_id": Read(r"session ID (\d+)"), "yield_time_ms": 30_000})),)
 
     def hook(self, place: Place, command: Callable[[str], str]) -> None:
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
-from hosts_rig.script import ToolCall
+from hosts_rig.script import ToolCall, Turn, do
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,7 @@ class Copilot(Host):
     program = "copilot"
     shell_tool = "bash"
     shell_described = True
+    in_background: ClassVar = {"mode": "async", "shellId": "orders"}
     read_tool = "view"
     read_argument = "path"
     mcp_tool = "stock-reserve"
@@ -72,6 +73,12 @@ class Copilot(Host):
         """
         about = {"name": "looker", "description": "Look into it", "agent_type": "general-purpose", "mode": "sync"}
         return ToolCall("task", {**about, "prompt": task})
+
+    def look(self) -> tuple[Turn, ...]:
+        """
+        What the agent says until it reads of the end of a command in the background.
+        """
+        return (do(ToolCall("read_bash", {"shellId": "orders", "delay": 30})),)
 
     def hook(self, place: Place, command: Callable[[str], str]) -> None:
         """

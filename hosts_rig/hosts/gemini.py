@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hosts_rig.hosts.host import KEY, TOOL_SERVER, Host
@@ -26,6 +27,7 @@ class Gemini(Host):
     version = "0.61.0"
     program = "gemini"
     shell_tool = "run_shell_command"
+    in_background: ClassVar = {"is_background": True}
     read_tool = "read_file"
     read_argument = "file_path"
     mcp_tool = "mcp_stock_reserve"
@@ -70,6 +72,14 @@ class Gemini(Host):
         How a sub-agent ends: by a tool of its own.
         """
         return do(ToolCall("complete_task", {"result": {"response": CLOSING.text}}))
+
+    def look(self) -> tuple[Turn, ...]:
+        """
+        What the agent says until it reads of the end of a command in the background.
+        """
+        looking = ToolCall("list_background_processes", {})
+        # It is told of an end only when it asks.
+        return (do(looking, before=lambda: time.sleep(10)),)
 
     def hook(self, place: Place, command: Callable[[str], str]) -> None:
         """

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hosts_rig.script import CLOSING, ToolCall, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hosts_rig.place import Place
 
@@ -39,6 +40,9 @@ class Host(ABC):
     shell_argument: ClassVar[str] = "command"
     shell_described: ClassVar[bool] = False
     """Whether a call of the shell must say what it is for."""
+
+    in_background: ClassVar[Mapping[str, Any]] = {}
+    """The arguments of the shell that run a command in the background."""
 
     read_tool: ClassVar[str] = ""
     read_argument: ClassVar[str] = ""
@@ -83,6 +87,19 @@ class Host(ABC):
         """
         described = {"description": "Look what it does"} if self.shell_described else {}
         return ToolCall(self.shell_tool, {self.shell_argument: command, **described})
+
+    def start(self, command: str) -> ToolCall | None:
+        """
+        A call that runs a command in the background; None where the host has none.
+        """
+        call = self.shell(command)
+        return replace(call, arguments={**call.arguments, **self.in_background}) if self.in_background else None
+
+    def look(self) -> tuple[Turn, ...]:
+        """
+        What the agent says until it reads of the end of a command in the background.
+        """
+        return (Turn(text="I wait for it."),)
 
     def read(self, path: str) -> ToolCall:
         """

@@ -16,6 +16,9 @@ MAX_CALLS: Final = 4_096
 MAX_IDENTICAL: Final = 64
 """Identical calls of one session that are under way at the same time."""
 
+_COMMAND: Final = '"command"'
+"""The argument of what starts a command; what looks at one lacks it."""
+
 _Key = tuple[str, str]
 _Table = BoundedTable[_Key, "tuple[HostCall, ...]"]
 
@@ -31,6 +34,7 @@ class AnnouncedCalls:
     def __init__(self) -> None:
         self._lock = ReentrantLock()
         self._calls = _Table(MAX_CALLS)
+        self._tasks: BoundedTable[_Key, HostCall] = BoundedTable(MAX_CALLS)
         self._reported = _Table(MAX_CALLS)
         """Calls that the host has reported, and nothing else yet."""
 
@@ -55,6 +59,28 @@ class AnnouncedCalls:
                 return call
             # One that is under way first: what wraps commands may leave out some, and is rarely late.
             return _take_call(self._calls, key) or _take_call(self._reported, key) or call
+
+    def follow_task(self, call: HostCall, task: str, *, is_over: bool) -> HostCall | None:
+        """
+        Return the call that a report on a command in the background concludes.
+
+        Args:
+            call: The call that the report answers: the one that has started the command, or a look at it.
+            task: The host's name of the command.
+            is_over: Whether it has ended.
+
+        Returns:
+            The call that has started it; None while it runs, and where its end was known.
+        """
+        key = (call.run_id.partition("/")[0], task)
+        with self._lock:
+            started = self._tasks.get(key)
+            if is_over:
+                self._tasks.pop(key)
+                return started or (call if _COMMAND in call.arguments else None)
+            if started is None or _COMMAND in call.arguments:
+                self._tasks.put(key, call)
+            return None
 
 
 def _put_call(table: _Table, key: _Key, call: HostCall) -> None:

@@ -23,7 +23,7 @@ class Decoration(NamedTuple):
     """A piece that a host writes around a tool's output."""
 
     pattern: re.Pattern[str]
-    """Its group `code` is an exit status, `file` the path of the whole output."""
+    """Its group `code` is an exit status, `file` the path of the whole output, `task` a command in the background."""
 
     example: str
     """Output with it, whose undecorated text is `output`."""
@@ -40,12 +40,15 @@ class Undecorated(NamedTuple):
     file: str = ""
     """Where the host keeps the whole output, of which the text is a part; empty where it is whole."""
 
+    task: str = ""
+    """The host's name of a command in the background; without an exit status it still runs."""
+
 
 _CODEX_LINES: Final = (
     r"(?:Chunk ID|Wall time|Process exited with code|Exit code|Original token count|Total output lines"
     r"|Warning: truncated output)"
 )
-_GEMINI_ENDS: Final = r"(?:Exit Code|Signal|Background PIDs|Process Group PGID|Error: \(none\)|Signal: \(none\))"
+_GEMINI_ENDS: Final = r"(?:Exit Code|Signal|Process Group PGID|Error: \(none\)|Signal: \(none\))"
 
 DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
     "claude-code": (
@@ -57,6 +60,15 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
         Decoration(
             lazy_pattern(r"\n\[errcompact: [^:\]\n]{0,40}\boutput, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
             "output\n[errcompact: whole output, 743 bytes: /home/ann/output-20261122-100000-1.log]",
+            is_behind=True,
+        ),
+        Decoration(
+            lazy_pattern(
+                r"(?:\A|\n)Command [^\n]{2,100}?\bbackground(?:ed by user)?(?: with ID: | \(ID: )(?P<task>[\w-]{1,80})"
+                r"\)?[^\n]{0,6000}\s*\Z"
+            ),
+            "output\nCommand did not complete within its 1s timeout and was moved to the background (ID: b98tify2h). "
+            "Output is being written to: /tmp/claude-0/tasks/b98tify2h.output. You will be notified when it completes.",
             is_behind=True,
         ),
         Decoration(
@@ -88,10 +100,18 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
     "copilot": (
         Decoration(
             lazy_pattern(
-                r"\n{0,2}<(?:shellId: [^\n<>]{1,80} completed|(?:command )?exited|completed) with exit code "
+                r"\n{0,2}<(?:shellId: (?P<task>[^\n<>]{1,80}) completed|(?:command )?exited|completed) with exit code "
                 r"(?P<code>-?[0-9]{1,10})>\s*\Z"
             ),
             "output\n<shellId: 2 completed with exit code 1>",
+            is_behind=True,
+        ),
+        Decoration(
+            lazy_pattern(
+                r"\n{0,2}<command (?:started in background )?with shellId: (?P<task>[^\s<>]{1,80})"
+                r"(?: is still running [^<>]{0,2000})?>\s*\Z"
+            ),
+            "output\n<command with shellId: s1 is still running after 30 seconds. You will be automatically notified.>",
             is_behind=True,
         ),
         Decoration(
@@ -113,6 +133,11 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
     ),
     "gemini": (
         Decoration(
+            lazy_pattern(r"\AOutput too large\. Showing [^\n]{1,100} For full output see: (?P<file>[^\n]{1,4096})\n"),
+            "Output too large. Showing first 8,000 and last 32,000 characters. For full output see: /tmp/call_01.txt\n"
+            "output",
+        ),
+        Decoration(
             lazy_pattern(r"\A\s{0,9}<untrusted_context>\n?"), "<untrusted_context>\noutput\n</untrusted_context>"
         ),
         Decoration(
@@ -122,10 +147,16 @@ DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
         ),
         Decoration(
             lazy_pattern(
-                rf"(?:\A|\n)(?={_GEMINI_ENDS})"
-                rf"(?:(?:Exit Code: (?P<code>-?[0-9]{{1,10}})|{_GEMINI_ENDS}[^\n]{{0,500}})(?:\n|\Z)){{1,6}}\s*\Z"
+                rf"(?:\A|\n)(?={_GEMINI_ENDS}|Background PIDs)(?:(?:Exit Code: (?P<code>-?[0-9]{{1,10}})"
+                rf"|Background PIDs: (?P<task>[0-9]{{1,10}})[0-9, ]{{0,200}}|{_GEMINI_ENDS}[^\n]{{0,500}})"
+                r"(?:\n|\Z)){1,6}\s*\Z"
             ),
             "output\nExit Code: 1\nProcess Group PGID: 21744",
+            is_behind=True,
+        ),
+        Decoration(
+            lazy_pattern(r"(?:\A|\n)Command moved to background \(PID: (?P<task>[0-9]{1,10})\)[^\n]{0,200}\s*\Z"),
+            "output\nCommand moved to background (PID: 13085). Output hidden. Press Ctrl+B to view.",
             is_behind=True,
         ),
         Decoration(
@@ -165,17 +196,10 @@ _NOT_EXECUTED: Final = lazy_pattern(
 """How the result of a call begins that a hook has refused: it was not executed, so it has not failed."""
 
 
-_POINTER: Final = lazy_pattern(
-    r"(?i)\b(?:full|whole|complete) (?:tool )?output[^\n]{0,60}?(?:saved|written|stored|see|available|at|in|to)"
-    r"[^\n/]{0,20}(?P<file>/[^\s\n)\]>]{1,4096})"
-)
-"""How hosts name the file that holds what they have cut: the agent reads it where it needs more."""
-
-
 def undecorate(host: str, text: str) -> Undecorated:
     """Return a tool's output without what the host has written around it."""
     code: int | None = None
-    file = ""
+    file = task = ""
     for _ in range(_OFTEN):
         before = text
         for decoration in DECORATIONS.get(host, ()):
@@ -187,17 +211,11 @@ def undecorate(host: str, text: str) -> Undecorated:
             named = found.groupdict()
             if (said := named.get("code")) is not None:
                 code = int(said)
-            file = named.get("file") or file
+            file, task = named.get("file") or file, named.get("task") or task
             text = f"{rest}{part[: found.start()]}{part[found.end() :]}"
         if text == before:
             break
-    return Undecorated(text, code, file)
-
-
-def find_pointer(shown: str) -> str:
-    """Return the line that leads to the whole output, or nothing."""
-    found = _POINTER.search(shown[:_ENDS]) or _POINTER.search(shown[-_ENDS:])
-    return f"whole output: {found['file']}" if found is not None else ""
+    return Undecorated(text, code, file, task)
 
 
 def is_refused_by_hook(text: str) -> bool:

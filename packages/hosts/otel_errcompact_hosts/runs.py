@@ -194,6 +194,14 @@ class LedgerRuns:
         is_open = result.failed is None and result.exit_code is None
         return self._make_answer(made, guidance, is_read=is_read, is_open=is_open)
 
+    def follow_task(self, call: HostCall, task: str, *, is_over: bool) -> HostCall | None:
+        """
+        Return the call that a report on a command in the background concludes.
+
+        It is None while the command runs, which has no outcome until then, and where its end was known.
+        """
+        return self._announced.follow_task(call, task, is_over=is_over)
+
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""
         self._host_run(run_id).run.begin_turn()

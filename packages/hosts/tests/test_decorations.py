@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from otel_errcompact_hosts.decorations import (
     DECORATIONS,
-    find_pointer,
     is_refused_by_hook,
     undecorate,
     without_remarks,
@@ -53,7 +52,31 @@ def test_each_decoration_is_taken_off(host: str, text: str) -> None:
 )
 def test_the_exit_status_is_read(host: str, text: str, expected: tuple[str, int | None, str] | None) -> None:
     """With the path of the whole output, and not from the middle of what a program prints."""
-    assert tuple(undecorate(host, text)) == (expected or (text, None, ""))
+    assert tuple(undecorate(host, text))[:3] == (expected or (text, None, ""))
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "expected"),
+    [
+        (
+            "claude-code",
+            "Command running in background with ID: brh8bqriv. Output is being written to: /tmp/brh8bqriv.output.",
+            ("", None, "", "brh8bqriv"),
+        ),
+        ("copilot", "<command started in background with shellId: s1>", ("", None, "", "s1")),
+        ("copilot", "no\n<shellId: s1 completed with exit code 6>", ("no", 6, "", "s1")),
+        ("gemini", "Output: up\nBackground PIDs: 3903\nProcess Group PGID: 3901", ("up", None, "", "3903")),
+        (
+            "gemini",
+            "<untrusted_context>\nCommand moved to background (PID: 7).\n</untrusted_context>",
+            ("", None, "", "7"),
+        ),
+        ("claude-code", "The Command runs in the background\n", ("The Command runs in the background\n", None, "", "")),
+    ],
+)
+def test_a_command_in_the_background_is_recognised(host: str, text: str, expected: tuple[str, int | None, str]) -> None:
+    """By the name that the host gives it; where it has ended its exit status stands beside it."""
+    assert tuple(undecorate(host, text)) == expected
 
 
 @given(host=st.sampled_from(sorted(DECORATIONS)), text=st.text(max_size=200))
@@ -119,22 +142,3 @@ def test_no_output_takes_more_than_linear_time(host: str) -> None:
         f"Output: {text}{tail}" for text in texts for tail in ("\nExit Code: 1", "<shellId: 1", "</untrusted_context>")
     ]
     assert costs_little(lambda: [(undecorate(host, text), is_refused_by_hook(text)) for text in texts])
-
-
-@pytest.mark.parametrize(
-    ("shown", "line"),
-    [
-        (
-            "Output too large. Showing the last 3 lines. For full output see: /home/ann/.gemini/tmp/out-1.txt\nb",
-            "whole output: /home/ann/.gemini/tmp/out-1.txt",
-        ),
-        (
-            "a\nTool output was truncated. The full output has been saved to: /tmp/codex/out-7.txt",
-            "whole output: /tmp/codex/out-7.txt",
-        ),
-        ("the full output is longer than before", ""),
-    ],
-)
-def test_what_leads_to_the_whole_output_is_kept(shown: str, line: str) -> None:
-    """Whatever the digest leaves out, the agent can read it there."""
-    assert find_pointer(shown) == line

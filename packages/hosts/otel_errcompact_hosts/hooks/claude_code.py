@@ -14,15 +14,15 @@ from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_hosts.calls import HostResult
 from otel_errcompact_hosts.decorations import is_refused_by_hook, undecorate
+from otel_errcompact_hosts.hooks.background import conclude_tasks
 from otel_errcompact_hosts.hooks.gate import join_texts, news_of, stop_of, take_prompt
-from otel_errcompact_hosts.hooks.profile import Profile, Seen, add_context
-from otel_errcompact_hosts.hooks.saved_output import read_saved
+from otel_errcompact_hosts.hooks.profile import Profile, add_context, read_shown
 from otel_errcompact_hosts.payloads import as_record, as_records, content_of, name_of, output_for, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from otel_errcompact_hosts.hooks.profile import Event, Kind, Output, Verdict
+    from otel_errcompact_hosts.hooks.profile import Event, Kind, Output, Seen, Verdict
     from otel_errcompact_hosts.runs import LedgerRuns
 
 NAME: Final = "claude-code"
@@ -52,24 +52,22 @@ def _name_event(event: Event) -> str:
 
 
 def _read_failure(event: Event, _: Kind) -> Seen | None:
-    return None if event.get("is_interrupt") else _read_result(text_of(event, "error"), failed=True)
+    return None if event.get("is_interrupt") else read_shown(NAME, text_of(event, "error"), failed=True)
 
 
 def _write_news(_: Event, seen: Seen, verdict: Verdict) -> Output:
     return add_context("PostToolUseFailure", news_of(verdict.answer, seen.read))
 
 
-def _read_result(shown: str, *, failed: bool | None = None) -> Seen:
-    # What is judged, and what the agent reads of it: the digest of a shell prefix would be a class of its own.
-    read, exit_code, file = undecorate(NAME, shown)
-    return Seen(shown, read, HostResult(text=read_saved(file) or read, failed=failed, exit_code=exit_code))
-
-
 def _after_success(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     call = host.read_call(event)
     if call is None:
         return {}
-    shown = content_of(event.get("tool_response"))
+    response = event.get("tool_response")
+    if task := name_of(as_record(response), "backgroundTaskId"):
+        runs.follow_task(call, task, is_over=False)
+        return {}
+    shown = content_of(response)
     answered = runs.conclude(call, HostResult(text=undecorate(NAME, shown).text, failed=False))
     return add_context("PostToolUse", join_texts(news_of(answered, shown), _stops_below(event, event, runs)))
 
@@ -88,7 +86,11 @@ def _settle_call(host: Profile, event: Event, called: Event, runs: LedgerRuns) -
     call, shown = host.read_call({**event, **called}), content_of(called.get("tool_response"))
     if call is None or is_refused_by_hook(shown):
         return
-    seen = _read_result(shown)
+    # What is judged is not what the agent reads: the digest of a shell prefix would be a class of its own.
+    seen = read_shown(NAME, shown)
+    if seen.task:
+        runs.follow_task(call, seen.task, is_over=False)
+        return
     result = replace(seen.result, failed=_say_failed(call.tool, shown, seen.result.exit_code))
     yield news_of(runs.conclude(call, result), seen.read)
     yield _stops_below(event, called, runs)
@@ -127,9 +129,13 @@ def _on_prompt(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     prompt = text_of(event, "prompt")
     if not name_of(event, host.agent):  # the prompt of a sub-agent is written by a model
         take_prompt(host.find_run(event), prompt, runs)
-    stops = _describe_stops(event, prompt, None, runs) if "<task-id>" in prompt else ""
+    ended = stops = ""
+    if "<task-id>" in prompt:
+        ended = conclude_tasks(NAME, host.find_run(event), prompt, runs)
+        runs.begin_turn(host.find_run(event))
+        stops = _describe_stops(event, prompt, None, runs)
     stop = stop_of(host.find_run(event), runs)
-    return add_context("UserPromptSubmit", join_texts(stops, stop and f"errcompact: {stop}"))
+    return add_context("UserPromptSubmit", join_texts(ended, stops, stop and f"errcompact: {stop}"))
 
 
 PROFILE: Final = Profile(

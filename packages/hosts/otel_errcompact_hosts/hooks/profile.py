@@ -7,14 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from otel_errcompact.runtime.records import dataclass
-from otel_errcompact_hosts.decorations import is_refused_by_hook
-from otel_errcompact_hosts.hooks.gate import refuse_call, stop_of, take_prompt
+from otel_errcompact_hosts.calls import HostResult
+from otel_errcompact_hosts.decorations import is_refused_by_hook, undecorate
+from otel_errcompact_hosts.hooks.gate import join_texts, refuse_call, stop_of, take_prompt
+from otel_errcompact_hosts.hooks.saved_output import read_saved
 from otel_errcompact_hosts.payloads import CallFields, name_of, output_for, read_call, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact_hosts.calls import Answer, HostCall, HostResult
+    from otel_errcompact_hosts.calls import Answer, HostCall
     from otel_errcompact_hosts.runs import LedgerRuns
 
     Event = Mapping[str, object]
@@ -40,8 +42,33 @@ class Seen(NamedTuple):
     file: str = ""
     """Where the host keeps the whole output; empty where all is shown."""
 
+    task: str = ""
+    """What the host calls a command in the background; without an exit status it still runs."""
+
     is_read: bool = True
     """Whether the agent reads the answer."""
+
+    signal: str = ""
+    """The host's line on the signal that has ended a command."""
+
+    @property
+    def status(self) -> str:
+        """How a command has ended; empty where nothing but its output says that it failed."""
+        return f"exit code {self.result.exit_code}" if self.result.exit_code else self.signal
+
+    @property
+    def place(self) -> str:
+        """The line that leads to the whole output; empty where all is shown."""
+        partly = "only a part of the output was read; " if self.file and self.result.text == self.read else ""
+        return f"{partly}whole output: {self.file}" if self.file else ""
+
+
+def read_shown(host: str, shown: str, *, failed: bool | None = None, exit_code: int | None = None) -> Seen:
+    """Read a result as its host shows it, and what it keeps in a file."""
+    read, said, file, task = undecorate(host, shown)
+    exit_code = said if exit_code is None else exit_code
+    result = HostResult(text=read_saved(file) or read, failed=failed, exit_code=exit_code)
+    return Seen(shown, read, result, file, task)
 
 
 class Verdict(NamedTuple):
@@ -57,6 +84,12 @@ class Verdict(NamedTuple):
     def replaces(self) -> bool:
         """Whether there is a digest for the place of the output."""
         return self.answer.outcome == "failure" and bool(self.answer.text)
+
+    def write_digest(self, seen: Seen) -> str:
+        """Write what the agent reads in place of the output."""
+        text = self.answer.text
+        status = "" if seen.status in text else seen.status
+        return join_texts(text, status, seen.place, self.answer.guidance, self.find_stop())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +140,7 @@ def answer_event(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     kind = host.events.get(host.name_event(event))
     if kind is None or not host.find_run(event):
         return {}
-    return (host.own.get(kind) or _ANSWERS.get(kind) or partial(_after_call, kind=kind))(host, event, runs)
+    return (host.own.get(kind) or _ANSWERS.get(kind) or partial(after_call, kind=kind))(host, event, runs)
 
 
 def add_context(event: str, text: str) -> Output:
@@ -121,9 +154,12 @@ def _before_call(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     return host.refuse(reason) if reason else {}
 
 
-def _after_call(host: Profile, event: Event, runs: LedgerRuns, kind: Kind) -> Output:
+def after_call(host: Profile, event: Event, runs: LedgerRuns, kind: Kind) -> Output:
+    """Conclude a call that has ended, and write what its host does about it."""
     call, seen = host.read_call(event), host.read(event, kind)
     if call is None or seen is None or is_refused_by_hook(seen.shown):
+        return {}
+    if seen.task and (call := runs.follow_task(call, seen.task, is_over=seen.result.exit_code is not None)) is None:
         return {}
     answer = runs.conclude(call, seen.result, is_read=seen.is_read)
     return host.write(event, seen, Verdict(kind, call, answer, partial(stop_of, call.run_id, runs)))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation.install import current_ledger
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_hosts.calls import HostResult
-from otel_errcompact_hosts.decorations import find_pointer, undecorate
 from otel_errcompact_hosts.hooks import claude_code
+from otel_errcompact_hosts.hooks.background import conclude_tasks
 from otel_errcompact_hosts.hooks.gate import join_texts, news_of
-from otel_errcompact_hosts.hooks.profile import Profile, Seen, add_context, answer_event
-from otel_errcompact_hosts.hooks.saved_output import read_saved
+from otel_errcompact_hosts.hooks.profile import Profile, Seen, add_context, after_call, answer_event, read_shown
+from otel_errcompact_hosts.hooks.saved_output import find_command
 from otel_errcompact_hosts.payloads import (
     CallFields,
     as_record,
@@ -36,18 +37,17 @@ if TYPE_CHECKING:
 
 
 def _read_codex(event: Event, _: Kind) -> Seen:
-    shown = content_of(event.get("tool_response"))
-    text, exit_code, _file = undecorate("codex", shown)
-    # That the event says success means only that the program was started.
-    return Seen(shown, text, HostResult(text=text, exit_code=exit_code))
+    ended = find_command(text_of(event, "transcript_path"), name_of(event, "tool_use_id"))
+    seen = read_shown("codex", content_of(event.get("tool_response")), exit_code=number_of(ended, "exit_code"))
+    # Of a command that has yielded before, the event brings its last lines alone.
+    return seen._replace(result=replace(seen.result, text=text_of(ended, "aggregated_output") or seen.result.text))
 
 
 def _write_codex(_: Event, seen: Seen, verdict: Verdict) -> Output:
-    answer = verdict.answer
-    if not verdict.replaces:
-        return add_context("PostToolUse", answer.beside)
-    reason = join_texts(answer.text, find_pointer(seen.shown), answer.guidance, verdict.find_stop())
-    return {"decision": "block", "reason": reason}
+    # What replaces a result takes its exit status away: the digest must have it.
+    if verdict.replaces and seen.result.exit_code is not None:
+        return {"decision": "block", "reason": verdict.write_digest(seen)}
+    return add_context("PostToolUse", news_of(verdict.answer, seen.read))
 
 
 # --- Copilot CLI: a command that failed is a success with its status in the text; a failed tool of MCP takes additions.
@@ -81,10 +81,7 @@ def _read_copilot(event: Event, kind: Kind) -> Seen | None:
         shown, said = text_of(event, "error") or text_of(record_of(event, "error"), "message"), "failure"
     if said in _DENIED:
         return None
-    text, exit_code, file = undecorate("copilot", shown)
-    whole = read_saved(file) if kind == "after" else ""
-    failed = said in {"failure", "timeout"}
-    return Seen(shown, text, HostResult(text=whole or text, failed=failed, exit_code=exit_code), file)
+    return read_shown("copilot", shown, failed=said in {"failure", "timeout"})
 
 
 def _write_copilot(event: Event, seen: Seen, verdict: Verdict) -> Output:
@@ -94,12 +91,12 @@ def _write_copilot(event: Event, seen: Seen, verdict: Verdict) -> Output:
         return {"additionalContext": added} if added else {}
     if not verdict.replaces:
         return {"additionalContext": answer.beside} if answer.beside else {}
-    partly = f"only the beginning of the output was read; the whole was saved to {seen.file}"
-    place = seen.file and (partly if seen.read == seen.result.text else f"whole output: {seen.file}")
     result = record_of(event, *_RESULT)
-    digest = join_texts(answer.text, place, answer.guidance, verdict.find_stop())
     # Everything else of the result stays what it is: the host drops one that lacks its type.
-    changed = {_name_in(result, _TYPE): name_of(result, *_TYPE) or "success", _name_in(result, _TEXT): digest}
+    changed = {
+        _name_in(result, _TYPE): name_of(result, *_TYPE) or "success",
+        _name_in(result, _TEXT): verdict.write_digest(seen),
+    }
     return {"modifiedResult": {**result, **changed}}
 
 
@@ -121,24 +118,22 @@ def _read_cursor(event: Event, kind: Kind) -> Seen | None:
         return None
     shown = content_of(event.get("tool_output", event.get("tool_response")))
     shown = text_of(event, "error_message", "error") if failed else shown
-    text, exit_code, _ = undecorate("cursor", shown)
-    exit_code = number_of(event, "exit_code") if failed and exit_code is None else exit_code
-    return Seen(shown, text, HostResult(text=text, failed=failed, exit_code=exit_code))
+    return read_shown("cursor", shown, failed=failed, exit_code=number_of(event, "exit_code") if failed else None)
 
 
 def _write_cursor(_: Event, seen: Seen, verdict: Verdict) -> Output:
     answer, failed = verdict.answer, verdict.kind == "failure"
-    stop = verdict.find_stop() if failed or answer.outcome == "failure" else ""
     if verdict.replaces and not failed and verdict.call.tool.lower().startswith("mcp"):
-        replaced = join_texts(answer.text, answer.guidance, stop)
-        return {"updated_mcp_tool_output": {"content": [{"type": "text", "text": replaced}], "isError": True}}
+        replaced = [{"type": "text", "text": verdict.write_digest(seen)}]
+        return {"updated_mcp_tool_output": {"content": replaced, "isError": True}}
+    stop = verdict.find_stop() if failed or answer.outcome == "failure" else ""
     added = join_texts(news_of(answer, seen.read), stop)
     return {"additional_context": added[:MAX_CONTEXT]} if added else {}
 
 
 # --- Gemini CLI: the hooks see the whole output, and an exit status other than 0 is a success.
 
-_SIGNAL: Final = lazy_pattern(r"(?m)^Signal: [0-9A-Z]")
+_SIGNAL: Final = lazy_pattern(r"(?m)^Signal: [0-9A-Z]\w{0,20}$")
 _NOT_EXECUTED: Final = frozenset({"policy_violation", "execution_denied", "cancelled", "user_cancelled"})
 """Kinds of errors of calls that a hook, a rule or the user has declined."""
 
@@ -150,10 +145,12 @@ def _read_gemini(event: Event, _: Kind) -> Seen | None:
     shown = (error if isinstance(error, str) else text_of(as_record(error), "message")) or said
     if name_of(as_record(error), "type") in _NOT_EXECUTED:
         return None
-    text, exit_code, _file = undecorate("gemini", shown)
+    seen = read_shown("gemini", shown)
     # Of a command that ended with 0 no status is told, of one that was ended from outside its signal.
-    failed = bool(error) or (None if _SIGNAL.search(shown) else exit_code is not None and exit_code != 0)
-    return Seen(shown, text, HostResult(text=open_envelope(text), failed=failed, exit_code=exit_code))
+    signal = _SIGNAL.search(shown)
+    failed = bool(error) or (None if signal is not None else bool(seen.result.exit_code))
+    result = replace(seen.result, text=open_envelope(seen.result.text), failed=failed)
+    return seen._replace(result=result, signal=signal[0] if signal is not None else "")
 
 
 def _write_gemini(_: Event, seen: Seen, verdict: Verdict) -> Output:
@@ -161,8 +158,15 @@ def _write_gemini(_: Event, seen: Seen, verdict: Verdict) -> Output:
     if stop:
         return {"continue": False, "stopReason": join_texts(answer.text, answer.guidance, f"errcompact: {stop}")}
     if verdict.replaces:
-        return {"decision": "deny", "reason": join_texts(answer.text, find_pointer(seen.shown), answer.guidance)}
+        return {"decision": "deny", "reason": verdict.write_digest(seen)}
     return add_context("AfterTool", answer.guidance)
+
+
+def _after_gemini(host: Profile, event: Event, runs: LedgerRuns) -> Output:
+    if name_of(event, "tool_name") != "list_background_processes":
+        return after_call(host, event, runs, "after")
+    text = content_of(record_of(event, "tool_response").get("llmContent"))
+    return add_context("AfterTool", conclude_tasks("gemini", host.find_run(event), text, runs))
 
 
 # --- OpenCode: our plugin in its process does what the answer says, and learns of an error when the agent has read it.
@@ -182,20 +186,16 @@ def _read_opencode(event: Event, kind: Kind) -> Seen | None:
             return None
         return Seen(shown, shown, HostResult(text=shown, failed=True), is_read=False)
     shown = text_of(event, "output")
-    text, said, file = undecorate("opencode", shown)
-    exit_code = number_of(record_of(event, "metadata"), "exit")
-    exit_code = said if exit_code is None else exit_code
+    metadata = record_of(event, "metadata")
+    exit_code = number_of(metadata, "exit")
+    # A command that was ended from outside has a status without a value.
+    failed = None if exit_code is None and "exit" in metadata else bool(exit_code)
     # The plugin has no channel beside a result: what a human has answered waits for one that failed.
-    result = HostResult(text=text, failed=bool(exit_code), exit_code=exit_code)
-    return Seen(shown, text, result, file, is_read=bool(exit_code))
+    return read_shown("opencode", shown, failed=failed, exit_code=exit_code)._replace(is_read=bool(exit_code))
 
 
 def _write_opencode(_: Event, seen: Seen, verdict: Verdict) -> Output:
-    answer = verdict.answer
-    if verdict.kind == "failure" or not verdict.replaces:
-        return {}
-    place = seen.file and f"whole output: {seen.file}"
-    return {"output": join_texts(answer.text, place, answer.guidance, verdict.find_stop())}
+    return {"output": verdict.write_digest(seen)} if verdict.kind == "after" and verdict.replaces else {}
 
 
 PROFILES: Final[Mapping[str, Profile]] = {
@@ -276,6 +276,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
             write=_write_gemini,
             run=(("session_id",),),
             agent="",
+            own={"after": _after_gemini},
         ),
         Profile(
             name="opencode",

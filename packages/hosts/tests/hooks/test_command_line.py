@@ -16,7 +16,7 @@ from packages.hosts.tests.service.services import Place
 
 CANNOT = {
     "claude-code": [],
-    "codex": ["refuse"],
+    "codex": [],
     "copilot": ["turn", "ids"],
     "cursor": ["replace"],
     "gemini": ["turn", "ids"],
@@ -143,20 +143,21 @@ def test_the_doctor_names_what_does_not_hold(place: Place) -> None:
     path.write_text(json.dumps(hooks))
     done = run(place, "doctor", "codex")
     assert done.returncode == 1
-    again = "#c2b2 again (x2, 2 in a row; escalates at 3: try something else)"
-    text = f"[KeyError] at totals (/srv/shop/orders.py:39): 'lines' {again}"
-    told = json.dumps({"decision": "block", "reason": text})
+    again = "#c2b2 again (x2, 2 in a row; 2 identical calls failed and no call has su..."
+    told = f"""{{"decision": "block", "reason": "[KeyError] at totals (/srv/shop/orders.py:39): 'lines' {again}"""
+    no_refusal = "the hook answered nothing"
     no_hook = "no hook is installed for the event PreToolUse"
     assert done.stdout.splitlines() == [
+        f"tried: 5 commands in {path}",
         "see      yes  a command that failed twice was counted twice",
         "replace  yes  the agent reads a digest in place of the output of a command that failed",
         "add      yes  the agent reads how often the command has failed",
-        "refuse   -    not possible: its hooks show no exit status; what a text states is counted, and never refused",
+        f"refuse   NO   a command that had failed twice is executed a third time: {no_refusal}",
         f"stop     NO   a halted run would continue: {no_hook}",
         f"turn     NO   two parallel calls that failed counted as two failed turns: the hook answered {told}",
         "ids      yes  a call that was reported twice counted once",
         "",
-        "2 of 7 did not hold:",
+        "3 of 7 did not hold:",
         f"- {path} has no hook of ours for the event PreToolUse",
         "What to do:",
         "- run 'errcompact hooks install codex': it writes the hooks again",

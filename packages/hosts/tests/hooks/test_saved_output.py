@@ -9,7 +9,7 @@ from pathlib import Path
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact_hosts.calls import HostCall, HostResult
 from otel_errcompact_hosts.hooks import answer
-from otel_errcompact_hosts.hooks.saved_output import MAX_BYTES, read_saved
+from otel_errcompact_hosts.hooks.saved_output import MAX_BYTES, find_command, read_saved
 from otel_errcompact_hosts.runs import LedgerRuns
 from packages.hosts.tests.hooks.sessions import recorded
 
@@ -38,7 +38,7 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path, runs: LedgerRuns) -> None:
     """The agent must not take the beginning for the whole, and nobody knows what is in the file."""
     path = tmp_path / NAME
     text = answer("copilot", large(path), runs)["modifiedResult"]["textResultForLlm"]  # type: ignore[index]
-    assert text.splitlines()[-1] == f"only the beginning of the output was read; the whole was saved to {path}"
+    assert text.splitlines()[-1] == f"only a part of the output was read; whole output: {path}"
 
 
 def test_only_copilots_own_files_are_read(tmp_path: Path) -> None:
@@ -87,3 +87,43 @@ def test_of_a_huge_file_the_end_is_read(tmp_path: Path) -> None:
     path.write_bytes(b"x" * MAX_BYTES + b"end")
     assert read_saved(str(path)).endswith("xend")
     assert len(read_saved(str(path))) == MAX_BYTES
+
+
+ROLLOUT = "rollout-2026-11-30T01-38-20-01a22a1a-5da9-7da3-be3b-fc75179c5ad3.jsonl"
+
+
+def codex(runs: LedgerRuns, transcript: Path, status: int, output: str) -> dict[str, object]:
+    """What is said to a command of Codex whose transcript holds how it has ended."""
+    item = {"type": "CommandExecution", "id": "c1", "aggregated_output": output, "exit_code": status}
+    lines = [{"payload": {"type": "other"}}, {"payload": {"item": item}}, {"payload": {"type": "later"}}]
+    transcript.write_text("\n".join(json.dumps(line, separators=(",", ":")) for line in lines), encoding="utf-8")
+    event = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "c1"}
+    shown = {"tool_input": {"command": "make"}, "tool_response": "KeyError: 'lines'\n" * 400}
+    return answer("codex", {**event, **shown, "transcript_path": str(transcript)}, runs)
+
+
+def test_the_transcript_of_codex_says_how_a_command_has_ended(tmp_path: Path, runs: LedgerRuns) -> None:
+    """The digest in place of the result has the status that the host's own text had."""
+    said = codex(runs, tmp_path / ROLLOUT, 3, "row\n" * 4_000 + "export failed: no region\n")
+    assert said["decision"] == "block"
+    assert str(said["reason"]).splitlines()[-2:][0] == "export failed: no region"
+    assert "exit code 3" in str(said["reason"])
+
+
+def test_a_success_of_codex_is_left_as_it_is(tmp_path: Path, runs: LedgerRuns) -> None:
+    """The status declares it, whatever its log says."""
+    assert codex(runs, tmp_path / ROLLOUT, 0, "Traceback (most recent call last):\nKeyError: 'lines'\n") == {}
+
+
+def test_a_result_without_a_known_status_is_not_replaced(tmp_path: Path, runs: LedgerRuns) -> None:
+    """The host's text has the status, and a digest would not: what is new stands beside it."""
+    assert "decision" not in codex(runs, tmp_path / "other.jsonl", 3, "no")
+
+
+def test_a_transcript_without_the_command_says_nothing(tmp_path: Path) -> None:
+    """Neither a line that is no JSON, nor one of another call."""
+    path = tmp_path / ROLLOUT
+    assert find_command(str(path), "c1") == {}
+    path.write_text('{"type":"CommandExecution","id":"c1", cut')
+    assert find_command(str(path), "c1") == {}
+    assert find_command(str(path), "c2") == {}

@@ -51,11 +51,21 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
     failed = [finding for finding in findings if finding.held == "no"]
     steps = _list_advice(way.problems, environ) if failed else ()
     status = INCOMPLETE if failed else FINE
+    prefix = " and the shell prefix" if wrap is not None else ""
     if as_json:
         found = [{name: getattr(each, name) for name in ("capability", "held", "evidence")} for each in findings]
         why = {"problems": list(way.problems) if failed else [], "steps": list(steps)}
-        write_json({"host": host, "program": program_of(host, environ), "findings": found, **why})
+        write_json(
+            {
+                "host": host,
+                "program": program_of(host, environ),
+                "imitated": way.imitated + prefix,
+                "findings": found,
+                **why,
+            }
+        )
         return status
+    _print_line(f"tried: {way.imitated}{prefix}")
     _print_table(findings, way.problems, steps)
     if not program_of(host, environ):
         say(f"{host} itself was not found here: its hooks were tried with events of the form that it sends")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from otel_errcompact.engine.ledger import Ledger
@@ -26,7 +27,6 @@ CAPABILITIES: Final = ("see", "replace", "add", "refuse", "stop", "turn", "ids")
 _CANNOT: Final[Mapping[tuple[str, str], str]] = {
     ("claude-code", "replace"): "its hooks cannot; the shell prefix could, and is not installed",
     ("cursor", "replace"): "its hooks replace results of MCP servers alone, and no output of a command",
-    ("codex", "refuse"): "its hooks show no exit status; what a text states is counted, and never refused",
     ("copilot", "turn"): "its hooks do not say which calls were made side by side",
     ("copilot", "ids"): "its hooks give calls no id",
     ("gemini", "turn"): "its hooks do not say which calls were made side by side",
@@ -58,7 +58,15 @@ def diagnose(
         new_session: Makes the id of a session that nothing else has.
         wrap: Runs the failing command of a session behind the host's shell prefix, and returns what is printed.
     """
-    scene = Scene(host=host, session=new_session())
+    with TemporaryDirectory() as folder:
+        return _try_all(lambda: Scene(host=host, session=new_session(), folder=folder), send, wrap)
+
+
+def _try_all(
+    make_scene: Callable[[], Scene], send: Way, wrap: Callable[[str], str] | None = None
+) -> tuple[Finding, ...]:
+    scene = make_scene()
+    host = scene.host
     send(scene.before(1))
     first = _fail_once(scene, 1, send)
     send(scene.before(2))
@@ -91,13 +99,13 @@ def diagnose(
             third,
         ),
         "stop": _check_stop(host, send, answers=any((first, second, third))),
-        "turn": _check_turn(Scene(host=host, session=new_session()), send),
-        "ids": _check_ids(Scene(host=host, session=new_session()), send),
+        "turn": _check_turn(make_scene(), send),
+        "ids": _check_ids(make_scene(), send),
     }
     impossible = {name: reason for (of, name), reason in _CANNOT.items() if of == host}
     if wrap is not None:
         del impossible["replace"]
-        found["replace"] = _check_wrapper(wrap, new_session(), send)
+        found["replace"] = _check_wrapper(wrap, make_scene().session, send)
     return tuple(_make_finding(name, *found[name], impossible.get(name)) for name in CAPABILITIES)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.runtime.records import dataclass
@@ -40,6 +42,9 @@ class Scene:
 
     host: str
     session: str
+    folder: str = ""
+    """Where Codex would keep the transcript that tells the exit status."""
+
     directory: str = "/srv/shop"
 
     def before(self, number: int) -> Event:
@@ -49,7 +54,7 @@ class Scene:
     def after(self, number: int) -> Event:
         """Return the event after it."""
         name, fields = self._write_event(number, "failure" if self.host in _FAILS_APART else "after")
-        return Event(name, {**fields, **self._result()})
+        return Event(name, {**fields, **self._result(number)})
 
     def batch(self, *numbers: int) -> Event:
         """Return the event of Claude Code after all calls of a message."""
@@ -84,11 +89,14 @@ class Scene:
             return {**shared, "timestamp": "2026-11-22T10:00:00.000Z", "tool_name": "run_shell_command"}
         return {**shared, "permission_mode": "default", "tool_name": "Bash", "tool_use_id": call_id}
 
-    def _result(self) -> Fields:
+    def _result(self, number: int) -> Fields:
         if self.host == "claude-code":
             return {"error": f"Exit code 1\n{OUTPUT}", "is_interrupt": False}
         if self.host == "codex":
-            return {"tool_response": f"{OUTPUT}\n"}
+            item = {"type": "CommandExecution", "id": f"{self.session}-{number}", "exit_code": 1}
+            transcript = Path(self.folder, "rollout-2026-11-30T10-00-00-00000000-0000-4000-8000-000000000000.jsonl")
+            transcript.write_text(json.dumps({"payload": {"item": item}}, separators=(",", ":")), encoding="utf-8")
+            return {"tool_response": f"{OUTPUT}\n", "transcript_path": str(transcript)}
         if self.host == "copilot":
             text = f"{OUTPUT}\n<shellId: 0 completed with exit code 1>"
             return {"toolResult": {"resultType": "success", "textResultForLlm": text}}

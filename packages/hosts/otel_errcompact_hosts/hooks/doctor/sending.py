@@ -33,11 +33,15 @@ class Way:
     def __init__(
         self,
         call: Callable[[Event], Mapping[str, object]],
+        imitated: str,
         *,
         missing: tuple[str, str] = ("", ""),
         events: frozenset[str] | None = None,
     ) -> None:
         self._call_handler = call
+        self.imitated: Final = imitated
+        """What of the host was imitated, and how."""
+
         self._missing = missing
         self._events = events
         self.problems: Final[dict[str, str]] = {}
@@ -86,16 +90,26 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
         words = _read_caller(str(entries[0]))
         if not words:
             raise ConfigurationError(f"{path} does not say which program to call; run '{install}' again")
-        return Way(lambda event: _run_program([*words, host], event, environ, renew))
+        imitated = f"the program that {path} starts; the plugin itself runs in OpenCode alone"
+        return Way(lambda event: _run_program([*words, host], event, environ, renew), imitated)
     document = JsonText(path.read_text(encoding="utf-8"), str(path))
     handlers = _find_handlers(document)
     named = as_record(document.get(("env",))).get(TOKEN_VARIABLE)
     environ = {**environ, TOKEN_VARIABLE: str(named or "")}
     return Way(
         lambda event: _call_handler(handlers[event.name], event, environ, renew),
+        f"{_describe_handlers(handlers)} in {path}{_UNTRIED.get(host, '')}",
         missing=(f"{path} has no hook of ours for the event {{event}}", renew),
         events=frozenset(handlers),
     )
+
+
+_UNTRIED: Final = {"cursor": ", with events as its documentation has them: Cursor itself was never tried"}
+
+
+def _describe_handlers(handlers: Mapping[str, Mapping[str, object]]) -> str:
+    by_url = sum(handler.get("type") == "http" for handler in handlers.values())
+    return f"{len(handlers) - by_url} commands" + (f" and {by_url} URLs" if by_url else "")
 
 
 def _read_caller(plugin: str) -> list[str]:
@@ -163,7 +177,7 @@ def _call_handler(
     handler: Mapping[str, object], event: Event, environ: Mapping[str, str], renew: str
 ) -> Mapping[str, object]:
     if handler.get("type") == "http":
-        return _post_event(str(handler["url"]), event, environ.get(TOKEN_VARIABLE, ""))
+        return _post_event(str(handler["url"]), event, fill_headers(handler, environ))
     if "args" in handler:
         words = [str(handler["command"]), *map(str, cast("list[object]", handler["args"]))]
         return _run_program(words, event, environ, renew)
@@ -187,17 +201,30 @@ def _run_program(words: list[str], event: Event, environ: Mapping[str, str], ren
     return parse_record(done.stdout)
 
 
-def _post_event(url: str, event: Event, token: str) -> Mapping[str, object]:
+def fill_headers(handler: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of an HTTP hook as Claude Code would send them."""
+    allowed = {str(name) for name in as_list(handler.get("allowedEnvVars"))}
+
+    def fill(found: re.Match[str]) -> str:
+        # It keeps the variables of telemetry to itself, whatever is allowed.
+        name = found["name"]
+        return environ.get(name, "") if name in allowed and not name.startswith("OTEL_") else ""
+
+    headers = as_record(handler.get("headers")).items()
+    return {name: re.sub(r"\$\{?(?P<name>\w+)\}?", fill, str(value)) for name, value in headers}
+
+
+def _post_event(url: str, event: Event, sent: Mapping[str, str]) -> Mapping[str, object]:
     from urllib.error import HTTPError, URLError
     from urllib.request import Request, urlopen
 
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+    headers = {"Content-Type": "application/json", **sent}
     request = Request(url, json.dumps(event.fields).encode(), headers)  # noqa: S310 - from the settings
     try:
         with urlopen(request, timeout=LIMIT_S) as reply:  # noqa: S310 - as above
             return parse_record(reply.read())
     except HTTPError as error:
-        raise SendingError(_describe_refusal(url, error.code, token), _RENEW) from error
+        raise SendingError(_describe_refusal(url, error.code, sent), _RENEW) from error
     except (URLError, OSError, ValueError) as error:
         port = url.partition("://")[2].partition("/")[0].rpartition(":")[2]
         raise SendingError(
@@ -210,9 +237,10 @@ def _post_event(url: str, event: Event, token: str) -> Mapping[str, object]:
 _RENEW: Final = "run 'errcompact hooks install claude-code --http PORT' again: it writes the token again"
 
 
-def _describe_refusal(url: str, status: int, token: str) -> str:
+def _describe_refusal(url: str, status: int, sent: Mapping[str, str]) -> str:
     if status != _UNAUTHORIZED:
         return f"{url} answers with status {status}"
+    brings = sent.get("Authorization", "").removeprefix("Bearer").strip()
     return (
-        f"{url} refuses the token in {TOKEN_VARIABLE}" if token else f"{TOKEN_VARIABLE} is not set, and {url} wants it"
+        f"{url} refuses the token that the hook brings" if brings else f"{url} wants a token, and the hook brings none"
     )

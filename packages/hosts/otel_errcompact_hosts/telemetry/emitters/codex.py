@@ -40,7 +40,7 @@ def read_entry(entry: Entry, memory: Memory) -> Report | None:  # noqa: ARG001 -
         agent=NAME,
     )
     output = entry.text("output")
-    text, code, _ = undecorate(NAME, output)
+    text, code, *_ = undecorate(NAME, output)
     failed = entry.flag("success") is False
     # Only the head of the output is there; the cause is mostly at its end.
     is_cut = entry.flag("output_truncated") is True
