@@ -85,7 +85,12 @@ class Service:
         finally:
             connection.close()
 
-    def start(self) -> None:
+    @property
+    def token(self) -> str:
+        """What requests to its port bring."""
+        return self.socket.with_name(f"{self.socket.name}.token").read_text(encoding="utf-8").strip()
+
+    def start(self, *options: str) -> None:
         """
         Start it, and wait until it answers.
 
@@ -93,7 +98,7 @@ class Service:
             ServiceMissingError: It does not.
         """
         with self._log.open("ab") as log:
-            command = [sys.executable, "-m", "otel_errcompact", "serve", "--idle", "0"]
+            command = [sys.executable, "-m", "otel_errcompact", "serve", "--idle", "0", *options]
             self._started.append(
                 subprocess.Popen(command, env=self._place.environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             )

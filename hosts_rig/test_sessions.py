@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from hosts_rig.probes import FINE, ORDERS, REPORT, STOCK, delegated_probes
 from hosts_rig.script import CLOSING, do
 from hosts_rig.service import Service
 from hosts_rig.session import Session, run
+from otel_errcompact_hosts.hooks.settings.entries import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,11 +61,11 @@ def service(place: Place) -> Iterator[Service]:
     service.stop()
 
 
-def errcompact(place: Place, *arguments: str) -> str:
+def errcompact(place: Place, *arguments: str, **variables: str) -> str:
     """What our command prints in a place."""
     command = [sys.executable, "-m", "otel_errcompact", *arguments]
     done = subprocess.run(
-        command, cwd=place.work, env=place.environ, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=place.work, env=place.environ | variables, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -83,16 +85,21 @@ class Played:
     def __init__(self, host: Host, place: Place) -> None:
         self._host, self._place = host, place
         self._models: list[StandInModel] = []
+        self.environ: dict[str, str] = {}
 
-    def __call__(self, script: Sequence[Turn], *, hooks: bool = True) -> Session:
-        """One session."""
+    def __call__(
+        self, script: Sequence[Turn], *, hooks: bool = True, mode: Sequence[str] = (), prefix: bool = True
+    ) -> Session:
+        """One session; `mode` is what stands behind `hooks install HOST`."""
         model = StandInModel(script, delegated_probes(self._host))
         self._models.append(model)
         self._host.prepare(self._place, model.url)
         if hooks:
-            errcompact(self._place, "hooks", "install", self._host.name, "--yes")
+            errcompact(self._place, "hooks", "install", self._host.name, "--yes", *mode)
             be_patient(self._place)
-        session = run(self._host, self._place, model)
+            if not prefix:
+                drop_prefix(self._place)
+        session = run(self._host, self._place, model, environ=self.environ)
         assert model.requests, session.output + session.errors
         return session
 
@@ -108,7 +115,8 @@ def be_patient(place: Place) -> None:
 
     What they read is what is tested here; that they give up in time is tested where nothing else runs.
     """
-    patient = place.base / "client"
+    # As an installation has it: entries are known by this path.
+    patient = place.base / "otel_errcompact_hosts" / "client"
     if not patient.exists():
         shutil.copytree(CLIENT, patient)
         client = patient / "hook.py"
@@ -120,6 +128,22 @@ def be_patient(place: Place) -> None:
             text = swap(text, "LIMIT_MS = 300", "LIMIT_MS = 60_000") if file.suffix == ".js" else text
             text = HOST_LIMIT.sub(r"\g<1>120\g<2>", text)
             file.write_text(text.replace(str(CLIENT), str(patient)), encoding="utf-8")
+
+
+def drop_prefix(place: Place) -> None:
+    """Leave Claude Code its hooks alone."""
+    file = place.home / ".claude" / "settings.json"
+    if file.exists():
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        settings.pop("env", None)
+        file.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 def swap(text: str, old: str, new: str) -> str:
@@ -140,6 +164,42 @@ def test_three_identical_failures_lead_to_digest_notice_and_refusal(
     assert REFUSED in third
     assert (place.work / "ran.txt").read_text() == "x\n" * 2
     assert session.status == 0
+
+
+MODES = {
+    "claude-code": {
+        "prefix": ["7 commands in", " and the shell prefix"],
+        "commands": ["7 commands in"],
+        "http": ["2 commands and 5 URLs in"],
+    },
+    "codex": {"commands": ["6 commands in"]},
+    "gemini": {"commands": ["5 commands in"]},
+    "copilot": {"commands": ["6 commands in"]},
+    "opencode": {"plugin": ["the plugin itself runs in OpenCode alone"]},
+}
+"""The ways to install hooks, and what the doctor says that it has imitated."""
+
+
+@pytest.mark.parametrize("mode", ["prefix", "commands", "http", "plugin"])
+def test_each_mode_counts_and_refuses_and_the_doctor_says_what_it_saw(
+    mode: str, host: Host, place: Place, service: Service, play: Played
+) -> None:
+    """What the real program gets is what the doctor finds."""
+    if mode not in MODES[host.name]:
+        pytest.skip("is not installed so")
+    failing = [do(host.shell(MARKED)) for _ in range(3)]
+    options: list[str] = []
+    if mode == "http":
+        service.stop()
+        options = ["--http", str(free_port())]
+        service.start("--port", options[1])
+        play.environ = {TOKEN_VARIABLE: service.token}
+    session = play([*failing, CLOSING], mode=options, prefix=mode != "commands")
+    assert REFUSED in session.model.turn(3)
+    assert (place.work / "ran.txt").read_text() == "x\n" * 2
+    found = json.loads(errcompact(place, "hooks", "doctor", host.name, "--json", **play.environ))
+    assert [each for each in found["findings"] if each["held"] == "no"] == []
+    assert all(said in found["imitated"] for said in MODES[host.name][mode])
 
 
 def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(

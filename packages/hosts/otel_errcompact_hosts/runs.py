@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.engine.state import Verdict
     from otel_errcompact_hosts.calls import HostCall, HostResult
+    from otel_errcompact_hosts.heard import Heard
 
 MAX_RUNS: Final = 1_000
 """Runs whose turns and call ids are remembered; counts and verdicts are the store's, and outlive that."""
@@ -116,6 +117,9 @@ class LedgerRuns:
         self._settings = settings
         self._lock = ReentrantLock()
         self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
+        self.heard: Heard | None = None
+        """Where it is noted that a host was heard of, if anywhere."""
+
         self._announced = AnnouncedCalls()
         self._hooked: BoundedTable[str, bool] = BoundedTable(MAX_HOOKED)
 

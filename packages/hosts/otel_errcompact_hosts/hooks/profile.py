@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["before", "after", "failure", "batch", "turn", "prompt", "start", "end", "agent_end"]
 
+TRIAL: Final = "doctor-"
+"""How the sessions are called in which our own doctor tries the hooks."""
+
 OF_CALLS: Final = frozenset({"before", "after", "failure"})
 _NOTHING: Final[Mapping[Kind, Own]] = {}
 
@@ -138,8 +141,18 @@ class Profile:
 def answer_event(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     """Return what a host reads as the output of a hook."""
     kind = host.events.get(host.name_event(event))
-    if kind is None or not host.find_run(event):
+    run_id = host.find_run(event)
+    if kind is None or not run_id:
         return {}
+    told = ""
+    # The end of a session comes by a way of its own, as its start does.
+    if runs.heard is not None and kind != "end" and not run_id.startswith(TRIAL):
+        told = runs.heard.note(host.name, run_id, is_start=kind == "start")
+    said = _answer(host, event, runs, kind)
+    return {**said, "systemMessage": told} if told and host.says_stops else said
+
+
+def _answer(host: Profile, event: Event, runs: LedgerRuns, kind: Kind) -> Output:
     return (host.own.get(kind) or _ANSWERS.get(kind) or partial(after_call, kind=kind))(host, event, runs)
 
 

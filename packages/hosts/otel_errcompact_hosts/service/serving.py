@@ -21,6 +21,7 @@ from otel_errcompact.otel import semconv
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.runtime.records import dataclass
 from otel_errcompact_hosts.calls import find_way_back
+from otel_errcompact_hosts.heard import Heard
 from otel_errcompact_hosts.ports.edge import Activity, Edge, Gate
 from otel_errcompact_hosts.ports.sockets import LOOPBACK, bind_agreed_port, bind_path, bind_port, read_token
 from otel_errcompact_hosts.runs import LedgerRuns
@@ -173,6 +174,7 @@ def _make_app(settings: ServiceSettings, token: str, port: int | None) -> tuple[
 
     installation = install(options=_read_options(settings), service_name=NAME)
     runs = LedgerRuns(ledger=installation.ledger)
+    runs.heard = Heard(settings.places.data)
     health = {
         "version": otel_errcompact.__version__,
         "pid": os.getpid(),

@@ -26,6 +26,6 @@ def place() -> Iterator[Place]:
     """A home of its own, with the socket of a service that may run there."""
     from packages.hosts.tests.service.services import Place
 
-    found = Place()
+    found = Place(named=False)
     yield found
     found.close()

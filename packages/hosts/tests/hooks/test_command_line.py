@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -115,7 +117,21 @@ def test_status_knows_hosts_and_service(place: Place) -> None:
     states = {state["host"]: state for state in found["hosts"]}
     assert [host for host in HOSTS if states[host]["installed"]] == ["opencode"]
     assert states["opencode"]["release"]
-    assert "service: does not run; the first hook starts it" in run(place, "status").stdout
+    printed = run(place, "status").stdout
+    assert f"{states['opencode']['file']}; no event yet" in printed
+    assert "service: does not run; the first hook starts it" in printed
+
+
+@pytest.mark.programs
+def test_status_says_how_old_the_last_event_of_a_host_is(place: Place) -> None:
+    """Of one that is older than an hour, in hours."""
+    place.start("--store", "memory")
+    run(place, "install", "gemini", "--yes")
+    place.ask("POST", "/v1/hooks/gemini", {"hook_event_name": "BeforeAgent", "session_id": "s1", "prompt": "no"})
+    (noted,) = place.folder.rglob("heard/gemini")
+    then = time.time() - 2 * 3_600
+    os.utime(noted, (then, then))
+    assert "; last event 2 h ago" in run(place, "status").stdout
 
 
 @pytest.mark.programs

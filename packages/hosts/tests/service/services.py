@@ -57,17 +57,20 @@ def wait_for(condition: Callable[[], Any], what: str) -> Any:
 class Place:
     """A private folder with the socket of a service that may run there."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, named: bool = True) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ec-"))
-        self.socket = self.folder / "e.sock"
+        self.socket = self.folder / ("e.sock" if named else "errcompact/errcompact.sock")
         self.processes: list[subprocess.Popen[str]] = []
 
     @property
     def environ(self) -> dict[str, str]:
         """What programs are started with here."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "XDG_"))}
-        named = {"OTEL_ERRCOMPACT_SERVICE": str(self.socket), "PYTHONPATH": str(ROOT), "HOME": str(self.folder)}
-        return {**kept, **named}
+        named = {"PYTHONPATH": str(ROOT), "HOME": str(self.folder)}
+        if self.socket.parent == self.folder:
+            return {**kept, **named, "OTEL_ERRCOMPACT_SERVICE": str(self.socket)}
+        # Some hosts hand no variable of ours to their hooks.
+        return {**kept, **named, "XDG_RUNTIME_DIR": str(self.folder)}
 
     @property
     def trajectory(self) -> Path:

@@ -12,6 +12,7 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_hosts.hooks import HOSTS
 from otel_errcompact_hosts.hooks.doctor.checks import diagnose
 from otel_errcompact_hosts.hooks.doctor.sending import find_way, find_wrapper
+from otel_errcompact_hosts.hooks.profile import TRIAL
 from otel_errcompact_hosts.hooks.settings.places import program_of
 from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, printable, say, write_json
 
@@ -76,7 +77,7 @@ def _try_hooks(host: str, way: Way, wrap: Callable[[str], str] | None) -> tuple[
     sessions: list[str] = []
 
     def new_session() -> str:
-        sessions.append(f"doctor-{secrets.token_hex(6)}")
+        sessions.append(f"{TRIAL}{secrets.token_hex(6)}")
         return sessions[-1]
 
     try:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact_hosts.heard import Heard
 from otel_errcompact_hosts.hooks import HOSTS
 from otel_errcompact_hosts.hooks.settings.entries import PREFIX_VARIABLE, Caller
 from otel_errcompact_hosts.hooks.settings.places import find_token, is_found, prefix_path, set_port, settings_file
@@ -20,7 +21,7 @@ from otel_errcompact_hosts.hooks.settings.plans import (
     plan_install,
     plan_uninstall,
 )
-from otel_errcompact_hosts.service.places import SERVICE_PACKAGES
+from otel_errcompact_hosts.service.places import SERVICE_PACKAGES, find_places
 from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, agree, printable, say, write_json
 
 if TYPE_CHECKING:
@@ -124,6 +125,8 @@ class HostState(NamedTuple):
     release: str
     file: str
     problem: str
+    heard: float | None
+    """Seconds since the last event of its hooks."""
 
 
 def print_status(project: Path | None, *, as_json: bool) -> int:
@@ -139,12 +142,23 @@ def print_status(project: Path | None, *, as_json: bool) -> int:
         found = "found" if state.found else "not found"
         release = f"installed by {state.release or 'an unknown release'}"
         hooks = state.problem or (f"{release}: {state.file}" if state.installed else "no hooks")
+        hooks += f"; {_describe_age(state.heard)}" if state.installed else ""
         _write_line(f"{state.host:{width}}  {found:9}  {printable(hooks)}")
     mine = version("otel-errcompact")
     away = f"does not run: {_NEEDS}" if lacks_service() else "does not run; the first hook starts it"
     running = f"runs, release {service.get('version', '?')}" if service else away
     _write_line(f"\nservice: {running}\nthis release: {mine}")
     return FINE
+
+
+def _describe_age(seconds: float | None) -> str:
+    if seconds is None:
+        return "no event yet"
+    number, unit = next((int(seconds / size), name) for size, name in _UNITS if seconds >= size)
+    return f"last event {number} {unit} ago"
+
+
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (0.001, "s"), (0, "s"))
 
 
 def _describe_host(host: str, environ: dict[str, str], project: Path | None) -> HostState:
@@ -160,6 +174,7 @@ def _describe_host(host: str, environ: dict[str, str], project: Path | None) -> 
         release=installed_release(host, environ, project) if installed else "",
         file=str(path),
         problem=problem,
+        heard=Heard(find_places(environ=environ).data).age(host),
     )
 
 

@@ -79,6 +79,10 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
     Raises:
         ConfigurationError: No hooks are installed, or they do not say which program they call.
     """
+    handed = hand_over(host, environ)
+    kept = ", ".join(sorted(name for name in set(environ) - set(handed) if name.startswith("OTEL_ERRCOMPACT_")))
+    without = f", without {kept}: it hands none to hooks" if kept else ""
+    environ = handed
     entries = installed_entries(host, environ, project)
     path = settings_file(host, environ, project)
     where = f" --project {project}" if project is not None else ""
@@ -98,7 +102,7 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
     environ = {**environ, TOKEN_VARIABLE: str(named or "")}
     return Way(
         lambda event: _call_handler(handlers[event.name], event, environ, renew),
-        f"{_describe_handlers(handlers)} in {path}{_UNTRIED.get(host, '')}",
+        f"{_describe_handlers(handlers)} in {path}{without}{_UNTRIED.get(host, '')}",
         missing=(f"{path} has no hook of ours for the event {{event}}", renew),
         events=frozenset(handlers),
     )
@@ -110,6 +114,17 @@ _UNTRIED: Final = {"cursor": ", with events as its documentation has them: Curso
 def _describe_handlers(handlers: Mapping[str, Mapping[str, object]]) -> str:
     by_url = sum(handler.get("type") == "http" for handler in handlers.values())
     return f"{len(handlers) - by_url} commands" + (f" and {by_url} URLs" if by_url else "")
+
+
+def hand_over(host: str, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables that a host hands to its hooks and commands."""
+    if host not in _KEEP_TELEMETRY:
+        return environ
+    return {name: value for name, value in environ.items() if not name.startswith("OTEL_")}
+
+
+_KEEP_TELEMETRY: Final = frozenset({"claude-code", "copilot"})
+"""Hosts that keep variables of telemetry to themselves, ours among them."""
 
 
 def _read_caller(plugin: str) -> list[str]:
@@ -128,6 +143,7 @@ def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Cal
         It takes the session and returns what is printed, or raises `SendingError`; None where no prefix of ours is
         installed.
     """
+    environ = hand_over("claude-code", environ)
     path = settings_file("claude-code", environ, project)
     content = read_file(path)
     prefix = JsonText((content or b"").decode("utf-8", "replace"), str(path)).get(("env", PREFIX_VARIABLE))
@@ -206,9 +222,7 @@ def fill_headers(handler: Mapping[str, object], environ: Mapping[str, str]) -> d
     allowed = {str(name) for name in as_list(handler.get("allowedEnvVars"))}
 
     def fill(found: re.Match[str]) -> str:
-        # It keeps the variables of telemetry to itself, whatever is allowed.
-        name = found["name"]
-        return environ.get(name, "") if name in allowed and not name.startswith("OTEL_") else ""
+        return environ.get(found["name"], "") if found["name"] in allowed else ""
 
     headers = as_record(handler.get("headers")).items()
     return {name: re.sub(r"\$\{?(?P<name>\w+)\}?", fill, str(value)) for name, value in headers}

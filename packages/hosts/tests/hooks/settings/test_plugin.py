@@ -123,6 +123,7 @@ def test_a_program_that_cannot_be_started_breaks_no_session(place: Place) -> Non
 def test_a_service_that_hangs_costs_its_limit_twice(place: Place) -> None:
     """A busy machine is late once; after the second time it is not asked again for a while."""
     with socket.socket(socket.AF_UNIX) as listener:
+        place.socket.parent.mkdir(mode=0o700)
         listener.bind(str(place.socket))
         listener.listen()
         asked: list[socket.socket] = []
