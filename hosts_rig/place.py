@@ -43,9 +43,30 @@ sys.stdout.flush()
 print("report failed: column 'region' is missing in customers.csv", file=sys.stderr)
 sys.exit(3)
 """,
+    "export.py": """\
+import sys
+
+for line in range(60_000):
+    print(f"row {line:06} of the export was checked, and there was nothing to do for it, so next please")
+sys.stdout.flush()
+print("export failed: column 'region' is missing in customers.csv", file=sys.stderr)
+sys.exit(3)
+""",
     "fine.py": 'print("3 orders, all paid")\n',
+    "sync.py": """\
+import traceback
+
+try:
+    {}["region"]
+except KeyError:
+    traceback.print_exc()
+for line in range(300):
+    print(f"order {line:03} is paid")
+""",
+    "bytes.py": "import sys\n\nsys.stdout.buffer.write(bytes(range(256)) * 4)\n",
+    "latin.py": "import sys\n\nsys.stdout.buffer.write('caf\u00e9: 3 orders\\n'.encode('latin-1') * 9)\n",
 }
-"""Programs of the folder of work: each fails in a way of its own, but for the last."""
+"""Programs of the folder of work: each fails in a way of its own, but for the last four."""
 
 END_SECONDS: Final = 60
 POLL_SECONDS: Final = 0.05

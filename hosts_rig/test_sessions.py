@@ -8,10 +8,12 @@ import shutil
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
+from hosts_rig.hosts import HOSTS
 from hosts_rig.model import DELEGATED, StandInModel
 from hosts_rig.place import ROOT
 from hosts_rig.probes import FINE, ORDERS, REPORT, STOCK, delegated_probes
@@ -219,9 +221,11 @@ def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(
 
 def test_a_success_is_read_as_the_host_writes_it(host: Host, place: Place, service: Service, play: Played) -> None:
     """Byte for byte, but for what differs from run to run anyway."""
-    script = [do(host.shell(FINE)), do(host.read(str(place.work / "stock.py"))), CLOSING]
+    # A traceback in a log, bytes that are no text, and a text that is no UTF-8.
+    programs = [FINE, "python3 sync.py", "python3 bytes.py", "python3 latin.py"]
+    script = [*(do(host.shell(each)) for each in programs), do(host.read(str(place.work / "stock.py"))), CLOSING]
     without, with_hooks = play(script, hooks=False), play(script)
-    for number in (1, 2):
+    for number in range(1, len(script)):
         assert steady(with_hooks.model.turn(number)) == steady(without.model.turn(number))
 
 
@@ -233,11 +237,16 @@ def steady(text: str) -> str:
 def test_the_cause_at_the_end_of_a_long_output_is_read(
     host: Host, place: Place, service: Service, play: Played
 ) -> None:
-    """Of 130 kB the digest keeps the line that says why."""
+    """Of 130 kB and of 5 MB the agent reads the line that says why, the status, and how to get the rest."""
     # Of two pipes a busy host reads one before the other, and cuts what then stands in the middle.
-    read = play([do(host.shell(f"{REPORT} 2>&1")), CLOSING]).model.turn(1)
-    assert "column 'region' is missing in customers.csv" in read
-    assert len(read) < SHORT
+    failing = [do(host.shell(f"{each} 2>&1")) for each in (REPORT, "python3 export.py")]
+    session = play([*failing, CLOSING])
+    for number in (1, 2):
+        read = session.model.turn(number)
+        assert "column 'region' is missing in customers.csv" in read
+        assert "exit code 3" in read.lower()
+        assert "errcompact raw '#" in read or "whole output" in read
+        assert len(read) < SHORT
 
 
 def test_an_error_of_an_mcp_server_is_counted(host: Host, place: Place, service: Service, play: Played) -> None:
@@ -250,6 +259,43 @@ def test_an_error_of_an_mcp_server_is_counted(host: Host, place: Place, service:
     if host.name == "opencode":
         pytest.skip("tells its plugins of an error only when the model reads it already")
     assert "again (x3" in json.dumps(session.model.requests)
+
+
+def test_a_poll_is_not_refused(host: Host, place: Place, service: Service, play: Played) -> None:
+    """What waits for a server may ask as often as it likes."""
+    poll = do(host.shell("echo x >> ran.txt; curl -sf http://127.0.0.1:9/"))
+    play([poll, poll, poll, poll, CLOSING])
+    assert (place.work / "ran.txt").read_text() == "x\n" * 4
+
+
+def test_an_edit_that_fails_is_refused_the_third_time(host: Host, place: Place, service: Service, play: Played) -> None:
+    """Its text is the host's own, and the file stays as it was."""
+    edit = host.edit(str(place.work / "fine.py"))
+    if edit is None:
+        pytest.skip("edits by its shell")
+    # Nothing else may succeed between them: that could have changed the file.
+    before = (place.work / "fine.py").read_text()
+    (place.work / "fine.py").write_text(before.replace("orders", "bills"))
+    session = play([do(host.read(str(place.work / "fine.py"))), do(edit), do(edit), do(edit), CLOSING])
+    if host.name == "claude-code":  # it checks an edit before its hooks see it
+        assert "again (x3" in json.dumps(session.model.requests)
+    else:
+        assert REFUSED in session.model.turn(4)
+    assert (place.work / "fine.py").read_text() == before.replace("orders", "bills")
+
+
+def test_two_hosts_at_once_are_two_runs(host: Host, place: Place, service: Service, play: Played) -> None:
+    """The same failure of the same call in the same folder is the first one in each."""
+    other = HOSTS["codex" if host.name != "codex" else "gemini"]
+    beside = Played(other, place)
+    script = [do(host.shell(ORDERS)), CLOSING]
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(beside, [do(other.shell(ORDERS)), CLOSING])
+        read = play(script).model.turn(1)
+        read_beside = running.result().model.turn(1)
+    beside.close()
+    assert ("#7265" in read, "again" in read) == (True, False)
+    assert ("#7265" in read_beside, "again" in read_beside) == (True, False)
 
 
 def test_two_parallel_calls_fail_for_themselves(host: Host, place: Place, service: Service, play: Played) -> None:

@@ -27,6 +27,8 @@ class ClaudeCode(Host):
     in_background: ClassVar = {"run_in_background": True}
     read_tool = "Read"
     read_argument = "file_path"
+    edit_tool = "Edit"
+    edit_arguments = ("file_path", "old_string", "new_string")
     mcp_tool = "mcp__stock__reserve"
     events: ClassVar = (
         "SessionStart",
@@ -65,7 +67,7 @@ class ClaudeCode(Host):
         """
         The arguments of one session without a human.
         """
-        return ["-p", prompt, "--output-format", "json", "--allowedTools", "Bash,Read,mcp__stock,Task,Agent"]
+        return ["-p", prompt, "--output-format", "json", "--allowedTools", "Bash,Read,Edit,mcp__stock,Task,Agent"]
 
     def delegate(self, task: str) -> ToolCall:
         """

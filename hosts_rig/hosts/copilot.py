@@ -27,6 +27,8 @@ class Copilot(Host):
     in_background: ClassVar = {"mode": "async", "shellId": "orders"}
     read_tool = "view"
     read_argument = "path"
+    edit_tool = "edit"
+    edit_arguments = ("path", "old_str", "new_str")
     mcp_tool = "stock-reserve"
     events: ClassVar = (
         "sessionStart",

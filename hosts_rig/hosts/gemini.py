@@ -30,6 +30,8 @@ class Gemini(Host):
     in_background: ClassVar = {"is_background": True}
     read_tool = "read_file"
     read_argument = "file_path"
+    edit_tool = "replace"
+    edit_arguments = ("file_path", "old_string", "new_string", "instruction")
     mcp_tool = "mcp_stock_reserve"
     events: ClassVar = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
 

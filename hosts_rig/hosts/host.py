@@ -46,6 +46,10 @@ class Host(ABC):
 
     read_tool: ClassVar[str] = ""
     read_argument: ClassVar[str] = ""
+    edit_tool: ClassVar[str] = ""
+    edit_arguments: ClassVar[tuple[str, ...]] = ()
+    """What its tool for edits calls a file, the old text, the new one, and the reason if it wants one."""
+
     mcp_tool: ClassVar[str]
     mcp_namespace: ClassVar[str] = ""
     events: ClassVar[tuple[str, ...]]
@@ -108,6 +112,14 @@ class Host(ABC):
         if not self.read_tool:
             return self.shell(f"cat {path}")
         return ToolCall(self.read_tool, {self.read_argument: path})
+
+    def edit(self, path: str) -> ToolCall | None:
+        """
+        A call that replaces what does not stand in a file; None where the host edits by its shell.
+        """
+        names = self.edit_arguments
+        values = (path, "orders", "parts", "Rename it")[: len(names)]
+        return ToolCall(self.edit_tool, dict(zip(names, values, strict=True))) if names else None
 
     @abstractmethod
     def delegate(self, task: str) -> ToolCall:

@@ -53,6 +53,8 @@ class OpenCode(Host):
     shell_described = True
     read_tool = "read"
     read_argument = "filePath"
+    edit_tool = "edit"
+    edit_arguments = ("filePath", "oldString", "newString")
     mcp_tool = "stock_reserve"
     events: ClassVar = ("tool.execute.before", "tool.execute.after", "chat.message", "event")
 
