@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import socket
@@ -202,6 +203,24 @@ def test_each_mode_counts_and_refuses_and_the_doctor_says_what_it_saw(
     found = json.loads(errcompact(place, "hooks", "doctor", host.name, "--json", **play.environ))
     assert [each for each in found["findings"] if each["held"] == "no"] == []
     assert all(said in found["imitated"] for said in MODES[host.name][mode])
+
+
+def test_hooks_that_are_refused_are_told_of_at_the_next_start(
+    host: Host, place: Place, service: Service, play: Played
+) -> None:
+    """Without its token Claude Code is refused at the port; the start of a session comes by another way."""
+    if "http" not in MODES[host.name]:
+        pytest.skip("calls no URLs")
+    service.stop()
+    port = str(free_port())
+    service.start("--port", port)
+    session = play([do(host.shell(ORDERS)), CLOSING], mode=["--http", port])
+    assert "KeyError: 'lines'" in session.model.turn(1)
+    (noted,) = place.base.rglob("heard/claude-code")
+    os.utime(noted, (0, 0))
+    start = {"hook_event_name": "SessionStart", "session_id": "next"}
+    said = service.ask("POST", "/v1/hooks/claude-code", start)["systemMessage"]
+    assert "nothing was heard but its start" in said
 
 
 def test_an_endless_repetition_stops_the_run_or_lets_it_do_nothing(

@@ -62,7 +62,7 @@ class AnnouncedCalls:
 
     def follow_task(self, call: HostCall, task: str, *, is_over: bool) -> HostCall | None:
         """
-        Return the call that a report on a command in the background concludes.
+        Return the call that a report on a background command concludes.
 
         Args:
             call: The call that the report answers: the one that has started the command, or a look at it.

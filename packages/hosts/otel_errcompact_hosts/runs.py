@@ -120,7 +120,9 @@ class LedgerRuns:
         self.heard: Heard | None = None
         """Where it is noted that a host was heard of, if anywhere."""
 
-        self._announced = AnnouncedCalls()
+        self.announced = AnnouncedCalls()
+        """The calls that hosts have announced, or started in the background."""
+
         self._hooked: BoundedTable[str, bool] = BoundedTable(MAX_HOOKED)
 
     @property
@@ -149,7 +151,7 @@ class LedgerRuns:
                 hosted.refused.put(call.call_id, refusal)
         else:
             hosted.keep_tick(call, began)
-            self._announced.add(call)
+            self.announced.add(call)
         return refusal
 
     def conclude(
@@ -168,7 +170,7 @@ class LedgerRuns:
         """
         if call.is_left_alone:
             return Answer(outcome="ignored")
-        call = self._announced.find(call)
+        call = self.announced.find(call)
         hosted = self._host_run(call.run_id, call.agent, stoppable=call.stoppable)
         port = hosted.run.port
         if not hosted.claim(call.call_id):
@@ -197,14 +199,6 @@ class LedgerRuns:
             return Answer(outcome="ignored" if made.is_ignored else "success", guidance=guidance, notice=notice)
         is_open = result.failed is None and result.exit_code is None
         return self._make_answer(made, guidance, is_read=is_read, is_open=is_open)
-
-    def follow_task(self, call: HostCall, task: str, *, is_over: bool) -> HostCall | None:
-        """
-        Return the call that a report on a command in the background concludes.
-
-        It is None while the command runs, which has no outcome until then, and where its end was known.
-        """
-        return self._announced.follow_task(call, task, is_over=is_over)
 
     def begin_turn(self, run_id: str) -> None:
         """Begin a turn: later calls answer the next message of the model."""

@@ -1,4 +1,4 @@
-"""Conclude commands in the background by what their host says of their end."""
+"""Conclude commands in the background when their host reports the end."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _MAX_TEXT: Final = 64_000
 
 
 def conclude_tasks(host: str, run_id: str, text: str, runs: LedgerRuns) -> str:
-    """Conclude the commands that a text says have ended; return what is new."""
+    """Conclude the commands that have ended; return what is new."""
     return join_texts(*_conclude_each(host, HostCall(run_id=run_id, tool=host), text[:_MAX_TEXT], runs))
 
 
 def _conclude_each(host: str, report: HostCall, text: str, runs: LedgerRuns) -> Iterator[str]:
     for found in _ENDS[host].finditer(text):
-        call = runs.follow_task(report, found["task"], is_over=True)
+        call = runs.announced.follow_task(report, found["task"], is_over=True)
         if call is not None:
             code = int(found["code"])
             seen = read_shown(host, read_saved(found["file"] or ""), failed=code != 0, exit_code=code)

@@ -65,7 +65,7 @@ def _after_success(host: Profile, event: Event, runs: LedgerRuns) -> Output:
         return {}
     response = event.get("tool_response")
     if task := name_of(as_record(response), "backgroundTaskId"):
-        runs.follow_task(call, task, is_over=False)
+        runs.announced.follow_task(call, task, is_over=False)
         return {}
     shown = content_of(response)
     answered = runs.conclude(call, HostResult(text=undecorate(NAME, shown).text, failed=False))
@@ -89,7 +89,7 @@ def _settle_call(host: Profile, event: Event, called: Event, runs: LedgerRuns) -
     # What is judged is not what the agent reads: the digest of a shell prefix would be a class of its own.
     seen = read_shown(NAME, shown)
     if seen.task:
-        runs.follow_task(call, seen.task, is_over=False)
+        runs.announced.follow_task(call, seen.task, is_over=False)
         return
     result = replace(seen.result, failed=_say_failed(call.tool, shown, seen.result.exit_code))
     yield news_of(runs.conclude(call, result), seen.read)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -56,18 +57,18 @@ class Seen(NamedTuple):
 
     @property
     def status(self) -> str:
-        """How a command has ended; empty where nothing but its output says that it failed."""
+        """How a command has ended; empty where nothing says so."""
         return f"exit code {self.result.exit_code}" if self.result.exit_code else self.signal
 
     @property
     def place(self) -> str:
-        """The line that leads to the whole output; empty where all is shown."""
+        """The line that leads to the whole output, if any."""
         partly = "only a part of the output was read; " if self.file and self.result.text == self.read else ""
         return f"{partly}whole output: {self.file}" if self.file else ""
 
 
 def read_shown(host: str, shown: str, *, failed: bool | None = None, exit_code: int | None = None) -> Seen:
-    """Read a result as its host shows it, and what it keeps in a file."""
+    """Read a result as its host shows it."""
     read, said, file, task = undecorate(host, shown)
     exit_code = said if exit_code is None else exit_code
     result = HostResult(text=read_saved(file) or read, failed=failed, exit_code=exit_code)
@@ -91,7 +92,7 @@ class Verdict(NamedTuple):
     def write_digest(self, seen: Seen) -> str:
         """Write what the agent reads in place of the output."""
         text = self.answer.text
-        status = "" if seen.status in text else seen.status
+        status = "" if re.search(rf"\b{seen.status}\b", text) else seen.status
         return join_texts(text, status, seen.place, self.answer.guidance, self.find_stop())
 
 
@@ -168,12 +169,14 @@ def _before_call(host: Profile, event: Event, runs: LedgerRuns) -> Output:
 
 
 def after_call(host: Profile, event: Event, runs: LedgerRuns, kind: Kind) -> Output:
-    """Conclude a call that has ended, and write what its host does about it."""
+    """Conclude a call that has ended; return the answer."""
     call, seen = host.read_call(event), host.read(event, kind)
     if call is None or seen is None or is_refused_by_hook(seen.shown):
         return {}
-    if seen.task and (call := runs.follow_task(call, seen.task, is_over=seen.result.exit_code is not None)) is None:
-        return {}
+    if seen.task:
+        call = runs.announced.follow_task(call, seen.task, is_over=seen.result.exit_code is not None)
+        if call is None:
+            return {}
     answer = runs.conclude(call, seen.result, is_read=seen.is_read)
     return host.write(event, seen, Verdict(kind, call, answer, partial(stop_of, call.run_id, runs)))
 

@@ -40,7 +40,7 @@ def read_saved(path: str) -> str:
 
 def find_command(transcript: str, call_id: str) -> dict[str, object]:
     """
-    Return what a transcript of Codex holds of a command that has ended.
+    Return what a transcript of Codex holds of an ended command.
 
     A hook is told no exit status. Codex writes the transcript beside its hooks, so that the line may come a moment
     later.

@@ -480,3 +480,29 @@ def test_a_command_that_its_wrapper_has_reported_counts_once(runs: LedgerRuns, *
     assert refused.startswith(REFUSED)
     run_id = f"{session}/a6096a332bafa8579" if in_sub_agent else session
     assert {run: runs.ledger.report(run).occurrences for run in runs.ledger.store.run_ids()} == {run_id: 2}
+
+
+LONG = "Traceback (most recent call last):\n" + "".join(
+    f'  File "/home/ann/shop/orders.py", line {line}, in totals\n    return priced(order)\n' for line in range(60)
+)
+
+
+def test_a_digest_says_the_exit_status_that_it_takes_away(runs: LedgerRuns) -> None:
+    """Once, below what the format says."""
+    event = after("opencode", FAILING, 1) | {"output": f"{LONG}KeyError: 'lines'\n", "metadata": {"exit": 137}}
+    text = answer("opencode", event, runs)["output"]
+    assert text.startswith("[KeyError]")  # type: ignore[attr-defined]
+    assert text.splitlines()[-1] == "exit code 137"  # type: ignore[attr-defined]
+
+
+def test_a_digest_says_the_signal_that_it_takes_away(runs: LedgerRuns) -> None:
+    """As Gemini CLI writes it."""
+    shown = f"Output: {LONG}KeyError: 'lines'\nSignal: SIGKILL\nProcess Group PGID: 7"
+    event = after("gemini", FAILING, 1) | {"tool_response": {"llmContent": shown}}
+    assert str(answer("gemini", event, runs)["reason"]).splitlines()[-1] == "Signal: SIGKILL"
+
+
+def test_a_command_that_opencode_has_ended_is_no_success(runs: LedgerRuns) -> None:
+    """Its status has no value, so that the text decides."""
+    event = after("opencode", FAILING, 1) | {"output": f"{LONG}KeyError: 'lines'\n", "metadata": {"exit": None}}
+    assert "KeyError" in str(answer("opencode", event, runs)["output"])

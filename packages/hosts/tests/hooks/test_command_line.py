@@ -124,14 +124,14 @@ def test_status_knows_hosts_and_service(place: Place) -> None:
 
 @pytest.mark.programs
 def test_status_says_how_old_the_last_event_of_a_host_is(place: Place) -> None:
-    """Of one that is older than an hour, in hours."""
+    """In hours, minutes and seconds."""
     place.start("--store", "memory")
     run(place, "install", "gemini", "--yes")
     place.ask("POST", "/v1/hooks/gemini", {"hook_event_name": "BeforeAgent", "session_id": "s1", "prompt": "no"})
     (noted,) = place.folder.rglob("heard/gemini")
     then = time.time() - 2 * 3_600
     os.utime(noted, (then, then))
-    assert "; last event 2 h ago" in run(place, "status").stdout
+    assert "; last event 2:00:0" in run(place, "status").stdout
 
 
 @pytest.mark.programs

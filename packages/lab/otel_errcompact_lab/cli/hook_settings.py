@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import timedelta
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -142,23 +143,14 @@ def print_status(project: Path | None, *, as_json: bool) -> int:
         found = "found" if state.found else "not found"
         release = f"installed by {state.release or 'an unknown release'}"
         hooks = state.problem or (f"{release}: {state.file}" if state.installed else "no hooks")
-        hooks += f"; {_describe_age(state.heard)}" if state.installed else ""
+        age = "no event yet" if state.heard is None else f"last event {timedelta(seconds=int(state.heard))} ago"
+        hooks += f"; {age}" if state.installed else ""
         _write_line(f"{state.host:{width}}  {found:9}  {printable(hooks)}")
     mine = version("otel-errcompact")
     away = f"does not run: {_NEEDS}" if lacks_service() else "does not run; the first hook starts it"
     running = f"runs, release {service.get('version', '?')}" if service else away
     _write_line(f"\nservice: {running}\nthis release: {mine}")
     return FINE
-
-
-def _describe_age(seconds: float | None) -> str:
-    if seconds is None:
-        return "no event yet"
-    number, unit = next((int(seconds / size), name) for size, name in _UNITS if seconds >= size)
-    return f"last event {number} {unit} ago"
-
-
-_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (0.001, "s"), (0, "s"))
 
 
 def _describe_host(host: str, environ: dict[str, str], project: Path | None) -> HostState:

@@ -218,7 +218,7 @@ def _run_program(words: list[str], event: Event, environ: Mapping[str, str], ren
 
 
 def fill_headers(handler: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of an HTTP hook as Claude Code would send them."""
+    """Return the headers of an HTTP hook, as Claude Code fills them."""
     allowed = {str(name) for name in as_list(handler.get("allowedEnvVars"))}
 
     def fill(found: re.Match[str]) -> str:
