@@ -10,7 +10,7 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.actions import Action, Halt, Pause
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact_hosts.calls import HostCall, HostResult
+from otel_errcompact_hosts.calls import Answer, HostCall, HostResult
 from otel_errcompact_hosts.hooks import HOSTS, answer
 from otel_errcompact_hosts.runs import LedgerRuns
 from packages.hosts.tests.hooks.sessions import FAILING, FINE, RECORDED_HOSTS, after, batch, before, recorded
@@ -502,7 +502,15 @@ def test_a_digest_says_the_signal_that_it_takes_away(runs: LedgerRuns) -> None:
     assert str(answer("gemini", event, runs)["reason"]).splitlines()[-1] == "Signal: SIGKILL"
 
 
-def test_a_command_that_opencode_has_ended_is_no_success(runs: LedgerRuns) -> None:
-    """Its status has no value, so that the text decides."""
-    event = after("opencode", FAILING, 1) | {"output": f"{LONG}KeyError: 'lines'\n", "metadata": {"exit": None}}
-    assert "KeyError" in str(answer("opencode", event, runs)["output"])
+def test_a_command_that_opencode_has_ended_is_no_success(runs: LedgerRuns, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its status has no value, so that the text decides; a tool that is no command has none at all."""
+    said: list[bool | None] = []
+
+    def conclude(_: HostCall, result: HostResult, **__: bool) -> Answer:
+        said.append(result.failed)
+        return Answer(outcome="ignored")
+
+    monkeypatch.setattr(runs, "conclude", conclude)
+    for metadata in ({"exit": None}, {"exit": 0}, {}):
+        answer("opencode", after("opencode", FAILING, 1) | {"metadata": metadata}, runs)
+    assert said == [None, False, False]
