@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_errcompact.integrations.links.mcp import NetServer, connect
+from otel_errcompact_hosts.mcp_proxy.net import NetServer, connect
 from tests.integrations.links.inspection import PROXY, Inspector, compare
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ async def test_an_address_at_which_nothing_is(tmp_path: Path) -> None:
     await server.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     assert [line async for line in server.read()] == []
     await server.stop()
-    assert server.describe().startswith("the MCP server at http://127.0.0.1:9 was lost (ConnectError")
+    assert server.describe().startswith("the MCP server at http://127.0.0.1:9 was lost (ConnectionRefusedError")
     with pytest.raises(ConnectionError):
         await connect("http://127.0.0.1:9/sse")
 
@@ -194,10 +194,13 @@ async def test_a_session_that_is_forgotten(shop: Any) -> None:
     shop("streamable-http", int(url.rpartition(":")[2].partition("/")[0]))
     answer = await lines.ask("ping", identifier=2)
     assert answer["error"]["message"] == "Session not found"
-    with pytest.raises(EOFError):
+    with pytest.raises(ConnectionError, match="it has forgotten the session"):
         await lines.ask("ping", identifier=3)
     await server.stop()
     assert server.describe() == f"the MCP server at {url.removesuffix('/mcp')} was lost (it has forgotten the session)"
+
+
+LOG_IN = "; log in without the proxy (errcompact mcp unwrap), or give --header 'Authorization: ...'"
 
 
 @contextmanager
@@ -224,7 +227,7 @@ def answering(status: int) -> Iterator[str]:
             thread.join()
 
 
-@pytest.mark.parametrize(("status", "words"), [(401, "401 Unauthorized"), (503, "503 Service Unavailable")])
+@pytest.mark.parametrize(("status", "words"), [(401, f"401 Unauthorized{LOG_IN}"), (503, "503 Service Unavailable")])
 async def test_a_bad_status_is_named_without_the_secrets_of_the_address(
     status: int, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -37,6 +37,9 @@ ANSWER_SECONDS: Final = 10.0
 
 POLL_SECONDS: Final = 0.02
 
+PREPARE_SECONDS: Final = 0.3
+"""How long after the first answer what counts calls is loaded, unless one is made before."""
+
 HANDSHAKE_SECONDS: Final = 60.0
 """How long a server that was started again may take to begin."""
 
@@ -110,11 +113,12 @@ class Relay:
     """
 
     def __init__(
-        self, client: StandardStreams, start: Callable[[], Awaitable[Server]], calls: asyncio.Future[ToolCalls]
+        self, client: StandardStreams, start: Callable[[], Awaitable[Server]], make: Callable[[], Awaitable[ToolCalls]]
     ) -> None:
         self._client = client
         self._start = start
-        self._making = calls
+        self._make_calls = make
+        self._is_prepared = False
         self._client_name = ""
         self._pending: dict[str, _Pending] = {}
         self._own: dict[str, asyncio.Future[None]] = {}
@@ -274,6 +278,9 @@ class Relay:
             await self._client.write(line)
         elif passed:
             await self._client.write(write_line(passed, batch=is_batch(line)))
+        if not self._is_prepared:  # what counts calls takes longer to load than the client to connect
+            self._is_prepared = True
+            asyncio.get_running_loop().call_later(PREPARE_SECONDS, self._make_calls)
 
     async def _take_from_server(self, message: Message) -> Message | None:
         # What the client is to read, if anything.
@@ -293,7 +300,7 @@ class Relay:
         return changed or message
 
     async def _calls(self) -> ToolCalls:
-        calls = await asyncio.shield(self._making)
+        calls = await asyncio.shield(self._make_calls())
         calls.client = self._client_name or calls.client
         return calls
 

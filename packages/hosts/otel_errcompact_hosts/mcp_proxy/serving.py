@@ -8,7 +8,6 @@ import shutil
 import signal
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -60,7 +59,6 @@ def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | Non
 
     Raises:
         ConfigurationError: The address is none.
-        MissingExtraError: The extra is missing.
     """
     try:
         parts = urlsplit(url)
@@ -68,8 +66,8 @@ def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | Non
         parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigurationError(f"mcp: '{url}' is no address; it begins with http:// or https:// and names a host")
-    # By its name, since its types are checked where its package is.
-    connect: Callable[..., Awaitable[Server]] = import_module("otel_errcompact.integrations.links.mcp").connect
+    from otel_errcompact_hosts.mcp_proxy.net import connect
+
     return asyncio.run(_serve_client(partial(connect, url, transport=transport, headers=headers or {}), parts.hostname))
 
 
@@ -86,11 +84,17 @@ async def _serve_client(start: Callable[[], Awaitable[Server]], name: str) -> in
         server = await start()
     except OSError as error:
         raise ConfigurationError(f"mcp: '{name}' cannot be started: {error.strerror or error}") from error
-    # Loaded while the server begins, which takes as long; until then all but calls of tools passes.
-    making = asyncio.ensure_future(asyncio.to_thread(_make_calls))
-    making.add_done_callback(lambda done: stop.set() if done.cancelled() or done.exception() is not None else None)
-    await Relay(StandardStreams(stop), start, making).run(server, stop)
-    (await making).end()
+    making: list[asyncio.Future[ToolCalls]] = []
+
+    def make() -> asyncio.Future[ToolCalls]:
+        if not making:
+            making.append(asyncio.ensure_future(asyncio.to_thread(_make_calls)))
+            making[0].add_done_callback(lambda done: stop.set() if done.cancelled() or done.exception() else None)
+        return making[0]
+
+    await Relay(StandardStreams(stop), start, make).run(server, stop)
+    for calls in making:
+        (await calls).end()
     return _BY_SIGNAL + caught[0] if caught else 0
 
 

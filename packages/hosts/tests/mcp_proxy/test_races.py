@@ -89,7 +89,7 @@ async def test_a_call_that_waits_for_the_ledger_while_its_server_ends_is_answere
     async def start() -> Ending:
         return second
 
-    relay = asyncio.create_task(Relay(client, start, calls).run(first, asyncio.Event()))
+    relay = asyncio.create_task(Relay(client, start, lambda: calls).run(first, asyncio.Event()))
     client.put(call(1))
     while not client.coming.empty():  # noqa: ASYNC110 - until the relay has taken it
         await asyncio.sleep(0)
@@ -112,7 +112,7 @@ async def test_a_server_that_ends_when_it_has_shaken_hands_again(is_initialized:
     async def start() -> Ending:
         return next(later)
 
-    relay = asyncio.create_task(Relay(client, start, calls).run(first, asyncio.Event()))
+    relay = asyncio.create_task(Relay(client, start, lambda: calls).run(first, asyncio.Event()))
     client.put({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}})
     await client.next()
     await first.next()
