@@ -117,7 +117,7 @@ async def test_an_address_at_which_nothing_is(tmp_path: Path) -> None:
     await server.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     assert [line async for line in server.read()] == []
     await server.stop()
-    assert server.describe().startswith("the MCP server at http://127.0.0.1:9 was lost (ConnectionRefusedError")
+    assert server.describe().startswith("the MCP server at http://127.0.0.1:9 was lost (ConnectError")
     with pytest.raises(ConnectionError):
         await connect("http://127.0.0.1:9/sse")
 

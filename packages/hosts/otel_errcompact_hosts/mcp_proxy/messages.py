@@ -12,7 +12,7 @@ Message = dict[str, object]
 CONNECTION_CLOSED: Final = -32000
 """The code by which the SDKs of MCP say that the other side is gone."""
 
-_PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 """Stands in requests of the protocol without sessions, whose results name their type."""
 
 
@@ -82,7 +82,7 @@ def params_of(message: Message) -> Message:
 
 def make_answer(request: Message, result: Message) -> Message:
     """Return the answer to a request, in the form of its protocol."""
-    typed: Message = {"resultType": "complete"} if _PROTOCOL_VERSION in record_of(params_of(request), "_meta") else {}
+    typed: Message = {"resultType": "complete"} if PROTOCOL_VERSION in record_of(params_of(request), "_meta") else {}
     return {"jsonrpc": "2.0", "id": request["id"], "result": {**result, **typed}}
 
 

@@ -3,64 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from binascii import b2a_base64
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
+
+import httpx2
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
-from otel_errcompact_hosts.mcp_proxy.http_client import HttpClient, Response, is_same_server
-from otel_errcompact_hosts.mcp_proxy.messages import (
-    LineBuffer,
-    Message,
-    is_answer,
-    is_batch,
-    is_request,
-    key_of,
-    make_error,
-    method_of,
-    params_of,
-    parse_line,
-)
-from otel_errcompact_hosts.payloads import as_record, as_records, record_of, text_of
+from otel_errcompact_hosts.mcp_proxy import messages
+from otel_errcompact_hosts.mcp_proxy.messages import Message, key_of, method_of, params_of, parse_line, write_line
+from otel_errcompact_hosts.payloads import as_record, as_records, parse_record, record_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 
 _logger: Final = logging.getLogger("otel_errcompact")
 
+CONNECT_SECONDS: Final = 30.0
 CLOSE_SECONDS: Final = 5.0
 RETRY_SECONDS: Final = 1.0
 MAX_TRIES: Final = 2
 """How often a stream is opened again that cannot be opened, or that ends before an answer."""
 
-_UNAUTHORIZED: Final = 401
-_NOT_FOUND: Final = 404
-_NO_METHOD: Final = -32601
-_INTERNAL: Final = -32603
 _SESSION: Final = "mcp-session-id"
 _VERSION: Final = "mcp-protocol-version"
-_VERSION_IN_META: Final = "io.modelcontextprotocol/protocolVersion"
 _NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_ACCEPTS: Final = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 _EVENTS: Final = "text/event-stream"
+_ACCEPTS: Final = {"accept": f"application/json, {_EVENTS}", "content-type": "application/json"}
 _IS_SSE: Final = lazy_pattern(r"/sse(?:[/?&]|$)")
-_PLAIN: Final = lazy_pattern(r"(?!=\?base64\?.*\?=\Z)(?! )[ -~]*(?<! )\Z")
-"""What a header can hold as it is."""
-
 _LOG_IN: Final = "; log in without the proxy (errcompact mcp unwrap), or give --header 'Authorization: ...'"
 
 
 @dataclass(slots=True, kw_only=True)
 class _Stream:
-    """Where a stream of events stands."""
-
-    request: Message | None = None
-    """What it is to answer; None for one of the server's own messages."""
-
     last: str = ""
     """The id of the newest event, behind which another stream may begin."""
 
@@ -69,29 +47,27 @@ class _Stream:
 
 
 class NetServer:
-    """
-    An MCP server on the net.
-
-    Args:
-        url: Its address.
-        is_sse: Whether it speaks the older form of MCP over HTTP.
-        headers: What every request carries.
-    """
+    """An MCP server on the net, as `connect` makes it."""
 
     def __init__(self, url: str, *, is_sse: bool, headers: Mapping[str, str]) -> None:
-        self._client = HttpClient(url, headers)
-        self._name = f"the MCP server at {_origin_of(url)}"
+        self._url = httpx2.URL(url)
+        # Users, paths and queries may hold secrets, which the model would read.
+        self._name = f"the MCP server at {self._url.scheme}://{self._url.netloc.decode()}"
+        self._client = httpx2.AsyncClient(
+            headers=httpx2.Headers({**_ACCEPTS, **headers}, encoding="utf-8"),
+            # A tool may take as long as its client waits, and so may any number of them.
+            timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
+            limits=httpx2.Limits(),
+            follow_redirects=True,
+            event_hooks={"response": [self._hold_redirect]},
+        )
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._tasks = set[asyncio.Task[None]]()
-        self._without_session: dict[str, asyncio.Task[None]] = {}
-        """Requests that are cancelled by an end of their connections."""
-        self._fixed: dict[str, str] = {}
-        """The session and its version, as headers."""
-        self._header_maps: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-        self._problem = ""
-        self._is_over = False
-        self.endpoint: asyncio.Future[str] | None = None
-        """Where the older form of MCP takes messages, once its stream has said so."""
+        self._schemas: dict[str, Message] = {}
+        self._problem: str | None = None
+        """Why the connection has ended, if it has and that is known."""
+        self.endpoint: asyncio.Future[None] | None = None
+        """Done once the stream of the older form has said where it takes messages."""
         if is_sse:
             self.endpoint = asyncio.get_running_loop().create_future()
             self._spawn(self._listen(_Stream()))
@@ -102,23 +78,13 @@ class NetServer:
             yield line
 
     async def write(self, line: bytes) -> None:
-        """
-        Send it the messages of a line.
-
-        Raises:
-            OSError: The connection has ended.
-        """
-        messages = [message for message in parse_line(line) if is_answer(message) or method_of(message)]
-        if not messages and line.strip():
-            _logger.warning("what the client wrote is no message, and not sent to %s", self._name)
-        for message in messages:
-            if self._is_over:
+        """Send it the messages of a line, unless the connection has ended."""
+        for message in parse_line(line):
+            if self._problem is not None:
                 raise ConnectionError(self._problem or "the connection has ended")
-            body = json.dumps(message).encode() if is_batch(line) else line.strip()
-            if is_request(message):
-                task = self._spawn(self._post(message, body))
-                if _version_of(message):
-                    self._without_session[key_of(message["id"])] = task
+            body = write_line([message]) if messages.is_batch(line) else line
+            if messages.is_request(message):
+                self._spawn(self._post(message, body), key_of(message["id"]))
             elif not self._cancel(message):
                 await self._post(message, body)
 
@@ -126,183 +92,149 @@ class NetServer:
         """Nothing: the answers come on the requests' own connections."""
 
     async def stop(self, *, at_once: bool = False) -> None:
-        """
-        End the session and the connections.
-
-        Args:
-            at_once: Without waiting for the server to confirm.
-        """
-        is_begun, self._is_over = _SESSION in self._fixed and not self._problem, True
+        """End the session and the connections."""
+        is_begun = _SESSION in self._client.headers and self._problem is None
+        self._lose("")
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
         if is_begun and not at_once:
-            with suppress(OSError, EOFError, ValueError):
-                async with asyncio.timeout(CLOSE_SECONDS), self._client.send("DELETE", {**_ACCEPTS, **self._fixed}):
-                    pass
-        self._client.close()
-        self._lines.put_nowait(None)
+            with suppress(httpx2.HTTPError, TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._client.delete(self._url)
+        await self._client.aclose()
 
     def describe(self) -> str:
         """Return what it is and how it ended."""
         return f"{self._name} was lost ({self._problem or 'it closed the connection'})"
 
-    def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        task = asyncio.ensure_future(work)
+    def _spawn(self, work: Coroutine[None, None, None], name: str = "") -> None:
+        task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task
 
     def _cancel(self, message: Message) -> bool:
         # Without a session, the end of its connection is how a request is cancelled.
-        key = key_of(params_of(message).get("requestId"))
-        if method_of(message) != "notifications/cancelled" or (task := self._without_session.pop(key, None)) is None:
+        if method_of(message) != "notifications/cancelled" or _SESSION in self._client.headers:
             return False
-        task.cancel()
-        return True
+        key = key_of(params_of(message).get("requestId"))
+        return any(task.cancel() for task in self._tasks if task.get_name() == key)
 
     def _lose(self, problem: str) -> None:
         self._problem = self._problem or problem
-        self._is_over = True
         if self.endpoint is not None and not self.endpoint.done():
             self.endpoint.set_exception(ConnectionError(self._problem))
         self._lines.put_nowait(None)
 
-    # --- messages ----------------------------------------------------------------------------------------------------
+    async def _hold_redirect(self, response: httpx2.Response) -> None:
+        # What is sent may hold secrets: it goes to no other server; and it is sent as it is, or not at all.
+        place = response.url.join(response.headers.get("location", ""))
+        if response.status_code not in {307, 308} or not self._is_here(place):
+            response.headers.pop("location", None)
+
+    def _is_here(self, place: httpx2.URL) -> bool:
+        here = self._url
+        return (place.host, place.port) == (here.host, here.port) and place.scheme in {here.scheme, "https"}
 
     async def _post(self, message: Message, body: bytes) -> None:
+        method, fixed = method_of(message), self._client.headers
         try:
-            if method_of(message) == "initialize":
-                self._fixed.clear()
-            headers = {**_ACCEPTS, **self._fixed, **self._headers_of(message)}
-            async with self._client.send("POST", headers, body) as response:
-                if response.is_bad:
+            headers = self._headers_of(message)
+            async with self._client.stream("POST", self._url, content=body, headers=headers) as response:
+                if not response.is_success:
                     await self._take_refusal(message, response)
-                elif not is_request(message) or self.endpoint is not None:
-                    await response.read()
-                else:
-                    if method_of(message) == "initialize" and (session := response.headers.get(_SESSION)):
-                        self._fixed[_SESSION] = session
+                elif messages.is_request(message) and self.endpoint is None:
+                    if method == "initialize" and _SESSION in response.headers:
+                        fixed[_SESSION] = response.headers[_SESSION]
                     await self._take_answer(message, response)
-            if method_of(message) == "notifications/initialized" and _SESSION in self._fixed:
+                else:
+                    await response.aread()  # so that its connection can be used again
+            if method == "notifications/initialized" and _SESSION in fixed:
                 self._spawn(self._listen(_Stream()))
         except Exception as error:  # noqa: BLE001 - whatever the network brings
             self._lose(_describe_error(error))
-        finally:
-            self._without_session.pop(key_of(message.get("id")), None)
 
-    async def _take_answer(self, message: Message, response: Response) -> None:
-        stream = _Stream(request=message)
-        if response.kind == _EVENTS:
-            with suppress(OSError, EOFError):
+    async def _take_answer(self, message: Message, response: httpx2.Response) -> None:
+        stream = _Stream()
+        if response.headers.get("content-type", "").lower().startswith(_EVENTS):
+            with suppress(httpx2.TransportError):
                 await self._take_events(response, stream)
             if stream.last and not stream.is_answered:
                 await asyncio.sleep(stream.wait_s)
                 await self._listen(stream)
-        elif response.kind == "application/json":
-            self._deliver(await response.read(), stream)
+        else:
+            stream.is_answered = self._deliver(await response.aread())
         if not stream.is_answered:
-            self._answer(make_error(message, f"{self._name} closed the connection before it answered"))
+            text = f"{self._name} closed the connection before it answered"
+            self._deliver(write_line([messages.make_error(message, text)]))
 
-    async def _take_refusal(self, message: Message, response: Response) -> None:
+    async def _take_refusal(self, message: Message, response: httpx2.Response) -> None:
         # The protocol's own answers are JSON; a login page or a gateway's word is not passed on.
-        said = f"{self._name} answered with status {response.status}{_LOG_IN if response.code == _UNAUTHORIZED else ''}"
+        said = f"{self._name} answered with {_status_of(response)}"
+        said += _LOG_IN if response.status_code == HTTPStatus.UNAUTHORIZED else ""
         _logger.warning("%s", said)
-        body = as_record(next(iter(parse_line(await response.read())), None))
-        if is_request(message):
-            code = _NO_METHOD if response.code == _NOT_FOUND else _INTERNAL
-            error = record_of(body, "error") or {"code": code, "message": said}
-            self._answer({"jsonrpc": "2.0", "id": message["id"], "error": error})
-        if response.code == _NOT_FOUND and _SESSION in self._fixed:
+        error = record_of(parse_record(await response.aread()), "error")
+        if messages.is_request(message):
+            self._deliver(write_line([{**messages.make_error(message, said), **({"error": error} if error else {})}]))
+        if response.status_code == HTTPStatus.NOT_FOUND and _SESSION in self._client.headers:
             self._lose("it has forgotten the session")
 
-    def _answer(self, answer: Message) -> None:
-        self._lines.put_nowait(json.dumps(answer).encode() + b"\n")
-
-    def _deliver(self, data: bytes, stream: _Stream) -> None:
-        messages = parse_line(data)
-        for message in messages:
-            self._look_at_answer(message)
-            own = stream.request is not None and key_of(message.get("id")) == key_of(stream.request["id"])
-            stream.is_answered = stream.is_answered or (is_answer(message) and own)
-        if messages:  # in JSON a line feed is never part of a text
-            self._lines.put_nowait(data.strip().replace(b"\n", b" ") + b"\n")
-
-    # --- streams of events -------------------------------------------------------------------------------------------
+    def _deliver(self, line: bytes) -> bool:
+        # Whether it is an answer; the session's version and what each tool takes are kept.
+        delivered = parse_line(line)
+        for message in delivered:
+            result = record_of(message, "result")
+            if "serverInfo" in result and (version := text_of(result, "protocolVersion")):
+                self._client.headers[_VERSION] = version
+            for tool in as_records(result.get("tools")):
+                self._schemas[text_of(tool, "name")] = record_of(tool, "inputSchema")
+        if delivered:  # in JSON a line feed is never part of a text
+            self._lines.put_nowait(line.strip().replace(b"\n", b" ") + b"\n")
+        return any(map(messages.is_answer, delivered))
 
     async def _listen(self, stream: _Stream) -> None:
-        tries = 0
-        while tries < MAX_TRIES and not stream.is_answered:
-            headers = {"accept": _EVENTS, **self._fixed, **({"last-event-id": stream.last} if stream.last else {})}
+        tries = MAX_TRIES
+        while tries and not stream.is_answered:
+            problem, tries = "", tries - 1
+            headers = {"accept": _EVENTS, **({"last-event-id": stream.last} if stream.last else {})}
             try:
-                async with self._client.send("GET", headers) as response:
-                    if response.is_bad or response.kind != _EVENTS:
-                        problem, tries = f"status {response.status}", MAX_TRIES
-                    else:
+                async with self._client.stream("GET", self._url, headers=headers) as response:
+                    if response.is_success:
                         await self._take_events(response, stream)
-                        problem, tries = "", 0
-            except Exception as error:  # noqa: BLE001 - as above
-                problem, tries = _describe_error(error), tries + 1
+                        tries = MAX_TRIES
+                    else:
+                        problem, tries = _status_of(response), 0
+            except Exception as error:  # noqa: BLE001 - as in `_post`
+                problem = _describe_error(error)
             if self.endpoint is not None:  # all that it says comes on this one
                 self._lose(problem)
                 return
             await asyncio.sleep(stream.wait_s)
 
-    async def _take_events(self, response: Response, stream: _Stream) -> None:
-        buffer, event, data = LineBuffer(), "", list[bytes]()
-        async for chunk in response.iterate():
-            for line in buffer.add(chunk):
-                name, _, value = line.rstrip(b"\r\n").partition(b":")
-                value = value.removeprefix(b" ")
-                if name == b"data":
-                    data.append(value)
-                elif name == b"event":
-                    event = value.decode()
-                elif name == b"id":
-                    stream.last = value.decode()
-                elif name == b"retry" and value.isdigit():
-                    stream.wait_s = int(value) / 1000
-                elif not name and not value:
-                    self._take_event(event, b"\n".join(data), stream)
-                    event, data = "", []
-
-    def _take_event(self, event: str, data: bytes, stream: _Stream) -> None:
-        if event == "endpoint" and self.endpoint is not None:
-            url = urljoin(self._client.url, data.decode())
-            if not is_same_server(self._client.url, url):
-                self._lose("it sends messages elsewhere")
-            elif not self.endpoint.done():
-                self._client.url = url
-                self.endpoint.set_result(url)
-        elif event in {"", "message"} and data:
-            self._deliver(data, stream)
-
-    # --- headers -----------------------------------------------------------------------------------------------------
+    async def _take_events(self, response: httpx2.Response, stream: _Stream) -> None:
+        async for event in httpx2.EventSource(response, max_event_size=None):
+            stream.last = event.id or stream.last
+            stream.wait_s = stream.wait_s if event.retry is None else event.retry / 1000
+            if event.event == "message":
+                stream.is_answered |= self._deliver(event.data.encode())
+            elif event.event == "endpoint" and self.endpoint is not None and not self.endpoint.done():
+                place = response.url.join(event.data)
+                if not self._is_here(place):
+                    raise ConnectionError("it sends messages elsewhere")
+                self._url = self._url.copy_with(raw_path=place.raw_path)
+                self.endpoint.set_result(None)
 
     def _headers_of(self, message: Message) -> dict[str, str]:
-        version, method, params = _version_of(message), method_of(message), params_of(message)
+        # A request without a session says in headers what it is.
+        method, params = method_of(message), params_of(message)
+        version = text_of(record_of(params, "_meta"), messages.PROTOCOL_VERSION)
         if not version:
             return {}
         headers = {_VERSION: version, "mcp-method": method}
         if name := text_of(params, _NAMED_BY.get(method, "")):
             headers["mcp-name"] = _write_value(name)
-            for path, token in self._header_maps.get(name, ()) if method == "tools/call" else ():
-                value: object = params.get("arguments")
-                for key in path:
-                    value = as_record(value).get(key)
-                if isinstance(value, str | int | float):
-                    text = str(value).lower() if isinstance(value, bool) else str(value)
-                    headers[f"mcp-param-{token}"] = _write_value(text)
-        return headers
-
-    def _look_at_answer(self, message: Message) -> None:
-        # The session's version, and what each tool wants to see in a header.
-        result = record_of(message, "result")
-        if "serverInfo" in result and (version := text_of(result, "protocolVersion")):
-            self._fixed[_VERSION] = version
-        for tool in as_records(result.get("tools")):
-            self._header_maps[text_of(tool, "name")] = list(_find_headers(record_of(tool, "inputSchema")))
+        return {**headers, **dict(_mirror_arguments(self._schemas.get(name, {}), record_of(params, "arguments")))}
 
 
 async def connect(url: str, *, transport: str = "", headers: Mapping[str, str] | None = None) -> NetServer:
@@ -318,33 +250,33 @@ async def connect(url: str, *, transport: str = "", headers: Mapping[str, str] |
         OSError: It cannot be reached.
     """
     is_sse = transport == "sse" if transport else _IS_SSE.search(url) is not None
-    server = NetServer(url, is_sse=is_sse, headers=headers or {})
+    try:
+        server = NetServer(url, is_sse=is_sse, headers=headers or {})
+    except (httpx2.InvalidURL, ValueError, ImportError) as error:  # of the address, or of a proxy's
+        raise ConnectionError(str(error)) from error
     if server.endpoint is not None:
         await server.endpoint
     return server
 
 
-def _version_of(message: Message) -> str:
-    return text_of(record_of(params_of(message), "_meta"), _VERSION_IN_META)
-
-
-def _find_headers(schema: Message, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+def _mirror_arguments(schema: Message, arguments: Message) -> Iterator[tuple[str, str]]:
     for name, inner in record_of(schema, "properties").items():
-        if token := text_of(as_record(inner), "x-mcp-header"):
-            yield (*path, name), token
-        yield from _find_headers(as_record(inner), (*path, name))
+        value, token = arguments.get(name), text_of(as_record(inner), "x-mcp-header")
+        if token and isinstance(value, str | int | float):
+            yield f"mcp-param-{token}", _write_value(str(value).lower() if isinstance(value, bool) else str(value))
+        yield from _mirror_arguments(as_record(inner), as_record(value))
 
 
 def _write_value(text: str) -> str:
-    return text if _PLAIN.match(text) else f"=?base64?{b2a_base64(text.encode(), newline=False).decode()}?="
+    is_plain = text.isascii() and text.isprintable() and text == text.strip() and not text.startswith("=?base64?")
+    return text if is_plain else f"=?base64?{b2a_base64(text.encode(), newline=False).decode()}?="
 
 
-def _origin_of(url: str) -> str:
-    # Users, paths and queries may hold secrets, which the model would read.
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+def _status_of(response: httpx2.Response) -> str:
+    return f"status {response.status_code} {response.reason_phrase}".rstrip()
 
 
-def _describe_error(error: BaseException) -> str:
-    said = getattr(error, "strerror", None) or str(error)
+def _describe_error(error: Exception) -> str:
+    # Of a header that cannot be sent the value is named, which may be a secret.
+    said = "" if isinstance(error, httpx2.LocalProtocolError) else str(error)
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

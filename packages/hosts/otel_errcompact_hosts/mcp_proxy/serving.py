@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
 from otel_errcompact_hosts.mcp_proxy.configs.servers import HEADER
 from otel_errcompact_hosts.mcp_proxy.process import start_process
 from otel_errcompact_hosts.mcp_proxy.relay import Relay
@@ -59,6 +59,7 @@ def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | Non
 
     Raises:
         ConfigurationError: The address is none.
+        MissingExtraError: The extra is missing.
     """
     try:
         parts = urlsplit(url)
@@ -66,8 +67,10 @@ def serve_url(url: str, *, transport: str = "", headers: Mapping[str, str] | Non
         parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigurationError(f"mcp: '{url}' is no address; it begins with http:// or https:// and names a host")
-    from otel_errcompact_hosts.mcp_proxy.net import connect
-
+    try:
+        from otel_errcompact_hosts.mcp_proxy.net import connect
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("a server on the net", "mcp") from error
     return asyncio.run(_serve_client(partial(connect, url, transport=transport, headers=headers or {}), parts.hostname))
 
 

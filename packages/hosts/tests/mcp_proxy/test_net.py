@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
+import re
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_errcompact_hosts.mcp_proxy import http_client
+from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact_hosts.mcp_proxy.net import connect
+from otel_errcompact_hosts.mcp_proxy.serving import serve_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -51,9 +53,10 @@ class Script:
         number = self.connections
         try:
             while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                line, fields = re.split("\r\n", (await reader.readuntil(b"\r\n\r\n")).decode(), maxsplit=1)
+                head = "\r\n".join((line, re.sub("(?m)^[^:\r]*:", lambda name: name[0].lower(), fields)))
                 self.asked.append(f"{number} {head}")
-                length = head.lower().partition("content-length: ")[2].partition("\r\n")[0]
+                length = head.partition("content-length: ")[2].partition("\r\n")[0]
                 await reader.readexactly(int(length or 0))
                 given = self.answers.pop(0) if self.answers else answer(b"", status="404 Not Found")
                 if given is None:
@@ -62,7 +65,7 @@ class Script:
                 await writer.drain()
                 if b"Ends" in given or (b"ength" not in given and b"chunked" not in given):
                     return
-        except asyncio.IncompleteReadError:
+        except (asyncio.IncompleteReadError, ConnectionResetError):
             self.asked.append(f"{number} closed")
         finally:
             writer.close()
@@ -128,11 +131,18 @@ async def test_an_answer_on_several_lines_is_one_line() -> None:
 
 async def test_a_connection_is_used_again_while_it_lasts() -> None:
     """One that has ended meanwhile is not."""
-    closing = answer(PONG, Connection="close")
-    async with scripted(answer(PONG), closing, answer(PONG)) as (script, server):
-        for _ in range(3):
+    closing, chunk = answer(PONG, Connection="close"), b"data: " + PONG + b"\n\n"
+    accepted, refused = answer(b"", status="202 Accepted"), answer(b"no", status="400 No")
+    async with scripted(accepted, answer(chunk, kind="text/event-stream"), refused, closing, answer(PONG)) as (
+        script,
+        server,
+    ):
+        await server.write(b'{"jsonrpc": "2.0", "method": "notifications/progress"}\n')
+        assert await ask(server) == PONG + b"\n"
+        assert error_of(await ask(server)).endswith("answered with status 400 No")
+        for _ in range(2):
             assert await ask(server) == PONG + b"\n"
-    assert [asked[:2] for asked in script.asked if "POST" in asked] == ["1 ", "1 ", "2 "]
+    assert [asked[:2] for asked in script.asked if "POST" in asked] == ["1 ", "1 ", "1 ", "1 ", "2 "]
 
 
 async def test_a_stream_that_ends_before_the_answer_is_taken_up_again() -> None:
@@ -149,19 +159,19 @@ async def test_an_answer_that_breaks_off_ends_the_link() -> None:
     """Whoever waits for it is told why."""
     async with scripted(answer(PONG, Ends="here").replace(b"Length: ", b"Length: 9")) as (script, server):
         assert await ask(server) == b""
-        why = "EOFError: the connection has ended in the middle of an answer"
-        assert server.describe() == f"the MCP server at {script.url} was lost ({why})"
+        why = f"the MCP server at {script.url} was lost (RemoteProtocolError: peer closed connection without sending"
+        assert server.describe().startswith(why)
 
 
 async def test_a_redirect_is_followed_at_the_same_server_alone() -> None:
     """What is sent may hold secrets."""
     moved = [answer(b"", status="307 Temporary Redirect", Location=place) for place in ("/mcp/", "http://x.test/mcp")]
-    async with scripted(moved[0], answer(PONG), moved[1], *[moved[0]] * 5) as (script, server):
+    async with scripted(moved[0], answer(PONG), moved[1], *[moved[0]] * 21) as (script, server):
         assert await ask(server) == PONG + b"\n"
         assert error_of(await ask(server)).endswith("answered with status 307 Temporary Redirect")
         assert await ask(server) == b""
-        assert server.describe().endswith("was lost (ConnectionError: it sends each request elsewhere)")
-    assert [asked.split(" ")[2] for asked in script.asked[:3]] == ["/mcp", "/mcp/", "/mcp/"]
+        assert server.describe().endswith("was lost (TooManyRedirects: Exceeded maximum allowed redirects.)")
+    assert [asked.split(" ")[2] for asked in script.asked[:3]] == ["/mcp", "/mcp/", "/mcp"]
 
 
 async def test_a_session_is_named_listened_to_and_ended() -> None:
@@ -194,10 +204,10 @@ async def test_a_request_without_a_session_says_itself_in_headers() -> None:
         await ask(
             server, {**PING, "method": "tools/call", "params": {**MODERN, "name": "caf\u00e9", "arguments": arguments}}
         )
-    head = script.asked[1].partition("mcp-protocol")[2]
+    head = script.asked[1].partition("mcp-protocol")[2].partition("content-length")[0]
     assert head == (
         "-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: =?base64?Y2Fmw6k=?=\r\n"
-        "mcp-param-City: Paris\r\nmcp-param-Dry: true\r\n\r\n"
+        "mcp-param-city: Paris\r\nmcp-param-dry: true\r\n"
     )
 
 
@@ -226,7 +236,7 @@ async def test_the_older_form_takes_messages_where_it_says() -> None:
     for given, why in (
         (events(b"event: endpoint\ndata: http://x.test/m\n\n"), "it sends messages elsewhere"),
         (answer(b"", status="503 Busy"), "status 503 Busy"),
-        (None, "IncompleteReadError: 0 bytes read on a total of undefined expected bytes"),
+        (None, "RemoteProtocolError: Server disconnected without sending a response."),
     ):
         with pytest.raises(ConnectionError, match=why):
             async with scripted(given, path="/sse"):
@@ -246,17 +256,30 @@ async def test_a_proxy_is_asked_where_the_environment_names_one(monkeypatch: pyt
         await far.stop()
         safe = await connect("https://far.test/mcp")
         assert await ask(safe) == b""
-        assert safe.describe().endswith("the proxy 127.0.0.1 answered with status 407 Log In)")
+        assert safe.describe().endswith("was lost (ProxyError: 407 Log In)")
         await safe.stop()
-        assert script.asked[-1].startswith("2 CONNECT far.test:443 HTTP/1.1\r\nHost: far.test:443\r\n\r\n")
+        asked = next(asked for asked in script.asked if "CONNECT" in asked)
+        assert asked == "2 CONNECT far.test:443 HTTP/1.1\r\nhost: far.test:443\r\naccept: */*\r\n\r\n"
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         assert await ask(server) == PONG + b"\n"
         assert "POST /mcp HTTP/1.1" in script.asked[-1]
 
 
-def test_where_python_knows_no_authorities_those_of_certifi_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where it was installed without the system's, as on macOS."""
-    monkeypatch.setattr(ssl, "create_default_context", lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-    assert http_client._make_context().get_ca_certs()
-    monkeypatch.setitem(__import__("sys").modules, "certifi", None)
-    assert not http_client._make_context().get_ca_certs()
+async def test_a_proxy_that_is_none_or_a_header_that_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is an error that holds no secret."""
+    async with scripted() as (script, _):
+        server = await connect(f"{script.url}/mcp", headers={"X-Key": "one\ntwo"})
+        assert await ask(server) == b""
+        assert server.describe() == f"the MCP server at {script.url} was lost (LocalProtocolError)"
+        await server.stop()
+    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1")
+    with pytest.raises(ConnectionError, match="Unknown scheme for proxy URL"):
+        await connect("http://far.test/mcp")
+
+
+def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that the page names."""
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    monkeypatch.delitem(sys.modules, "otel_errcompact_hosts.mcp_proxy.net")
+    with pytest.raises(MissingExtraError, match=r"a server on the net needs .* pip install 'otel-errcompact\[mcp\]'"):
+        serve_url("http://127.0.0.1:9/mcp")
