@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_hosts.calls import HostCall
-from otel_errcompact_hosts.decorations import without_remarks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +105,9 @@ def number_of(event: Mapping[str, object], *names: str) -> int | None:
 
 def arguments_of(event: Mapping[str, object], *names: str) -> str:
     """Return the arguments of a call as JSON, without remarks on it."""
-    from otel_errcompact.boundary.arguments import as_text  # loads what a relay begins without
+    # Both load what a relay begins without.
+    from otel_errcompact.boundary.arguments import as_text
+    from otel_errcompact_hosts.decorations import without_remarks
 
     value = next((event[name] for name in names if event.get(name) is not None), None)
     record = parse_record(value) if isinstance(value, str) else as_record(value)

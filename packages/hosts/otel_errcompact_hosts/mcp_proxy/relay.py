@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
@@ -243,7 +243,7 @@ class Relay:
             raise ConnectionError(f"{server.describe()} when it had shaken hands")
 
     async def _ask_server(self, server: Server, request: Message) -> None:
-        identifier = f"errcompact-{uuid.uuid4().hex}"
+        identifier = f"errcompact-{os.urandom(16).hex()}"
         answered = self._own[key_of(identifier)] = asyncio.get_running_loop().create_future()
         with suppress(OSError):  # the end of the server, which is near, says more
             await server.write(write_line([{**request, "id": identifier}]))

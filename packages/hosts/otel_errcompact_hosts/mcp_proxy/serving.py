@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 from contextlib import suppress
 from functools import partial
@@ -13,7 +12,6 @@ from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
 from otel_errcompact_hosts.mcp_proxy.configs.servers import HEADER
-from otel_errcompact_hosts.mcp_proxy.process import start_process
 from otel_errcompact_hosts.mcp_proxy.relay import Relay
 from otel_errcompact_hosts.mcp_proxy.standard_streams import StandardStreams
 
@@ -38,6 +36,10 @@ def serve_command(command: Sequence[str]) -> int:
     Raises:
         ConfigurationError: There is no such program, or it cannot be started.
     """
+    import shutil
+
+    from otel_errcompact_hosts.mcp_proxy.process import start_process
+
     if shutil.which(command[0]) is None:
         raise ConfigurationError(
             f"mcp: no program '{command[0]}' is found; give the server's command as its own client would start it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import uuid
+import os
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.runtime.records import dataclass
@@ -43,7 +43,7 @@ class ToolCalls:
     """The tool calls of one client: one run."""
 
     def __init__(self, runs: RunRegistry, archive: Archive | None = None) -> None:
-        self.run_id: Final = f"mcp-{uuid.uuid4().hex}"
+        self.run_id: Final = f"mcp-{os.urandom(16).hex()}"
         self.client = DEFAULT_CLIENT
         """The client's name, which it says when it begins."""
         self._runs = runs
