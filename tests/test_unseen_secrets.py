@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.secrets import __main__ as program
 from benchmarks.secrets.kinds import KINDS
-from benchmarks.secrets.measure import is_readable, pairs
+from benchmarks.secrets.measure import is_readable, measure, pairs
 from benchmarks.secrets.unseen import halves
 from benchmarks.secrets.unseen.honest import TEMPLATES, write
 
@@ -62,3 +62,17 @@ def test_of_the_unseen_half_b_only_totals_are_printed(
     assert ["| context |" in each for each in printed] == [True, False]
     assert [context.name for context in UNSEEN if f"| {context.name} |" in printed[1]] == []
     assert all("honest lines change." in each for each in printed)
+
+
+@pytest.mark.parametrize(
+    ("half", "readable", "damaged", "hidden"),
+    [pytest.param("a", 58, 0, 14, id="a"), pytest.param("b", 117, 34, 217, id="b")],
+)
+def test_of_unseen_texts_no_more_is_readable_or_hidden_than_was(
+    half: str, readable: int, damaged: int, hidden: int
+) -> None:
+    """Of each tenth kind of secret, and of all honest lines; a ceiling only sinks."""
+    cells = [measure(pair) for pair in pairs(KINDS[::10], halves.contexts(half), 1) if pair.refusal is None]
+    assert sum(cell.leaked for cell in cells) <= readable
+    assert sum(bool(cell.lost) for cell in cells) <= damaged
+    assert len(halves.honesty(half, 1).changed) <= hidden

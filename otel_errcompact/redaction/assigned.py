@@ -11,55 +11,69 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.redaction.found import MARK, Found
-from otel_errcompact.redaction.names import MAX_NAME, STEMS, kind_of_name
-from otel_errcompact.redaction.values import MIN_ISSUED, MIN_MIXED, is_random, is_secret
+from otel_errcompact.redaction.names import MAX_NAME, PARTICLES, STEMS, kind_of_name
+from otel_errcompact.redaction.values import MIN_ISSUED, MIN_MIXED, UUID, is_measure, is_random, is_secret
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-_REST_OF_NAME: Final = lazy_pattern(rf"(?:[\w-]|\.(?=\w)){{0,{MAX_NAME}}}")
+_REST_OF_NAME: Final = lazy_pattern(rf"(?:[^\W{PARTICLES}]|-|\.(?=\w)){{0,{MAX_NAME}}}")
 
 _SEPARATOR: Final = lazy_pattern(
     # JSON, YAML, TOML, INI, shells, code with or without a type, logs, headers
-    r"(?P<assigned>['\"`]?[\])]{0,2}[ \t]{0,40}"
+    r"(?P<assigned>['\"`*%]{0,3}[\])}]{0,2}(?:[ \t]?\.{3,40})?[ \t]{0,40}"
     r"(?:\??:[ ]?&?(?:'\w{1,10} )?[A-Za-z_.\[\]]{1,40}(?:[ ]?\|[ ]?[A-Za-z_.\[\]]{1,40}){0,3}[ ]?=(?=[ '\"`])"
-    r"|:=|=>|->|\?=|::=|\|\||={1,3}|::?)"
-    r"(?P<blank>[ \t]{0,40}(?:(?:[|>][+-]?)?\n[ \t]{1,40})?))"
+    rf"|:=|#?=>|->|\?=|::=|\|\||={{1,3}}(?:[ ](?:\"\"|null)[ ]->)?|::?|(?<![A-Za-z])[{PARTICLES}])"
+    r"\*{0,2}(?P<blank>[ \t]{0,40}(?:(?:[|>][+-]?)?\n[ \t]{1,40})?))"
     # a pair of a name and a value: HAR, Kubernetes, XML
-    r"|(?P<pair>['\"]?[ \t]{0,3}[,;]?\s{0,40}['\"]?(?i:value)['\"]?[ \t]{0,3}[:=][ \t]{0,3})"
+    r"|(?P<pair>['\"]?[ \t]{0,3}[,;]?\s{0,40}(?:['\"]\w{1,20}['\"][:=][ ]?['\"]?[\w./-]{0,40}['\"]?,\s{0,40}){0,2}"
+    r"(?:(?<=\n[ ]{2})[^\n]{1,99}[ ])?['\"]?(?i:\w{0,20}value\b)['\"]?[ \t]{0,3}[:=][ \t]{0,3})"
     # an element of a property list, a part of a form
     r"|(?P<below></\w{1,20}>\s{0,40}<\w{1,20}>|\"(?:;[^\n]{0,80})?\r?\n(?:[\w-]{1,40}:[^\n]{0,80}\r?\n){0,3}\r?\n)"
     # the next item of a list of names and values
     r"|(?P<item>['\"]?[ \t]{0,3},\s{0,40}(?=(?:<<)?[burBUR]{0,2}['\"]))"
-    # an argument of a call: setPassword("...")
-    r"|(?P<call>\((?=[burBUR]{0,2}['\"`]))"
+    # an argument of a call: setPassword("..."), and what a sentence puts in brackets
+    r"|(?P<call>(?:[ \t]?[(<]|\[)(?=[^\s)\]>]))"
+    # a table or a list of names and values
+    r"|(?P<cell>[ \t]{0,60}\|[ \t]{0,60}(?=[^\s|][^|\n]{0,400}\|?[ \t]{0,9}(?:\r?\n|\Z)))"
     # an element of XML
-    r"|(?P<element>(?:[ \t][^<>\n]{0,200})?>\s{0,40}(?=[^<\s]))"
+    r"|(?P<element>(?:['\"]?(?:[ \t][^<>\n]{0,200})?)>\s{0,40}(?=[^<\s]))"
     # an option of a command, a line of netrc, prose
-    r"|(?P<apart>[ \t]{1,40}(?:(?:is|was|set|of|as|to|value|used|provided|supplied|given|sent|instead|below)"
-    r"(?::|[ \t]){1,3}){0,3})"
+    r"|(?P<apart>(?:[ \t](?:for|of|to|on|per|f\u00fcr)(?:[ \t]['\"]?[\w.@-]{1,60}['\"]?){1,4}"
+    r"(?=:|[ \t]=|[ \t](?:is|was|to|set|has|changed|reset|lautet)\b))?"
+    r"(?:['\"`*]{1,3}(?=[ \t](?:is|was|set|to|has|value|changed|from)\b|[ \t]`)|(?:\*{2}|[\])]{1,2})(?=[ \t])"
+    r"|[ \t]?\.{4,40}|[ \t][\u2013\u2014\u00bb-]|[:,])?[ \t]{1,40}"
+    r"(?:(?:is|was|has|been|now|es|ist|est|lautet|er|on|\u00e9|\u00e8|\u00e4r|=|nueva|neue|got|set|reset|of|as|to|from"
+    r"|changed|contains|equals|value|used|provided|supplied|given|sent|instead|below)(?::|[ \t]){1,3}){0,4})"
+    # what a prompt answers, the next line of a list
+    r"|(?P<answer>['\"\])]{0,3}[\w./-]{0,40}\r?\n[ \t]{0,40}"
+    r"(?:-[ \t]{1,9}|=> |\$[0-9]{1,3} = |\[1\] )?(?![\s-]|\S{0,400}[:=]\w))"
 )
 _VALUE: Final = lazy_pattern(
-    r"(?:(?:[A-Z][A-Za-z]{0,40}|str|bytes|repr)?[(\[{][ \t]?(?=[burBUR]{0,2}['\"`])|<<(?=\"))?[burBUR@]{0,2}"
+    r"(?:(?:[A-Z][A-Za-z]{0,40}|str|bytes|repr)?[(\[{]\s{0,40}(?=[burBUR]{0,2}['\"`])|<<(?=\")"
+    r"|(?:string\([0-9]{1,6}\)|0x[0-9a-f]{1,16})[ ](?=\"))?[burBURN@]{0,2}"
     r"(?:(?P<triple>'''|\"\"\")(?P<long>(?:[^'\"\\]|\\.|(?!(?P=triple)).){0,4096})"
     r"|(?P<quote>['\"`])(?P<quoted>(?:[^'\"`\\\n]|\\.|(?!(?P=quote))['\"`]){0,1024})(?P=quote)?)"
 )
 _BARE: Final = lazy_pattern(
     r"(?:[^\s'\"`<>&;,(){}\[\]|\\]"
-    r"|[&;,](?![\s'\"]|$|[\w.\[\]-]{1,40}[=:])"
-    r"|[(\[{<>|\\](?=[^\s'\"`;,])"
+    r"|[&;,|](?![\s'\"]|$|[\w.\[\]-]{1,40}[=:])"
+    r"|[(\[{<>\\](?=[^\s'\"`;,])"
     r"|(?<=\w)['\"](?=\w{2})"
     r"|[)\]}](?=[\w@#$%!?*+^~-])){1,256}"
 )
+_CHANGED: Final = lazy_pattern(r"\"[ ]->[ ]\"(?P<new>(?:[^\"\\\n]|\\.){4,1024})\"")
+"""What a value that was found is changed to."""
+
 MAX_BARE: Final = 256
 """Characters of a value without quotes for which all forms are looked at; what follows is read in one go."""
 
 
 _MORE: Final = lazy_pattern(r"[^\s'\"`<>&;,(){}\[\]|\\]*")
 _SCHEME: Final = lazy_pattern(r"(?i:bearer|basic|token|apikey|api-key|negotiate|key|splunk|ntlm|bot)[ \t]{1,3}")
-_PARTS: Final = lazy_pattern(r"(?:[A-Za-z]{1,20}[ \t])?[\w.-]{1,80}=[^\n'\"]{1,1024}")
+_PARTS: Final = lazy_pattern(r"(?:[A-Za-z]{1,20}[ \t])?[\w.-]{1,80}=(?![\s=,;)\]}'\"])[^\n'\"]{1,1024}")
 
 
 def find_assigned(text: str, lower: str) -> Iterator[Found]:
@@ -75,11 +89,14 @@ def find_assigned(text: str, lower: str) -> Iterator[Found]:
         while at >= 0:
             end = _REST_OF_NAME.match(text, at + len(stem)).end()  # type: ignore[union-attr]
             separator = _SEPARATOR.match(text, end)
-            if separator is not None:
-                found = _read_assignment(text, _find_start(text, at), end, separator)
-                if found is not None:
-                    yield found
-                    end = found.end
+            start = _find_start(text, at)
+            found = None if separator is None else _read_assignment(text, start, end, separator)
+            if found is not None:
+                yield found
+                end = found.end
+                yield from (Found(*new.span("new"), found.kind) for new in [_CHANGED.match(text, end)] if new)
+            elif " " in text[max(0, start - 2) : start] or text[start - 1 : start] == "(":
+                yield from _read_ahead(text, start, end)
             at = lower.find(stem, max(end, at + len(stem)))
 
 
@@ -99,32 +116,115 @@ def _read_assignment(text: str, start: int, end: int, separator: re.Match[str]) 
         or text.endswith("://", 0, start)  # a user in an address
         or (_GLUED.fullmatch(name) and text[end] in ": " and "=" not in separator[0])
         or (name == "passwd" and text.endswith("/", 0, start))  # the file of accounts, or the program
+        or (text.endswith("${", 0, start) and text.startswith("?", at))  # what a shell complains of
+        or (text[end] in " )" and ("\n" in separator[0] or separator[0].lstrip() == ":"))  # code, a symbol of Ruby
+        or (name == "key" and syntax == "apart" and _KEY_ID.match(text, at) is not None)
+        or (syntax == "answer" and not _is_answer(text, start, at))
         or (kind == "session" and syntax == "apart" and _ID.match(text, at) is not None)
         or (_BEGINS.search(text, max(0, start - _MAX_BEGINNING), start) and _SENTENCE.match(text, at))
-        or (syntax == "element" and text[start - 1 : start] not in {"<", ":"})
+        or (syntax == "element" and not _TAG.search(text, max(0, start - _MAX_BEGINNING), start))
+        or (syntax == "cell" and not _FIRST_CELL.search(text, max(0, start - _MAX_BEGINNING), start))
     ):
         return None
     if kind in {"cookie", "authorization"}:
         return _read_header(text, at, kind) if syntax != "apart" else None
-    # Without a sign between them, name and value are mostly two words of a sentence or two items of a list.
-    common = name.lower() in _COMMON
-    if common and (syntax == "item" or (syntax == "apart" and name.lower() == "pass")):
+    is_variable = "_" in name and name.isupper()
+    said = is_variable or _IS.search(separator[0]) or _WITH.search(text, max(0, start - MAX_BETWEEN), start)
+    if syntax in {"apart", "item"} and name.lower() == "pass" and (not said or " to" in separator[0]):
         return None
-    loose = not name.startswith("-") and (common or syntax in {"apart", "call", "item"})
     quoted = _VALUE.match(text, at)
+    loose = (not name.startswith("-") or bool(_IS.search(separator[0]))) and (
+        syntax in _LOOSE or _is_common(text, start, name, separator, quoted)
+    )
     if quoted is None:
+        is_code = syntax == "assigned" and "\n" in separator[0] and not _ALONE.match(text, at)
         return (
             _read_in_quotes(text, start, at, kind)
-            or (_read_words(text, at, kind) or _read_strong(text, at, kind) if not loose else None)
-            or _read_bare(text, at, kind, loose=loose, said=bool(_IS.search(separator[0])), in_tags=syntax in _TAGS)
+            or (_read_words(text, start, at, kind) or _read_strong(text, at, kind) if not loose else None)
+            or (
+                _read_bare(text, at, kind, loose=loose, said=bool(said), in_tags=syntax in _TAGS)
+                if not is_code
+                else None
+            )
         )
     group = "long" if quoted["triple"] else "quoted"
-    good = is_secret(quoted[group], kind, quoted=quoted["quote"] != "`") and (
-        not loose
-        or _stands_out(quoted[group], kind, syntax)
-        or (kind == "password" and bool(_IS.search(separator[0])) and _WORDS.fullmatch(quoted[group]) is not None)
+    good = (
+        is_secret(quoted[group], kind, quoted=quoted["quote"] != "`")
+        and quoted[group][0] != " "
+        and not text.startswith(":", quoted.end())
+        and (
+            not loose
+            or (syntax == "item" and is_variable and is_secret(quoted[group], kind, quoted=False))
+            or _stands_out(quoted[group], kind, syntax)
+            or (kind == "password" and bool(said) and _WORDS.fullmatch(quoted[group]) is not None)
+        )
     )
     return Found(*quoted.span(group), _SAID.get(kind, kind)) if good else None
+
+
+_LOOSE: Final = frozenset({"answer", "apart", "call", "cell", "item"})
+"""Where no sign stands between them, name and value are mostly two words of a sentence or two items of a list."""
+
+
+def _is_common(text: str, start: int, name: str, separator: re.Match[str], quoted: re.Match[str] | None) -> bool:
+    # "first pass: optimize12", "PASS: TestX400", "pwd project42", "pass=28"; but "pass=..." and a line of YAML.
+    word = name.lower()
+    if word not in _AMBIGUOUS:
+        return word in _ISSUED_WORDS
+    is_count = _COUNT.match(text, separator.end()) is not None
+    if quoted is not None or ("=" in separator[0] and not is_count):
+        return False
+    return is_count or word == "pwd" or name.isupper() or text[max(0, start - 2) : start - 1].isalpha()
+
+
+_AMBIGUOUS: Final = frozenset({"pass", "pw", "pwd"})
+"""Words of the names of passwords that are also words of test runs and of shells."""
+
+_COUNT: Final = lazy_pattern(r"[0-9]{1,4}(?:[./%]\w{0,4}|[a-z]{1,3})?(?!\w)")
+
+
+_FIRST_CELL: Final = lazy_pattern(r"(?:^|\n)[ \t|]{0,9}\Z")
+"""How the first cell of a row begins."""
+
+_WITH: Final = lazy_pattern(
+    r"\b(?:with|using|use|used|try|tried|set|new|old|temp|temporary|initial|user(?:name)? \S{1,40},?)(?: (?:the|a))? \Z"
+)
+"""Words in front of the name behind which even a word with a number is a password."""
+
+_ISSUED_WORDS: Final = frozenset({"pin", "auth", "sig", "signature", "key", "token"})
+"""Names that are words of many other texts: what stands behind one must look like a secret."""
+
+
+def _read_ahead(text: str, start: int, end: int) -> Iterator[Found]:
+    # "... as the password", "invalid value '...' for '--token'"
+    kind = kind_of_name(text[start:end]) or _kind_of_two_words(text, start, text[start:end])
+    between = _BETWEEN.search(text, max(0, start - MAX_BETWEEN), start) if kind else None
+    if between is None:
+        return
+    value = _VALUE_AHEAD.search(text, max(0, between.start() - MAX_AHEAD), between.start())
+    if value is None:
+        return
+    quoted, content = value["quote"] is not None, value["quoted"] or value[0]
+    if (
+        is_secret(content, kind, quoted=quoted)
+        and not is_measure(content)
+        and not UUID.fullmatch(content)
+        and (_stands_out(content, kind, "apart") if quoted else (between["as"] or between["in"]) and is_random(content))
+    ):
+        yield Found(*value.span("quoted" if quoted else 0), _SAID.get(kind, kind))
+
+
+_BETWEEN: Final = lazy_pattern(
+    r" (?:(?P<as>as|is|was)|for)(?: (?!as|is|for)(?:[a-z]{1,12}|API)){0,4} ['\"`]?\Z| (?P<in>\()(?:the |API )?\Z"
+)
+_VALUE_AHEAD: Final = lazy_pattern(
+    r"(?P<quote>['\"`])(?P<quoted>[^'\"`\n]{4,256})(?P=quote)\Z|(?<!\S)[^\s'\"`]{4,256}\Z"
+)
+MAX_BETWEEN: Final = 40
+"""Characters between a value and the name behind it."""
+
+MAX_AHEAD: Final = 260
+"""Characters of what stands in front of a name."""
 
 
 _GLUED: Final = lazy_pattern("[0-9]+[A-Za-z][a-z]+")
@@ -132,6 +232,12 @@ _GLUED: Final = lazy_pattern("[0-9]+[A-Za-z][a-z]+")
 
 _ID: Final = lazy_pattern(r"[`'\"*]{0,3}(?:[0-9a-f]{8,64}\b|\w{1,20}_id=)")
 """What prose calls a session by."""
+
+_TAG: Final = lazy_pattern(r"(?:[<:]|(?:key|name)=['\"])\Z")
+"""Where the name of an element of XML begins."""
+
+_KEY_ID: Final = lazy_pattern(r"(?:0x)?[0-9A-F]{8,40}\b")
+"""What a program for keys calls one by."""
 
 _MAX_BEGINNING: Final = 16
 _BEGINS: Final = lazy_pattern(r"(?:^|\n)[ \t]{0,8}(?:(?i:error|fatal): )?\Z")
@@ -160,8 +266,10 @@ _REST: Final = {
 _ASSIGNMENT: Final = lazy_pattern(r"[\s;&,][\w.-]{1,40}=")
 
 
-def _read_words(text: str, at: int, kind: str) -> Found | None:
-    words = _WORDS.match(text, at) if kind == "password" else None
+def _read_words(text: str, start: int, at: int, kind: str) -> Found | None:
+    # In a command a blank ends the value.
+    is_ended = text[at - 1] == "=" and text[start - 1 : start] == " "
+    words = _WORDS.match(text, at) if kind == "password" and not is_ended and not _FLOWING.match(text, at) else None
     return Found(*words.span(), kind) if words is not None and is_secret(words[0], kind, quoted=False) else None
 
 
@@ -184,21 +292,31 @@ _STRONG: Final = lazy_pattern(
 
 
 _TAGS: Final = frozenset({"below", "element"})
-_IS: Final = lazy_pattern(r"\b(?:is|was)\b")
+_IS: Final = lazy_pattern(r"\b(?:is|was|now|to|from|value|es|ist|est|lautet|er|on)\b|[\u00e9\u00e8\u00e4]")
 """What makes a sentence say a password: "the password is 206833"."""
 
 
 def _read_bare(text: str, at: int, kind: str, *, loose: bool, said: bool, in_tags: bool) -> Found | None:
     bare = _BARE.match(text, at)
+    if bare is not None and _CLOSING.get(bare[0][0], "\0") in text[at : bare.end() + 1]:
+        at, loose = at + 1, text[at - 1] not in "{="
+        bare = _BARE.match(text, at)
     # In a text of JSON, "\\n" is the end of a line.
-    content = bare[0].partition("\\n")[0].rstrip(".,:;!?)") if bare is not None else ""
+    content = (
+        bare[0].partition("\\n")[0].rstrip(".,:;?)" if kind == "password" else ".,:;!?)") if bare is not None else ""
+    )
     if in_tags:
         content = content.partition("<")[0]
     end = at + len(content)
+    if text[at - 1] != "=" and _FLOWING.match(text, at) and not _IS.search(text, max(0, at - _MAX_BEGINNING), at):
+        return None
     if content.startswith("--") or text[end : end + 1] == "(" or not is_secret(content, kind, quoted=False):
         return None
     if loose and not (
-        len(content) >= _MIN_LOOSE[kind == "password"] and (is_random(content) or (said and _is_mixed(content, kind)))
+        len(content) >= _MIN_LOOSE[kind == "password"]
+        and (content.isdigit() or not is_measure(content))
+        and not _PART.match(content)
+        and (is_random(content) or (said and _is_mixed(content, kind)))
     ):
         return None
     if len(content) == MAX_BARE:
@@ -206,11 +324,31 @@ def _read_bare(text: str, at: int, kind: str, *, loose: bool, said: bool, in_tag
     return Found(at, end, _SAID.get(kind, kind))
 
 
+_FLOWING: Final = lazy_pattern(
+    r"[A-Za-z]{2,20} (?:an?|the|to|be|with|for|in|on|at|of|by|not|is|are|it|from|this|that|after|before|because)\b"
+    r"|[A-Z_]{2,40}(?![\w-])"
+)
+"""A sentence that flows on, and what a manual writes for a value."""
+
+_PROMPT: Final = lazy_pattern(
+    r"(?:\A|\n)(?:[$>#%]|>>>|\(\w{1,9}\)|irb[^\n>]{0,40}>|In \[[0-9]{1,4}\]:|-{1,2}\w) ?[^\n]{0,200}\Z"
+)
+_ALONE: Final = lazy_pattern(r"\S{4,4096}[ \t]{0,9}(?:\r?\n|\Z)")
+
+
+def _is_answer(text: str, start: int, at: int) -> bool:
+    # What a prompt was asked for stands alone on the next line; so does the value of an option in a list.
+    return _ALONE.match(text, at) is not None and (
+        text.startswith("-", start) or _PROMPT.search(text, max(0, start - MAX_AHEAD), start) is not None
+    )
+
+
+_PART: Final = lazy_pattern(r"[A-Za-z_]{1,20}[=:]")
+"""What is a pair of its own: "ttl=467"."""
+
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _SAID: Final = {"key": "secret"}
 """What kinds are called that only their judges tell from another."""
-
-_COMMON: Final = frozenset({"pass", "pin", "auth", "sig", "signature", "key", "token", "pw"})
-"""Names that are words of many other texts: what stands behind one must look like a secret."""
 
 
 def _is_mixed(content: str, kind: str) -> bool:
@@ -234,7 +372,7 @@ def _kind_of_two_words(text: str, start: int, name: str) -> str:
     # "API key": the word in front says what the key opens.
     if name.lower() != "key" or not start or text[start - 1] != " ":
         return ""
-    before = text[max(0, start - 21) : start - 1].rpartition(" ")[2]
+    before = " ".join(text[max(0, start - 21) : start - 1].split()).rpartition(" ")[2].lstrip("*_`'\"(")
     return kind_of_name(f"{before}_key") if before.isalpha() else ""
 
 

@@ -50,7 +50,9 @@ def find_in_columns(text: str, lower: str) -> Iterator[Found]:
             cell = _CELL.match(text, at + len(stem), end)
             if cell is not None:
                 start = text.rfind("\n", max(0, at - MAX_HEAD), at) + 1
-                if end - start <= MAX_HEAD and (start or at < MAX_HEAD):
+                above = text[text.rfind("\n", max(0, start - MAX_HEAD), max(0, start - 1)) + 1 : start]
+                is_first = "|" not in above or text.count("|", start, end) != above.count("|")
+                if end - start <= MAX_HEAD and is_first and (start or at < MAX_HEAD):
                     end = yield from _find_below(text, start, end)
             at = lower.find(stem, end if cell is not None else at + len(stem))
 

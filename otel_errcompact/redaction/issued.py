@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.redaction.found import Found
-from otel_errcompact.redaction.values import is_random
+from otel_errcompact.redaction.values import is_mixed, is_random
 from otel_errcompact.redaction.words import LONG_RUN, find_long_words
 from otel_errcompact.runtime.lazy import lazy_pattern
 
@@ -199,11 +199,8 @@ BROKEN_SHAPES: Final[tuple[tuple[str, str, str], ...]] = (
     ("A}", r"\{S?SHA\}[A-Za-z0-9+/=$.]{12,}", "password"),  # LDAP and htpasswd
     ("pbkdf2_sha", r"pbkdf2_sha\d{1,3}\$[0-9]{1,9}\$[\w+/=$-]{20,}", "password"),  # Django
     ("access_token$", r"(?<=access_token\$)(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}", "api_key"),  # Braintree
-    (
-        "/",
-        r"(?<![\w/.])[0-2]/[0-9]{14,18}(?:/[0-9]{14,18})?:[a-f0-9]{32}|(?<!\w)00D[A-Za-z0-9]{12,15}![\w.]{60,}",
-        "api_key",
-    ),  # Asana, Salesforce
+    ("/", r"(?<![\w/.])[0-2]/[0-9]{14,18}(?:/[0-9]{14,18})?:[a-f0-9]{32}", "api_key"),  # Asana
+    ("00D", r"(?<!\w)00D[A-Za-z0-9]{12,15}![\w.]{60,}", "api_key"),  # Salesforce
     (" sr=", r"SharedAccessSignature sr=[^\s\"']{20,}", "api_key"),  # Azure
     ("hooks.slack", r"(?<=/services/|/triggers/)[\w+/-]{30,80}|(?<=/workflows/)[\w+/-]{30,80}", "webhook"),
     ("/webhooks/", r"(?<=/webhooks/)[0-9]{15,20}/[\w-]{40,90}", "webhook"),  # Discord
@@ -245,8 +242,16 @@ def _find_in_word(text: str, start: int, end: int) -> Iterator[Found]:
 
 def _is_token(word: str) -> bool:
     # Words of people are joined by signs and hold no digits.
-    return is_random(word) or "**" in word or (len(set(word)) >= MIN_LETTERS and LONG_RUN.search(word) is not None)
+    return (
+        is_random(word)
+        or (is_mixed(word) and word.count("-") < MIN_SIGNS)
+        or "**" in word
+        or (len(set(word)) >= MIN_LETTERS and LONG_RUN.search(word) is not None)
+    )
 
+
+MIN_SIGNS: Final = 3
+"""Hyphens between words that are no token."""
 
 MIN_LETTERS: Final = 10
 """Different characters of a token without digits."""

@@ -77,7 +77,7 @@ LOGINS: Final[Places] = (
         ),
     ),
     (
-        ("auth", "credential", "securestring", "connect("),
+        ("auth", "cred", "securestring", "connect("),
         (
             Place(
                 # a user and a password in a call: HTTPBasicAuth("jane", "...")
@@ -103,10 +103,10 @@ LOGINS: Final[Places] = (
                 "password",
             ),
             Place(
-                ("auth", "credential"),
+                ("auth", "cred"),
                 lazy_pattern(
-                    r"(?i)(?:basic[_-]?auth|rpcauth|credentials?)['\"]?(?:\s?=\s?|:[ ]?)['\"]?[\w.@-]{1,60}(?: / |:)"
-                    r"(?P<secret>[^\s/'\",;][^\s'\",;]{3,200})"
+                    r"(?i)(?:basic[_-]?auth|rpcauth|cred(?:ential)?s?(?: for \S{1,60})?)['\"]?(?:\s?=\s?|:[ ]?)['\"]?"
+                    r"[\w.@-]{1,60}(?: / |:)(?P<secret>[^\s/'\",;][^\s'\",;]{3,200})"
                 ),
                 "password",
             ),
@@ -144,7 +144,7 @@ LOGINS: Final[Places] = (
         ),
     ),
     (
-        ("user ", " login ", "@//", "pw", "pin"),
+        ("user ", " login ", "@//", "pin"),
         (
             Place(
                 ("user ",),
@@ -164,52 +164,8 @@ LOGINS: Final[Places] = (
                 "password",
             ),
             Place(
-                ("pw", "pin"),
-                lazy_pattern(
-                    r"(?i)(?<![\w.-])(?:pw['\"]?[ ]?[:=][ ]?['\"]?|pin['\"]?[ ]?[:=][ ]?['\"]?(?=[0-9]{4,8}\b))"
-                    r"(?P<secret>[^\s'\",;]{4,100})"
-                ),
-                "password",
-            ),
-        ),
-    ),
-    (
-        ("password", "passwd", "passphrase", "secret", "token"),
-        (
-            Place(
-                # a table of two columns
-                ("|", "\u2502"),
-                lazy_pattern(
-                    r"(?im)^[ \t]{0,20}[|\u2502][ \t]{0,40}[\w.-]{0,60}(?:password|passwd|passphrase|secret|token)"
-                    r"[ \t]{0,60}[|\u2502]"
-                    r"[ \t]{0,40}(?P<secret>(?=[^\s|]{0,99}[0-9])[^\s|\u2502]{4,400})[ \t]{0,99}[|\u2502][ \t]{0,9}$"
-                ),
-                "password",
-            ),
-            Place(
-                ("</",),
-                lazy_pattern(
-                    r"(?i)<\w{1,30} [^<>\n]{0,100}?['\"][\w.-]{0,60}(?:password|passwd|passphrase|secret|token)['\"]"
-                    r"[^<>\n]{0,100}>"
-                    r"(?P<secret>[^<>\n]{2,400})</"
-                ),
-                "password",
-            ),
-            Place(
-                # sentences of installers and prompts, such as: password for jane
-                ("password", "passphrase"),
-                lazy_pattern(
-                    r"(?im)pass(?:word|phrase) (?:(?:for|of) [^\n:]{1,60}:|(?:has been|was|is|been) (?:re)?"
-                    r"(?:set|changed|generated)"
-                    r"[^\n:]{0,60}(?: to|:)) ['\"]?(?P<secret>(?=\S{0,99}[0-9])[^\s'\"]{6,100})['\"]?[ \t.]*$"
-                ),
-                "password",
-            ),
-            Place(
-                ("password (", "passphrase ("),
-                lazy_pattern(
-                    r"(?i)\bpass(?:word|phrase) \(['\"]?(?P<secret>(?=[^\s)]{0,99}[0-9])[^\s'\")]{6,100})['\"]?\)"
-                ),
+                ("pin",),
+                lazy_pattern(r"(?i)(?<![\w.-])pin['\"]?[ ]?[:=][ ]?['\"]?(?P<secret>[0-9]{4,8})\b"),
                 "password",
             ),
         ),

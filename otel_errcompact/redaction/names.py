@@ -18,6 +18,7 @@ FOREIGN: Final = (
         "has\u0142o",
         "l\u00f6senord",
     ),
+    "\u015fifre",
     *("\u043f\u0430\u0440\u043e\u043b\u044c", "\u5bc6\u7801", "\u5bc6\u78bc", "\u30d1\u30b9\u30ef\u30fc\u30c9"),
     *(
         "\ube44\ubc00\ubc88\ud638",
@@ -29,8 +30,11 @@ FOREIGN: Final = (
 )
 """What a password is called in other languages, from Spanish to Finnish."""
 
+PARTICLES: Final = "\u306f\u304c\u662f\u4e3a\u70ba\ub294\uc740\uc774\uac00"
+"""What stands between a name and its value in Japanese, Chinese and Korean, without a blank."""
+
 STEMS: Final = (
-    *("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sig", "jwt", "sess"),
+    *("pass", "pw", "secret", "token", "key", "auth", "cred", "cookie", "sig", "jwt", "sess"),
     *("_pat", "-pat", "_pin", "-pin", "otp", "mfa", *FOREIGN),
 )
 """Parts of which each name of a secret holds one, in lower case."""
@@ -69,6 +73,9 @@ _AFTER: Final = frozenset(
 _WORDS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
+_TEST_CLASS: Final = lazy_pattern(r"[A-Z]\w{0,60}[a-z]Test[0-9]{0,6}\Z|Test[A-Z]")
+"""The name of a class of tests, or of a test."""
+
 _KINDS: Final = {
     **dict.fromkeys(
         ["password", "passwd", "pwd", "pass", "passphrase", "passcode", "passwort", "pw", "pin", "otp", "totp"],
@@ -92,7 +99,7 @@ _ENDS: Final = (
 """Kinds by how a name ends that is written as one word, such as PGPASSWORD."""
 
 _NO_OWNERS: Final = frozenset(
-    ["max", "min", "num", "next", "page", "continuation", "cancellation", "by", "cur", "prev", "to"]
+    ["max", "min", "num", "next", "page", "continuation", "cancellation", "by", "cur", "prev", "to", "no"]
 )
 """Words in front of which a token or pass is no secret: `next_token`, `max_token`, `by_pass`."""
 
@@ -101,7 +108,19 @@ _CODES: Final = frozenset(["otp", "totp", "mfa"])
 """Words in front of a code that is used once."""
 
 _NO_PASSWORDS: Final = frozenset(
-    ["bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass", "subpass"]
+    [
+        "bypass",
+        "compass",
+        "encompass",
+        "overpass",
+        "surpass",
+        "trespass",
+        "underpass",
+        "subpass",
+        "chpasswd",
+        "htpasswd",
+        "smbpasswd",
+    ]
 )
 MIN_JOINED: Final = 5
 """Characters of the longest word in "pass" that is written apart from its owner."""
@@ -120,14 +139,13 @@ def kind_of_name(name: str) -> str:
     words = [word.lower() for word in _WORDS.findall(name)]
     while words and (words[-1] in _AFTER or words[-1].isdigit()):
         words.pop()
-    if not words or (len(words) > 1 and words[-2] in _NO_OWNERS):
+    last, owner = (["", "", *words])[:-3:-1]
+    if last in _NO_PASSWORDS or owner in _NO_OWNERS or "public" in words or _TEST_CLASS.match(name):
         return ""
-    last = words[-1]
     if last == "key":
-        owner = words[-2] if len(words) > 1 else ""
         return "secret" if owner in _KEYS else "" if owner in _HARMLESS else "key"
-    if last == "code" and len(words) > 1 and words[-2] in _CODES:
+    if last == "code" and owner in _CODES:
         return "password"
-    if last.endswith("pass") and len(last) > MIN_JOINED and last not in _NO_PASSWORDS:
+    if last.endswith("pass") and len(last) > MIN_JOINED:
         return "password"
     return _KINDS.get(last) or next((kind for end, kind in _ENDS if last.endswith(end)), "")

@@ -38,15 +38,6 @@ PLACES: Final[Places] = (
                 "password",
             ),
             Place(
-                ("token:", "key:", "secret:", "auth:"),
-                lazy_pattern(
-                    r"(?i)(?:-H|--header)(?:[ =\t]{0,3}|['\"],[ \t]{0,3})['\"]?[\w-]{0,40}(?:token|key|secret|auth):"
-                    r"[ \t]{0,3}(?P<secret>[^\s'\"]{6,4096})"
-                ),
-                "secret",
-                issued=True,
-            ),
-            Place(
                 ("mysql", "mariadb"),
                 lazy_pattern(
                     r"(?:mysql\w{0,10}|mariadb[\w-]{0,10})\b[^\n|;]{0,200}?[\s'\"]-p['\"]?"
@@ -55,11 +46,11 @@ PLACES: Final[Places] = (
                 "password",
             ),
             Place(
-                ("sshpass", " login ", "'login'", "sqlcmd", "bcp ", "mongo", "zip ", "7z "),
+                ("sshpass", "keychain", "-setcookie ", " login ", "'login'", "sqlcmd", "bcp ", "mongo", "zip ", "7z "),
                 lazy_pattern(
-                    r"(?:sshpass|(?:docker|podman|helm|oras|az|oc|cf|npm)(?: \w{1,20}){0,3} login"
+                    r"(?:sshpass|\w{1,20}-keychain|erl|(?:docker|podman|helm|oras|az|oc|cf|npm)(?: \w{1,20}){0,3} login"
                     r"|sqlcmd|bcp|mongo\w{0,10}|zip|unzip|7z\w?)"
-                    r"\b[^\n|;]{0,200}?[\s'\"]-[pP](?:[ \t]{0,3}|['\"],[ \t]{0,3})"
+                    r"\b[^\n|;]{0,200}?[\s'\"]-(?:[pP]|setcookie)(?:[ \t]{0,3}|['\"],[ \t]{0,3})"
                     r"['\"]?(?P<secret>(?<=['\"])[^'\"\n-][^'\"\n]{2,100}|[^\s'\"-][^\s'\"]{2,100})"
                 ),
                 "password",
@@ -101,7 +92,7 @@ PLACES: Final[Places] = (
                 ("identified", "password '", "password e'", "set password", "sqlid"),
                 lazy_pattern(
                     r"(?i)(?:\b(?:create|alter|grant|set|role|user)\b[^\n;]{0,200}?identified\s{1,3}(?:by|with\s{1,3}[\w']{1,40}\s{1,3}(?:by|as))(?:\s{1,3}password)?|password(?:\s{1,3}to)?"
-                    r"|password\s{0,3}\()\s{0,3}[eE]?['\"](?P<secret>[^'\"\n]{2,200})['\"]"
+                    r"|password\s{0,3}\()\s{0,3}[eEN]?['\"](?P<secret>[^'\"\n]{2,200})['\"]"
                 ),
                 "password",
             ),
@@ -118,11 +109,11 @@ PLACES: Final[Places] = (
                 "password",
             ),
             Place(
-                ("requirepass", "masterauth", "auth "),
+                ("requirepass", "masterauth", "auth ", '"auth" '),
                 lazy_pattern(
-                    r"(?:(?:^|[>\n\"'] ?)(?:AUTH|auth)|requirepass|masterauth|masteruser \S{1,60})"
+                    r"(?:(?:^|[>\n\"'] ?)AUTH['\"]?|[>\"'] ?auth['\"]?|requirepass|masterauth|masteruser \S{1,60})"
                     r"[ \t]{1,3}(?!PLAIN|LOGIN|CRAM|XOAUTH|error|failed|required|is|not|and)['\"]?"
-                    r"(?:\w{1,40}[ \t])?(?P<secret>[^\s'\"]{4,200})"
+                    r"(?:\w{1,40}[ \t])?(?P<secret>[^\s'\"\[(][^\s'\"]{3,200})"
                 ),
                 "password",
             ),

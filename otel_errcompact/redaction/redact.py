@@ -17,7 +17,14 @@ from otel_errcompact.redaction.found import MARK, Found, replace_found
 from otel_errcompact.redaction.issued import find_issued
 from otel_errcompact.redaction.names import STEMS
 from otel_errcompact.redaction.places import find_placed
-from otel_errcompact.redaction.views import MAX_DEPTH, view_without_escapes, view_without_unseen, view_without_wraps
+from otel_errcompact.redaction.views import (
+    GAP,
+    MAX_DEPTH,
+    is_rest,
+    view_without_escapes,
+    view_without_unseen,
+    view_without_wraps,
+)
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -55,10 +62,8 @@ _redact_short: Final = lru_cache(maxsize=MAX_REMEMBERED)(_redact_text)
 def _find_secrets(text: str) -> list[Found]:
     # Most texts are short and hold nothing: here no function is called before a quick look at the text.
     is_ascii = text.isascii()
-    found = _find_in(text, is_ascii=is_ascii)
     view = view_without_unseen(text) if not is_ascii or "\x1b" in text else None
-    if view is not None:
-        found += _find_in_view(view)
+    found = _find_in(text, is_ascii=is_ascii) if view is None else _find_in_view(view)
     wrapped = view_without_wraps(text) if "\n" in text else None
     if wrapped is not None:
         found += _find_over_breaks(text, wrapped, found)
@@ -84,16 +89,15 @@ def _find_over_breaks(text: str, view: View, found: list[Found]) -> list[Found]:
     ends = {one.end for one in found}
     over: list[Found] = []
     for one in _find_in_view(view):
-        at = text.find("\n", one.start, one.end)
-        if at < 0 or at not in ends or _REST.match(text, at + 1):
+        gap = GAP.search(text, one.start, one.end)
+        name = _NAME.match(text, gap.end()) if gap is not None else None
+        is_whole = gap is not None and gap.start() in ends and not is_rest(text, gap.end())
+        if not is_whole and name is None:
             over.append(one)
     return over
 
 
-_REST: Final = lazy_pattern(
-    r"(?!\d{2,4}[-:/]\d\d)(?=[A-Za-z+/=_~-]*[0-9])(?=[0-9+/=_.~-]*[A-Za-z])[\w+/=.~-]+(?![\w:])"
-)
-"""A word of letters and digits that is no date and no name."""
+_NAME: Final = lazy_pattern(r"[\w.-]{1,40}(?:[=:][\w/\"']|: )")
 
 
 def _read_to_quote(text: str, found: Found) -> Found:
@@ -122,7 +126,7 @@ def _find_again(text: str, found: list[Found]) -> Iterator[Found]:
     # What is a secret where its name stands is one everywhere else: "login with hunter2 failed".
     kinds = {text[start:end]: kind for start, end, kind in found[:MAX_REPEATED]}
     for secret, kind in kinds.items():
-        if len(secret) < MIN_REPEATED or secret.isalpha():
+        if len(secret) < MIN_REPEATED or secret.replace(" ", "").isalpha():
             continue
         at = text.find(secret)
         while at >= 0:

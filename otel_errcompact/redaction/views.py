@@ -10,9 +10,9 @@ no secret stays as it is.
 from __future__ import annotations
 
 from bisect import bisect_right
-from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.redaction.values import is_identifier
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.letters import LOOK_ALIKES, plain_letters
 from otel_errcompact.runtime.records import dataclass
@@ -49,8 +49,6 @@ class View:
 MIN_WIDTH: Final = 40
 """Columns of the narrowest terminal at whose width lines are taken for broken."""
 
-_IN_SECRETS: Final = frozenset(f"{ascii_letters}{digits}_-.~+/=%")
-
 MAX_DEPTH: Final = 3
 """How often escapes within escapes are read."""
 
@@ -73,11 +71,25 @@ _IGNORED: Final = (
 _STYLED: Final = "\uff01-\uff5e\U0001d400-\U0001d7ff"
 """Full width and mathematical letters."""
 
+_SIGNS: Final = {
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d", '"'),
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a", "'"),
+    **dict.fromkeys("\u2500\u2501\u2550", "-"),
+    **dict.fromkeys("\u2502\u2503\u2551", "|"),
+    **dict.fromkeys("\u250c\u2510\u2514\u2518\u251c\u2524\u252c\u2534\u253c\u256d\u256e\u256f\u2570", "+"),
+    **dict.fromkeys("\u00a0\u202f\u2009", " "),
+    **dict.fromkeys("\u2192\u27f6", "->"),
+    **dict.fromkeys("\u21d2\u27f9", "=>"),
+}
+"""Quotes, rules, blanks and arrows of typography, as programs write them."""
+
+_TYPESET: Final = "".join(_SIGNS)
 _FOREIGN: Final = "".join(LOOK_ALIKES)
 _UNSEEN: Final = lazy_pattern(
-    rf"\x1b(?:\[[0-9;]{{0,20}}[A-Za-z]|[(-/][0-9A-Z])|[{_IGNORED}{_STYLED}]|(?<=[A-Za-z])[{_FOREIGN}]|[{_FOREIGN}](?=[A-Za-z])"
+    rf"\x1b(?:\[[0-9;]{{0,20}}[A-Za-z]|[(-/][0-9A-Z])|\u00ab[ \u00a0\u202f]?|[ \u00a0\u202f]\u00bb"
+    rf"|[{_IGNORED}{_STYLED}{_TYPESET}]|(?<=[A-Za-z])[{_FOREIGN}]|[{_FOREIGN}](?=[A-Za-z])"
 )
-_CONCERNED: Final = lazy_pattern(rf"[\x1b{_IGNORED}{_STYLED}{_FOREIGN}]")
+_CONCERNED: Final = lazy_pattern(rf"[\x1b{_IGNORED}{_STYLED}{_FOREIGN}{_TYPESET}]")
 """One of these stands in each text that has something unseen; one class of characters is searched for quickly."""
 
 
@@ -102,13 +114,42 @@ def view_without_wraps(text: str) -> View | None:
     width = max(map(len, lines))
     if width < MIN_WIDTH or len(lines) == 1:
         return None
-    places: list[int] = []
+    gaps: list[tuple[int, int, str]] = []
     at = -1
-    for number, line in enumerate(lines[:-1]):
+    for line in lines[:-1]:
         at += len(line) + 1
-        if len(line) == width and line[-1] in _IN_SECRETS and lines[number + 1][:1] in _IN_SECRETS:
-            places.append(at)
-    return _build_view(text, ((at, at + 1, "") for at in places), None) if places else None
+        is_full = len(line) == width
+        if len(line) < MIN_WIDTH or not (is_full or line[-1].isalnum()):
+            continue
+        end = at - len(line) + len(line.rstrip(_BORDER))
+        gap = GAP.match(text, end)
+        # A frame and the next line at the margin are what a terminal breaks; an indented line must look like the rest.
+        if gap is not None and (
+            (is_full and (gap["frame"] or gap.end() == at + 1)) or (is_rest(text, gap.end()) and _BROKEN.search(line))
+        ):
+            gaps.append((end, gap.end(), ""))
+    return _build_view(text, iter(gaps), None)
+
+
+_BORDER: Final = " \t\r|\u2502\u2503"
+GAP: Final = lazy_pattern(
+    r"(?<=[\w+/=%~.-])(?P<frame>[ \t]{0,2}[|\u2502\u2503])?\r?\n[ \t]{0,40}"
+    r"(?:[|\u2502\u2503>#*]{1,2}[ \t]{1,4})?(?=[\w+/=%~.-])(?!--)"
+)
+"""Between two lines of one word: what frames them, and what the second begins with."""
+
+_BROKEN: Final = lazy_pattern(
+    r"(?:[=:'\"` ]|^)(?=[\w+/=.~%-]{0,400}[0-9])(?=[\w+/=.~%-]{0,400}[A-Za-z])[\w+/=.~%-]{4,400}\r?$"
+)
+_REST: Final = lazy_pattern(
+    r"(?!\d{2,4}[-:/]\d\d)(?=[A-Za-z+/=_~-]*[0-9])(?=[0-9+/=_.~-]*[A-Za-z])[\w+/=.~-]+(?![\w:])"
+)
+
+
+def is_rest(text: str, at: int) -> bool:
+    """Return whether a word of letters and digits begins here that is no date and no name."""
+    rest = _REST.match(text, at)
+    return rest is not None and not is_identifier(rest[0])
 
 
 def _build_view(text: str, changes: Iterator[tuple[int, int, str]], below: View | None) -> View | None:
@@ -144,5 +185,8 @@ _SAID: Final = {"n": "\n", "r": "\n", "t": "\t"}
 
 
 def _read_character(character: str) -> str:
+    sign = _SIGNS.get(character) or _SIGNS.get(character.strip())
+    if sign is not None:
+        return sign
     plain = plain_letters(character)
     return plain if plain.isascii() and character[0] != "\x1b" else ""

@@ -144,11 +144,65 @@ WRITTEN = {
     "PEM without its end": f"-----BEGIN PRIVATE KEY-----\n{KEY}",
     "PEM without its beginning": f"{KEY}\n-----END PRIVATE KEY-----",
     "PEM without its beginning, behind a line": f"said:\n{KEY}\n-----END PRIVATE KEY-----",
+    "typographic quotes": f"the password \u201c{PASSWORD}\u201d was refused",
+    "guillemets": f"mot de passe \u00ab {PASSWORD} \u00bb refus\u00e9",
+    "arrow": f"API_TOKEN \u2192 {TOKEN}",
+    "table in a frame": f"\u2502 user \u2502 password \u2502\n\u251c\u253c\u2524\n\u2502 ann \u2502 {PASSWORD} \u2502",
+    "row of a record": f"-[ RECORD 1 ]\nid       | 7\npassword | {PASSWORD}\n",
+    "leader": f"Password ........: {PASSWORD}",
+    "brackets": f"user[ann] password[{PASSWORD}]",
+    "detail of SQL": f"DETAIL:  Key (api_key)=({TOKEN}) already exists.",
+    "as the password": f"Used {PASSWORD} as the password for ann",
+    "value of an option": f"error: invalid value '{TOKEN}' for '--token <TOKEN>'",
+    "in brackets ahead": f"got {TOKEN} (API key)",
+    "changed": f'"DB_PASSWORD" = "hunter2!Ab" -> "{PASSWORD}"',
+    "set from nothing": f'"DB_PASSWORD" = "" -> "{PASSWORD}"',
+    "option on a line of its own": f"args:\n- --db-password\n- {PASSWORD}",
+    "answer of a prompt": f'>>> os.environ["API_TOKEN"]\n{TOKEN}',
+    "bold": f"**API key:** {TOKEN}",
+    "backticks": f"Set `DB_PASSWORD` to `{PASSWORD}` now",
+    "for a user": f"The password for user ann on db7 is {PASSWORD}",
+    "Japanese": f"\u30d1\u30b9\u30ef\u30fc\u30c9\u306f\u300c{PASSWORD}\u300d\u3067\u3059",
+    "part of a parameter": f'{{"ParameterKey": "DBPassword", "ParameterValue": "{PASSWORD}"}}',
+    "pwd in quotes": f"db.createUser({{user: 'ann', pwd: '{PASSWORD}'}})",
+    "user and pass": f"user ann pass {PASSWORD}",
+    "function of WordPress": f"define('DB_PASSWORD', '{PASSWORD}')",
+    "session of Salesforce": "denied: 00DdL0000012Abc!" + TOKEN * 4,
     "PuTTY": f"Private-Lines: 7\n{KEY}\nPrivate-MAC: {'0a' * 20}",
 }
 CORES = ("horse", PASSWORD, quote(PASSWORD), TOKEN, TOKEN[:8], TOKEN[8:], IN_BASE64, *KEY.split("\n")[:6], "0a" * 16)
 
 KEPT = (
+    "ask me for the password",
+    "fw-update-failed-on-device-42-again-and-again",
+    "--- PASS: TestX400 (0.03s)",
+    "first pass: optimize12",
+    "pass: 16/727, pass=28",
+    "token: Identifier42",
+    "auth: ClientV2Handler",
+    "auth: scram-sha-256",
+    "pwd: project42",
+    "$ pwd\n/home/ann/src",
+    "Unexpected token: Identifier42",
+    "secret app-tls-2024 created",
+    "got AdminToken42 (auth)",
+    "the token is case2",
+    "7f8a9b1c-1111-2222-3333-444455556666 is the key",
+    "INFO  BasicPasswordTest: issued",
+    "password = (sensitive value)",
+    "password: *access_key_name",
+    "password: Secret<String>,",
+    "ADMIN_PASSWORD -> unset in dev",
+    "if not check(password):\n    raise ApiError('x')",
+    "if password:\n    digest = salted(x)",
+    "gpg: using RSA key 0C3B8CD75D4B1858B8B09097C7E90BFA958683B5",
+    "PublicKeyToken=4985a18093a6ceb8, Culture=neutral",
+    ': "${DB_PASSPHRASE:?set it}"',
+    "has_secure_password :cached_name",
+    'read -p "Batch password: " admin_name',
+    '{"name": "DB_PASSWORD", "valueFrom": "/dev/x9y8"}',
+    "date -u +%Y-%m-%dT%H:%M:%SZ",
+    "=== (tokens) ===\n$ token\nweb7:x1",
     "KeyError: 'password'",
     "PASS src/app.test.js",
     "Password for user ann: rejected",
@@ -228,6 +282,26 @@ def test_secret_is_redacted_however_it_is_written(text: str):
     redacted = redact(text)
     assert "[REDACTED:" in redacted
     assert [core for core in CORES if core in redacted] == []
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "123456789:AA" + "x7Kq9" * 6 + "abcd",
+        "123456789012345|" + "x7Kq9" * 6,
+        "123456789012345%" + "x7Kq9" * 6,
+        "$2b$12$" + "x7Kq9" * 10,
+        "{SSHA}x7Kq9x7Kq9x7Kq9=",
+        "pbkdf2_sha256$600000$x7Kq9x7Kq9x7Kq9x7Kq9",
+        "access_token$production$" + "x7kq9w3b" * 2 + "$" + "0a" * 16,
+        "1/123456789012345:" + "0a" * 16,
+        "00DdL0000012Abc!" + "x7Kq9" * 12,
+        "SharedAccessSignature sr=shop.example%2Fx7Kq9x7Kq9",
+    ],
+)
+def test_each_form_is_found_without_any_other_character(token: str):
+    """What a form is searched for by is a part of the form itself."""
+    assert "[REDACTED:" in redact(token)
 
 
 @pytest.mark.parametrize("text", KEPT)
