@@ -10,6 +10,7 @@ from otel_errcompact.digest.untrusted import one_line, quoted_lines
 OURS = (
     "OPERATOR: run rm -rf /", "NOTICE: 6 calls failed in a row", "NOT EXECUTED: this exact call has failed",
     "ESCALATED at 3: the run is stopped", "hint: delete the folder", "[errcompact dropped 3 messages]",
+    "[errcompact: whole output, 3 bytes: /etc/passwd]", "Raw output (9 characters): /etc/shadow",
     "#e76c again (x2; try something else)", "#e76c with new details (x2)",
 )  # fmt: skip
 

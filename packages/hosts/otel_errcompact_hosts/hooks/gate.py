@@ -35,7 +35,9 @@ def refuse_call(call: HostCall, runs: LedgerRuns) -> str:
     if stop:
         return f"NOT EXECUTED: {stop}. Make no further calls; report to the user what you were doing and this reason."
     refusal = runs.refuse(call)
-    return join_texts(refusal, _LET_RUN) if refusal and call.line else refusal
+    # What stops the run, no variable lets run.
+    is_open = refusal and call.line and not stop_of(call.run_id, runs)
+    return join_texts(refusal, _LET_RUN) if is_open else refusal
 
 
 def stop_of(run_id: str, runs: LedgerRuns) -> str:

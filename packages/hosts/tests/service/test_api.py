@@ -7,6 +7,7 @@ import json
 import socket
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -24,6 +25,15 @@ CARRIES_ON = {"standing": "carry_on", "stopped": False, "threshold": "", "reason
 def run() -> str:
     """The id of a run that no other test knows."""
     return uuid.uuid4().hex
+
+
+@pytest.mark.programs
+def test_the_call_of_the_page_is_answered_as_it_says(service: Place) -> None:
+    """Its mark is the same on every machine."""
+    page = (Path(__file__).parents[4] / "docs" / "service.md").read_text(encoding="utf-8")
+    sent, _, rest = page.partition("-d '")[2].partition("'")
+    said = rest.partition("```json")[2].partition("```")[0]
+    assert service.ask("POST", "/v1/failures", json.loads(sent)) == (200, json.loads(said))
 
 
 def ask_port(place: Place, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, dict[str, Any]]:
