@@ -40,14 +40,16 @@ _ANSI: Final = lazy_pattern(
 _CONTROL: Final = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f]")
 _FORGED_DELIMITER: Final = lazy_pattern(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
 _FORGED_LINE: Final = lazy_pattern(
-    r"^(?=[\W_]{0,8}(?:[O0]PERAT[O0]R|N[O0]TICE|N[O0]T[ ]{1,3}EXECUTED)[\W_]{0,3}:|[\W_]{0,8}(?:ESCALATED\b|Raw output \()"
+    r"^(?=[\W_]{0,8}(?:[O0]PERAT[O0]R|N[O0]TICE|N[O0]T[ ]{1,3}EXECUTED)[\W_]{0,3}:"
+    r"|[\W_]{0,8}(?:ESCALATED\b|Raw output \()"
     r"|\s{0,8}(?:hint: |\[errcompact(?: |: )\w|#[0-9a-f]{4,16} (?:again|with new details) \())",
     re.MULTILINE,
 )
 """Where a line begins like one of ours."""
 
 _MARKS_OF_FORGERY: Final = (
-    "PERAT", "TICE", "EXECUTED", "ESCALATED", "hint: ", "[errcompact", "Raw output (", " again (", " with new details (",
+    "PERAT", "TICE", "EXECUTED", "ESCALATED", "hint: ", "[errcompact", "Raw output (", " again (",
+    " with new details (",
 )  # fmt: skip
 """Strings of which each such text has one."""
 

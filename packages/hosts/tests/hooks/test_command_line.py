@@ -59,6 +59,19 @@ def test_install_and_uninstall_leave_a_file_as_it_was(place: Place) -> None:
     assert run(place, "uninstall", "gemini", "--yes").stdout.startswith("gemini: nothing to do, there are no hooks of")
 
 
+@pytest.mark.programs
+def test_broken_settings_of_one_host_stop_no_other(place: Place) -> None:
+    """They are named and left as they are; the status says that something was not done."""
+    broken = place.folder / ".codex" / "hooks.json"
+    broken.parent.mkdir()
+    broken.write_text("{bad")
+    for action, expected in (("install", True), ("uninstall", False)):
+        done = run(place, action, "codex", "gemini", "--yes")
+        assert (done.returncode, broken.read_text()) == (1, "{bad")
+        assert done.stderr.startswith(f"errcompact: codex: {broken}")
+        assert (place.folder / ".gemini" / "settings.json").exists() is expected
+
+
 def test_hooks_without_the_service_say_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

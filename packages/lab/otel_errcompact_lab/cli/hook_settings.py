@@ -26,7 +26,7 @@ from otel_errcompact_hosts.service.places import SERVICE_PACKAGES, find_places
 from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, agree, printable, say, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from otel_errcompact_hosts.hooks.settings.plans import Plan
@@ -57,8 +57,8 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
         raise ConfigurationError("--http is for claude-code: other hosts cannot call the service's port")
     if port is not None and project is not None:
         raise ConfigurationError("--http is for your own settings: a repository is no place for the token of the port")
-    status = FINE
-    for host in named:
+
+    def install_host(host: str) -> int:
         of_host = port if host == "claude-code" else None
         prefix = prefix_path(environ) if host == "claude-code" and project is None else ""
         token = find_token(environ) if of_host is not None else ""
@@ -68,14 +68,16 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
         if not plan.changes:
             apply_install(plan, environ)
             _write_line(f"{host}: nothing to do, the hooks are in {printable(str(plan.path))}")
-            continue
+            return FINE
         if not _agree_to_plan(plan, "Write it?", yes=yes):
-            status = INCOMPLETE
-            continue
+            return INCOMPLETE
         apply_install(plan, environ)
         if prefix:
             set_port(environ, of_host, token)
         _write_line(f"{host}: installed. {NEXT[host]}")
+        return FINE
+
+    status = _do_for_each(named, install_host)
     if lacks_service():
         say(f"the hooks have nobody to report to yet: {_NEEDS}")
     return status
@@ -100,20 +102,35 @@ def uninstall_hooks(hosts: Sequence[str], project: Path | None, *, yes: bool) ->
         ConfigurationError: A host is unknown, or its settings cannot be read or written.
     """
     environ = dict(os.environ)
-    status = FINE
-    for host in _check_hosts(hosts) or HOSTS:
+
+    def uninstall_host(host: str) -> int:
         plan = plan_uninstall(host, environ, project)
         if not plan.changes:
             if hosts:
                 _write_line(f"{host}: nothing to do, there are no hooks of ours in {printable(str(plan.path))}")
-            continue
+            return FINE
         if not _agree_to_plan(plan, "Undo it?", yes=yes):
-            status = INCOMPLETE
-            continue
+            return INCOMPLETE
         if host == "claude-code" and project is None:
             set_port(environ, None)
         apply_uninstall(plan, environ)
         _write_line(f"{host}: uninstalled. Sessions that run now keep what they have read: end them.")
+        return FINE
+
+    return _do_for_each(_check_hosts(hosts) or HOSTS, uninstall_host)
+
+
+def _do_for_each(hosts: Sequence[str], act: Callable[[str], int]) -> int:
+    # The broken settings of one host are no reason to leave out the others.
+    status = FINE
+    for host in hosts:
+        try:
+            status = max(status, act(host))
+        except ConfigurationError as error:
+            if len(hosts) == 1:
+                raise
+            say(f"{host}: {error}")
+            status = INCOMPLETE
     return status
 
 
