@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from opentelemetry.sdk.trace import Event
@@ -10,27 +11,20 @@ from opentelemetry.trace import SpanContext, TraceFlags
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.data import EndedSpan, read_text
 from otel_errcompact.runtime.records import dataclass
-from otel_errcompact_hosts.ports.edge import TOO_LARGE
 from otel_errcompact_hosts.telemetry.bodies import BAD_REQUEST, JSON, RequestError
-from otel_errcompact_hosts.telemetry.messages import (
-    LOGS,
-    MAX_JSON,
-    RECORD,
-    SPAN,
-    TRACES,
-    Bound,
-    Piece,
-    TooManyFieldsError,
-    parse_json,
-)
+from otel_errcompact_hosts.telemetry.messages import RECORD, SPAN, Reader, describe_request, parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
     from opentelemetry.util.types import Attributes
 
     Found = dict[str, Any]
 
+_NAMES: Final = {
+    "traces": ("resourceSpans", "scopeSpans", "spans"),
+    "logs": ("resourceLogs", "scopeLogs", "logRecords"),
+}
 _STATUS_ERROR: Final = 2
 _KIND_SERVER: Final = 2
 _EVENTS: Final = 64
@@ -103,17 +97,20 @@ class Entries:
 
     def __init__(self, signal: str, body: bytes, content_type: str) -> None:
         self._signal = signal
-        self._content_type = content_type
-        self._bound = Bound()
-        try:
-            self._request = self._open(body).read(_REQUESTS[signal], self._bound)
-        except TooManyFieldsError as error:
-            raise RequestError(TOO_LARGE, str(error)) from error
-        except ValueError as error:
-            raise self._refuse(error) from error
+        self._kind = "JSON" if content_type == JSON else "protobuf"
+        self._reader = Reader()
+        names = _NAMES[signal]
+        with self._refusing():
+            request = parse_json(body) if content_type == JSON else body
+            found = self._reader.read(request, describe_request(*names))
+        self._parts: list[tuple[Found, Found, list[Any]]] = [
+            (group.get("resource", {}), part.get("scope", {}), part.get(names[2], []))
+            for group in found.get(names[0], ())
+            for part in group.get(names[1], ())
+        ]
 
     def __len__(self) -> int:
-        return sum(len(pieces) for _, _, pieces in self._list_parts())
+        return sum(len(pieces) for _, _, pieces in self._parts)
 
     def __iter__(self) -> Iterator[Entry]:
         """
@@ -123,35 +120,25 @@ class Entries:
             RequestError: One is no span or log record.
         """
         schema, make = (SPAN, _make_span) if self._signal == "traces" else (RECORD, _make_record)
-        for resource, scope, pieces in self._list_parts():
-            for piece in pieces:
-                try:
-                    yield make(piece.read(schema, self._bound), resource, scope)
-                except TooManyFieldsError:
-                    return
-                except ValueError as error:
-                    raise self._refuse(error) from error
+        with self._refusing():
+            for resource, scope, pieces in self._parts:
+                about = _read_attributes(resource)
+                for piece in pieces:
+                    try:
+                        found = self._reader.read(piece, schema)
+                    except RequestError:
+                        return
+                    yield make(found, about, scope.get("name", ""))
 
-    def _list_parts(self) -> Iterator[tuple[dict[str, object], str, list[Piece]]]:
-        for group in self._request.get("groups", ()):
-            resource = _read_attributes(group.get("resource", {}))
-            for part in group.get("parts", ()):
-                yield resource, part.get("scope", {}).get("name", ""), part.get("entries", [])
-
-    def _open(self, body: bytes) -> Piece:
-        if self._content_type != JSON:
-            return Piece(body, 0, len(body))
-        if len(body) > MAX_JSON:
-            raise RequestError(TOO_LARGE, f"the body is longer than {MAX_JSON} bytes of JSON; send smaller batches")
-        return parse_json(body)
-
-    def _refuse(self, error: ValueError) -> RequestError:
-        kind = "JSON" if self._content_type == JSON else "protobuf"
-        problem = str(error).partition("\n")[0][:200]
-        return RequestError(BAD_REQUEST, f"the body is no request with {self._signal} in {kind}: {problem}")
-
-
-_REQUESTS: Final = {"traces": TRACES, "logs": LOGS}
+    @contextmanager
+    def _refusing(self) -> Generator[None]:
+        try:
+            yield
+        except ValueError as error:
+            problem = str(error).partition("\n")[0][:200]
+            raise RequestError(
+                BAD_REQUEST, f"the body is no request with {self._signal} in {self._kind}: {problem}"
+            ) from error
 
 
 def _make_span(found: Found, resource: Mapping[str, object], scope: str) -> Entry:

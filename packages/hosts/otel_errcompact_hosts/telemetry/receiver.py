@@ -107,8 +107,8 @@ class Receiver:
             return bodies.answer(request.signal, content_type)
         with self._taking:  # memory has a bound so
             until = self._clock() + MAX_CPU_S
-            plain = bodies.unpack(request.body, request.encoding)
-            entries = Entries(request.signal, plain, content_type)
+            # The body is not held: what is read later of it is copied.
+            entries = Entries(request.signal, bodies.unpack(request.body, request.encoding), content_type)
             rejected = len(entries) - self._count_entries(entries, until)
         if rejected:
             self.guard.record_loss(STAGE, rejected)

@@ -169,6 +169,7 @@ def test_protobuf_and_json_count_the_same(bench: Bench) -> None:
         (b'{"resourceSpans": [7]}', JSON, "", 400, "the body is no request with traces in JSON"),
         (b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "xyz"}]}]}]}', JSON, "", 400, "traceId is 'xyz'"),
         (b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"name": 7}]}]}]}', JSON, "", 400, "in JSON"),
+        (b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"kind": 1e999}]}]}]}', JSON, "", 400, "kind is 'inf'"),
         (b'{"a":' * 50_000, JSON, "", 400, "the body is no request with traces in JSON"),
         (b"\xff", JSON, "", 400, "the body is no request with traces in JSON"),
         (b"", "text/plain", "", 415, "the content type is 'text/plain'; send application/x-protobuf"),
