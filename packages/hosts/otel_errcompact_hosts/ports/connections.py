@@ -39,7 +39,6 @@ def make_server(app: Any) -> Server:
         Config(
             app,
             access_log=False,
-            h11_max_incomplete_event_size=MAX_HEADERS,
             http=BoundedProtocol,
             lifespan="off",
             log_config=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import time
+from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,7 @@ from otel_errcompact.runtime.records import dataclass
 from otel_errcompact_hosts.ports.sockets import LOOPBACK
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+    from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping, Sequence
 
     Message = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Message]]
@@ -94,16 +95,17 @@ class Activity:
         self._newest = clock()
         self._open = 0
 
-    def begin(self) -> None:
-        """Note the begin of a request."""
+    @contextmanager
+    def note(self) -> Generator[None]:
+        """Note a request, which lasts as long as the block."""
         with self._lock:
             self._open += 1
-
-    def end(self) -> None:
-        """Note its end."""
-        with self._lock:
-            self._open -= 1
-            self._newest = self._clock()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open -= 1
+                self._newest = self._clock()
 
     @property
     def idle_seconds(self) -> float:
@@ -141,8 +143,6 @@ class Edge:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":
-            return
         headers: dict[bytes, bytes] = dict(scope["headers"])
         kind = headers.get(b"content-type", b"").decode("latin-1")
         found = None if _is_local(scope) else self._gate.find_problem(headers, headers.get(b"host", b""))
@@ -151,14 +151,13 @@ class Edge:
         elif scope["path"] == HEALTH:  # who only asks for it keeps no service alive
             await self._app(scope, receive, send)
         else:
-            self._activity.begin()
-            try:
-                await self._pass_on(scope, headers, receive, send)
-            finally:
-                self._activity.end()
+            with self._activity.note():
+                await self._pass_on(scope, headers, kind, receive, send)
 
-    async def _pass_on(self, scope: Message, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
-        body = await self._read_body(headers, receive)
+    async def _pass_on(
+        self, scope: Message, headers: dict[bytes, bytes], kind: str, receive: Receive, send: Send
+    ) -> None:
+        body = await self._read_body(receive)
         if isinstance(body, bytes):
             if self._kind:
                 headers[b"content-type"] = self._kind
@@ -166,14 +165,10 @@ class Edge:
             path = scope["raw_path"].decode("ascii", "replace")
             await self._app({**scope, "path": path, "headers": list(headers.items())}, _replay(body, receive), send)
         elif body is not None:
-            await self._refuse(send, body, _PROBLEMS[body], headers.get(b"content-type", b"").decode("latin-1"))
+            await self._refuse(send, body, _PROBLEMS[body], kind)
 
-    async def _read_body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes | int | None:
+    async def _read_body(self, receive: Receive) -> bytes | int | None:
         # The body; or the status of a refusal; or None where the sender has gone.
-        length = headers.get(b"content-length", b"0")
-        announced = int(length) if length.isdigit() else 0
-        if announced > MAX_BODY and b"expect" in headers:
-            return TOO_LARGE
         body = bytearray()
         size, more = 0, True
         try:
@@ -183,25 +178,31 @@ class Edge:
                     return None
                 chunk: bytes = message.get("body", b"")
                 size += len(chunk)
-                if max(size, announced) <= MAX_BODY:
+                if size <= MAX_BODY:
                     body += chunk
                     self._held += len(chunk)
                     if self._held > _MAX_HELD:
                         return BUSY
                 more = message.get("more_body", False)
-            return bytes(body) if max(size, announced) <= MAX_BODY else TOO_LARGE
+            return bytes(body) if size <= MAX_BODY else TOO_LARGE
         finally:
             self._held -= len(body)
 
     async def _refuse(self, send: Send, status: int, problem: str, kind: str) -> None:
         content_type, body = self._write_problem(status, problem, kind)
-        headers = {b"content-type": content_type.encode(), b"content-length": str(len(body)).encode()}
-        if status in _PROBLEMS:  # the rest of the body may still come
-            headers[b"connection"] = b"close"
+        headers = [(b"connection", b"close")] if status in _PROBLEMS else []  # the rest of the body may still come
         if status == BUSY:
-            headers[b"retry-after"] = b"1"
-        await send({"type": "http.response.start", "status": status, "headers": list(headers.items())})
-        await send({"type": "http.response.body", "body": body})
+            headers.append((b"retry-after", b"1"))
+        await send_answer(send, status, content_type, body, headers)
+
+
+async def send_answer(
+    send: Send, status: int, content_type: str, body: bytes, headers: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
+    """Send a whole answer."""
+    about = [(b"content-type", content_type.encode()), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": [*about, *headers]})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _is_local(scope: Message) -> bool:

@@ -42,9 +42,8 @@ class BoundedHandler(logging.StreamHandler):  # type: ignore[type-arg]
             left_out = self._written - self._max_lines
             self._minute, self._written = now, 0
             if left_out > 0:
-                self.emit(
-                    logging.LogRecord(record.name, record.levelno, "", 0, f"{left_out} lines left out", None, None)
-                )
+                about = {"name": record.name, "levelname": record.levelname, "msg": f"{left_out} lines left out"}
+                self.emit(logging.makeLogRecord(about))
         self._written += 1
         if self._written <= self._max_lines:
             super().emit(record)

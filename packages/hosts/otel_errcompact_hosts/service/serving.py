@@ -165,7 +165,7 @@ def _receive_telemetry(runs: LedgerRuns, activity: Activity) -> TelemetryServer:
     # hooks report.
     ledger = Ledger(runs.ledger.options)
     ledger.listeners.add(Telemetry(current_meter_provider(), ledger))
-    receiver = Receiver(ReportedRuns(ledger), is_hooked=runs.is_hooked, source=TELEMETRY, guard=ledger.guard)
+    receiver = Receiver(ReportedRuns(ledger), is_hooked=runs.is_hooked, source=TELEMETRY)
     return TelemetryServer(receiver, activity=activity)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from otel_errcompact_hosts.ports.edge import Edge
+from otel_errcompact_hosts.ports.edge import Edge, send_answer
 from otel_errcompact_hosts.telemetry.bodies import NOT_ALLOWED, NOT_FOUND, RequestError, answer_error
 from otel_errcompact_hosts.telemetry.receiver import SIGNALS, Request
 
 if TYPE_CHECKING:
     from otel_errcompact_hosts.ports.edge import Activity, App, Gate, Message, Receive, Send
-    from otel_errcompact_hosts.telemetry.bodies import Reply
     from otel_errcompact_hosts.telemetry.receiver import Receiver
 
 
@@ -27,7 +26,7 @@ def telemetry_app(receiver: Receiver, gate: Gate, activity: Activity) -> App:
             reply = await asyncio.to_thread(receiver.receive, request)
         except RequestError as error:
             reply = answer_error(error, kind)
-        await _send_reply(send, reply)
+        await send_answer(send, *reply)
 
     return Edge(take, activity, gate, write_problem=_write_problem)
 
@@ -43,11 +42,4 @@ def _find_signal(scope: Message) -> str:
 
 
 def _write_problem(status: int, problem: str, kind: str) -> tuple[str, bytes]:
-    reply = answer_error(RequestError(status, problem), kind)
-    return reply.content_type, reply.body
-
-
-async def _send_reply(send: Send, reply: Reply) -> None:
-    headers = [(b"content-type", reply.content_type.encode()), (b"content-length", str(len(reply.body)).encode())]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})
+    return answer_error(RequestError(status, problem), kind)[1:]

@@ -33,9 +33,7 @@ _EVENTS: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """
-    One span or log record.
-    """
+    """One span or log record."""
 
     content: Mapping[str, object]
     """All that is read of it, by the names of its fields."""

@@ -32,12 +32,6 @@ class GrpcServer:
     """
     Listens for OTLP by gRPC.
 
-    Args:
-        receiver: Takes the requests.
-        address: Host and port, such as `127.0.0.1:4317`; with port 0 any free one.
-        gate: Whom it lets in.
-        activity: Is told of each request that is let in.
-
     Raises:
         MissingExtraError: grpcio is not installed.
         ConfigurationError: The address cannot be listened on.
@@ -74,21 +68,17 @@ class GrpcServer:
 
     def _handle(self, signal: str) -> Callable[[bytes, Any], bytes]:
         def handle(body: bytes, context: Any) -> bytes:
-            headers = {name.encode(): _as_bytes(value) for name, value in context.invocation_metadata()}
-            problem = self._gate.find_problem(headers, read_authority(context))
-            self._activity.begin()
+            headers = {
+                name.encode(): value if isinstance(value, bytes) else value.encode()
+                for name, value in context.invocation_metadata()
+            }
             try:
-                if problem is not None:
+                if problem := self._gate.find_problem(headers, read_authority(context)):
                     raise RequestError(*problem)  # noqa: TRY301 - one answer for all
-                return self._receiver.take(Request(signal, body)).body
+                with self._activity.note():
+                    return self._receiver.take(Request(signal, body)).body
             except RequestError as error:
                 context.abort(self._codes[error.code], str(error))
                 raise  # `abort` has raised already
-            finally:
-                self._activity.end()
 
         return handle
-
-
-def _as_bytes(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else value.encode()

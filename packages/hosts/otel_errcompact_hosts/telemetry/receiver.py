@@ -15,7 +15,6 @@ from otel_errcompact.otel import semconv
 from otel_errcompact.otel.data import read_text
 from otel_errcompact.otel.spans.context import context_of
 from otel_errcompact.runtime.bounded import BoundedTable
-from otel_errcompact.runtime.guard import Guard
 from otel_errcompact_hosts.telemetry import bodies
 from otel_errcompact_hosts.telemetry.bodies import PROTOBUF, Reply, RequestError
 from otel_errcompact_hosts.telemetry.emitters import read_report
@@ -64,7 +63,6 @@ class Receiver:
         runs: Counts what is reported; no run of it may be one of those that hooks report.
         is_hooked: Whether hooks report a run, which they count themselves.
         source: What the names of agents end with, where others count in the same process.
-        guard: Counts what went wrong.
         clock: Seconds of CPU of this thread.
     """
 
@@ -74,19 +72,17 @@ class Receiver:
         *,
         is_hooked: Callable[[str], bool] = lambda _: False,
         source: str = "",
-        guard: Guard | None = None,
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
-        self.guard: Final = guard or Guard()
-        """Counts what went wrong."""
         self._runs = runs
+        self._guard = runs.ledger.guard
         self._is_hooked = is_hooked
         self._source = source
         self._clock = clock
         self._memory = Memory()
         self._names: BoundedTable[bytes, bool] = BoundedTable(MAX_CALLS)
         self._taking = Lock()
-        self._reading = self.guard.stage(STAGE)
+        self._reading = self._guard.stage(STAGE)
 
     def receive(self, request: Request) -> Reply:
         """Take one request, and return what its sender is answered."""
@@ -111,7 +107,7 @@ class Receiver:
             entries = Entries(request.signal, bodies.unpack(request.body, request.encoding), content_type)
             rejected = len(entries) - self._count_entries(entries, until)
         if rejected:
-            self.guard.record_loss(STAGE, rejected)
+            self._guard.record_loss(STAGE, rejected)
         return bodies.answer(request.signal, content_type, rejected, _TOO_MUCH)
 
     def _count_entries(self, entries: Entries, until: float) -> int:

@@ -46,9 +46,7 @@ _PROSE: Final = "prose"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """
-    One ended call, as a span or log record reports it.
-    """
+    """One ended call, as a span or log record reports it."""
 
     call: HostCall
     result: HostResult

@@ -128,8 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     set_up_log("info")
     installation = install(service_name=NAME, options=_read_options(keeps=bool(token)))
     runs = ReportedRuns(installation.ledger)
-    receiver = Receiver(runs, guard=runs.ledger.guard)
-    server = TelemetryServer(receiver, host=given.host, port=given.port, grpc_port=given.grpc_port or None, token=token)
+    server = TelemetryServer(
+        Receiver(runs), host=given.host, port=given.port, grpc_port=given.grpc_port or None, token=token
+    )
     sys.stderr.write(f"listening for {server}\n")
     ended = Event()
 

@@ -20,7 +20,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.ledger = Ledger()
-        self.receiver = Receiver(ReportedRuns(self.ledger), guard=self.ledger.guard)
+        self.receiver = Receiver(ReportedRuns(self.ledger))
 
     def send(self, request: Any) -> None:
         """Send a request, which is taken."""
