@@ -59,13 +59,7 @@ class Gate:
     """Whether only this machine reaches the port: then a request names it by an address or name of loopback."""
 
     def find_problem(self, headers: Mapping[bytes, bytes], host: bytes) -> tuple[int, str] | None:
-        """
-        Return why a request is refused, if it is.
-
-        Args:
-            headers: By lower name.
-            host: Whom the request is for.
-        """
+        """Return why a request with these headers, by lower name, is refused."""
         if b"origin" in headers:
             return FORBIDDEN, "pages in browsers are not answered"
         # A name that leads here, and is none of these, is another's: so a page gets past the rules of its browser.
@@ -125,7 +119,7 @@ class Edge:
 
     Args:
         app: Gets what is let in, with its whole body.
-        activity: Is told of it.
+        activity: Notes it.
         gate: Whom a port lets in; a socket with a path is its user's own.
         kind: The content type of all bodies, whatever their headers say; empty for that of the header.
         write_problem: Returns content type and body of a refusal, by status, problem and content type of the request.

@@ -98,17 +98,12 @@ def serve(settings: ServiceSettings, say: Callable[[str], None]) -> None:
     if lock is None:
         places.starting.unlink(missing_ok=True)
         return
-    listeners: list[socket.socket] = []
-    token = ""
     listener = bind_agreed_port(places.port) if settings.port is None else bind_port(settings.port)
-    if listener is not None:
-        listeners.append(listener)
-        token = read_token(places.token)
-    port = listeners[0].getsockname()[1] if listeners else None
+    token, port = (read_token(places.token), listener.getsockname()[1]) if listener is not None else ("", None)
     app, runs, activity = _make_app(settings, token, port)
     telemetry = _receive_telemetry(runs, activity) if settings.otlp else None
     # The last step before it answers: who meets the socket without an answer waits in vain.
-    listeners.append(bind_path(places.socket))
+    listeners = [*filter(None, [listener]), bind_path(places.socket)]
     places.starting.unlink(missing_ok=True)
     at_port = f" and http://{LOOPBACK}:{port}, token in {places.token}" if port else ""
     say(f"listening on {places.socket}{at_port}{f'; {telemetry}' if telemetry is not None else ''}")

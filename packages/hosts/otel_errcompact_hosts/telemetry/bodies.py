@@ -61,11 +61,11 @@ def read_content_type(header: str) -> str:
     raise RequestError(UNSUPPORTED, f"the content type is {kind[:200]!r}; send {PROTOBUF} or {JSON}")
 
 
-def unpack(body: bytes, encoding: str, limit: int = MAX_BYTES) -> bytes:
+def unpack(body: bytes, encoding: str) -> bytes:
     """Return a body as it was before it was packed."""
     encoding = encoding.strip().lower()
-    if len(body) > limit:
-        raise RequestError(TOO_LARGE, f"the body is longer than {limit} bytes; send smaller batches")
+    if len(body) > MAX_BYTES:
+        raise RequestError(TOO_LARGE, f"the body is longer than {MAX_BYTES} bytes; send smaller batches")
     if encoding in {"", "identity"}:
         return body
     if encoding not in {"gzip", "deflate"}:
@@ -77,13 +77,13 @@ def unpack(body: bytes, encoding: str, limit: int = MAX_BYTES) -> bytes:
             raise RequestError(TOO_LARGE, f"the body is packed in more than {MAX_MEMBERS} pieces; pack it as one")
         unpacker = zlib.decompressobj(_UNPACKED)
         try:
-            piece = unpacker.decompress(packed, limit - size + 1)
+            piece = unpacker.decompress(packed, MAX_BYTES - size + 1)
         except zlib.error as error:
             raise RequestError(BAD_REQUEST, f"the body is no {encoding}: {error}") from error
         pieces.append(piece)
         size += len(piece)
-        if size > limit:
-            raise RequestError(TOO_LARGE, f"the body unpacks to more than {limit} bytes; send smaller batches")
+        if size > MAX_BYTES:
+            raise RequestError(TOO_LARGE, f"the body unpacks to more than {MAX_BYTES} bytes; send smaller batches")
         if not unpacker.eof:
             raise RequestError(BAD_REQUEST, f"the body is a {encoding} without its end; send it whole")
         packed = unpacker.unused_data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import operation_of
@@ -54,21 +54,12 @@ class Report:
     """Other names of the call, by which further records of it are recognised."""
 
 
-class Outcome(NamedTuple):
-    """Says how a call has ended; another span holds the rest."""
-
-    succeeded: bool | None
-    failed: bool
-    text: str
-    kind: str
-
-
 class Memory:
     """Holds what is known from earlier messages, in bounds."""
 
     def __init__(self) -> None:
-        self.halves: Final[BoundedTable[bytes, Outcome]] = BoundedTable(MAX_PENDING)
-        """Calls whose other span is still to come, by the hash of their id."""
+        self.halves: Final[BoundedTable[bytes, HostResult]] = BoundedTable(MAX_PENDING)
+        """How calls have ended whose other span is still to come, by the hash of their id."""
 
         self.conversations: Final[BoundedTable[int, str]] = BoundedTable(MAX_PENDING)
         """The conversation of a trace, from the first of its spans that names one."""

@@ -42,14 +42,8 @@ class TelemetryServer:
     """
     Listens for OTLP in threads of its own, until it is closed.
 
-    Args:
-        receiver: Takes the requests.
-        host: The address to listen on.
-        port: The port of HTTP; 0 for any free one.
-        grpc_port: The port of gRPC; 0 for any free one, None for none.
-        token: What senders bring. Where others than this machine can reach the address it must be given: empty to ask
-            for none.
-        activity: Is told of each request, for a service that ends when it is idle.
+    A port 0 is any free one. Senders bring the token; where others than this machine can reach the address it must be
+    given: empty to ask for none.
 
     Raises:
         MissingExtraError: The extra `serve` is not installed.

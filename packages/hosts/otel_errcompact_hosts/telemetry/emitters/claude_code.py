@@ -13,7 +13,7 @@ from otel_errcompact.otel import semconv
 from otel_errcompact_hosts.calls import HostCall, HostResult
 from otel_errcompact_hosts.payloads import parse_record, text_of
 from otel_errcompact_hosts.telemetry.messages import cut_text
-from otel_errcompact_hosts.telemetry.reports import MAX_NAME, MAX_SAID, Outcome, Report, hash_name, report_unknown
+from otel_errcompact_hosts.telemetry.reports import MAX_NAME, MAX_SAID, Report, hash_name, report_unknown
 
 if TYPE_CHECKING:
     from otel_errcompact_hosts.telemetry.entries import Entry
@@ -59,13 +59,17 @@ def read_entry(entry: Entry, memory: Memory) -> Report | None:
     return _report(entry, execution) if execution is not None else None
 
 
-def _read_outcome(entry: Entry) -> Outcome:
-    text, kind = cut_text(entry.text("error"), MAX_SAID), entry.text(*_ERROR_TYPE)[:MAX_NAME]
-    return Outcome(entry.flag("success"), entry.span.failed, text, kind)
+def _read_outcome(entry: Entry) -> HostResult:
+    succeeded = entry.flag("success")
+    return HostResult(
+        text=cut_text(entry.text("error"), MAX_SAID),
+        failed=None if succeeded is None and not entry.span.failed else not succeeded,
+        type=entry.text(*_ERROR_TYPE)[:MAX_NAME],
+    )
 
 
-def _report(entry: Entry, outcome: Outcome) -> Report | None:
-    if outcome.succeeded is None and not outcome.failed:
+def _report(entry: Entry, outcome: HostResult) -> Report | None:
+    if outcome.failed is None:
         return None
     parameters = parse_record(entry.text("tool_parameters"))
     call = HostCall(
@@ -75,10 +79,10 @@ def _report(entry: Entry, outcome: Outcome) -> Report | None:
         call_id=entry.text(*_CALL_ID),
         agent=NAME,
     )
-    if outcome.succeeded:
+    if not outcome.failed:
         return Report(call=call, result=HostResult(text="", failed=False))
-    if outcome.text in _NO_TEXTS or outcome.text == outcome.kind:
-        return report_unknown(call, outcome.kind)
+    if outcome.text in _NO_TEXTS or outcome.text == outcome.type:
+        return report_unknown(call, outcome.type)
     return Report(call=call, result=HostResult(text=outcome.text, failed=True))
 
 
