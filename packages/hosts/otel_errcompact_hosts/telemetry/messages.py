@@ -1,5 +1,5 @@
 """
-Read messages of OTLP, in protobuf or JSON, by one table, within one bound.
+Read messages of OTLP, in protobuf or JSON, within one bound.
 
 A field that is not in the table costs its count and no object; what is in it becomes plain dictionaries, with the
 names of JSON. So a small request that unpacks to much is refused before objects are made of it.
@@ -95,7 +95,7 @@ class Reader:
 
     def read(self, source: Source, schema: Schema, found: Found | None = None, depth: int = 0) -> Any:
         """
-        Return a message, as its schema makes it, with what an earlier piece had.
+        Return a message, added to what an earlier piece had.
 
         Raises:
             RequestError: There are too many fields.
