@@ -9,7 +9,6 @@ from typing import Final
 
 import otel_errcompact
 import otel_errcompact_hosts
-from otel_errcompact_hosts.wrapping.shell_prefix import NEXT_VARIABLE
 
 NAME: Final = "errcompact-shell"
 MARK: Final = "# Written by errcompact: runs shell commands of an agent, and digests those that fail."
@@ -21,12 +20,11 @@ _SCRIPT: Final = """\
 {mark}
 python={python}
 [ -x "$python" ] && [ -r {module} ] || python=
-start() {{ exec "$python" -I -S -c {start} {packages} "$@"; }}
+start() {{ exec "$python" -I -S -c {start} {packages} "$1" "$shell" "$2"; }}
 if [ $# != 1 ]; then
     exec "$@"
     exit
 fi
-[ -z "$python" ] || [ -z "${next}" ] || start '' "$1"
 case $1 in */snapshot-zsh-*) shell=zsh ;; *) shell=bash ;; esac
 for path in "$CLAUDE_CODE_SHELL" "$SHELL"; do
     case $path in */"$shell") [ ! -x "$path" ] || shell=$path ;; esac
@@ -78,5 +76,4 @@ def make_launcher(python: str = sys.executable) -> str:
         packages=shlex.quote(":".join(packages)),
         module=shlex.quote(str(Path(__file__).with_name("shell_prefix.py"))),
         start=shlex.quote(_START),
-        next=NEXT_VARIABLE,
     )

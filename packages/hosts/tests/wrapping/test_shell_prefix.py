@@ -191,6 +191,8 @@ def test_hooks_and_servers_pass_untouched(host: Host, prefix: str) -> None:
         "cat; echo err >&2; exit 3",
         "python3 -c 'import sys; print(sys.stdin.read()); sys.exit(1)'",
         "echo 'we eval nothing'; pwd -P",
+        f"eval 'seq 3000'; {shlex.join(['python3', '-c', 'open(1.5)'])}",
+        f"pwd -P >| file; eval 'seq 3000'; {shlex.join(['python3', '-c', 'open(1.5)'])}",
         f"seq 3000; {shlex.join(['python3', '-c', 'open(1.5)'])}",
     ):
         assert host.run(prefix, script, given=b"event") == host.run("bash", "-c", script, given=b"event")
@@ -209,28 +211,6 @@ def test_a_server_is_answered_at_once(host: Host, prefix: str) -> None:
         assert Path(f"/proc/{running.pid}/comm").read_text() == "cat\n"
         running.stdin.close()
     assert running.returncode == 0
-
-
-@pytest.mark.programs
-def test_the_prefix_that_was_set_before_is_called(host: Host, prefix: str) -> None:
-    """There is one slot for a prefix; ours passes the script on to the one before it."""
-    earlier = host.folder / "earlier.sh"
-    earlier.write_text('#!/bin/bash\nprintf "%s|" "$@" >> log\nexec bash -c "${@: -1}"\n')
-    earlier.chmod(0o755)
-    script = write_script("echo fine")
-    for prefix_before in (str(earlier), f"{earlier} -v --to log"):
-        changes = {"OTEL_ERRCOMPACT_SHELL_PREFIX_NEXT": prefix_before}
-        assert host.run(prefix, script, **changes).output == b"fine\n"
-        assert host.run(prefix, "echo hook", **changes).output == b"hook\n"
-    log = (host.work / "log").read_text()
-    assert log == f"{script}|echo hook|-v|--to|log|{script}|-v|--to|log|echo hook|"
-
-
-@pytest.mark.programs
-def test_a_prefix_that_follows_itself_is_left_out(host: Host, prefix: str) -> None:
-    """A mistake in the settings does not start programs without end."""
-    changes = {"OTEL_ERRCOMPACT_SHELL_PREFIX_NEXT": prefix, "CLAUDE_CODE_SHELL_PREFIX": prefix}
-    assert host.run(prefix, write_script("echo fine"), **changes).output == b"fine\n"
 
 
 @pytest.mark.programs
@@ -279,13 +259,19 @@ def test_a_snapshot_of_zsh_is_run_by_zsh(host: Host, prefix: str) -> None:
     assert host.run(prefix, write_script("echo $ZSH_VERSION", "zsh")).output != b"\n"
 
 
-def test_the_shell_is_the_one_of_the_snapshot() -> None:
-    """The user's own, where that is of the same kind."""
-    script = write_script("true", "zsh").replace("snapshots/", "/home/me/.claude/shell-snapshots/")
-    assert list(shell_prefix.find_shell(script, {})) == ["zsh", "-c", script]
-    assert list(shell_prefix.find_shell("echo hook", {"SHELL": "/bin/sh"})) == ["bash", "-c", "echo hook"]
-    bash = shutil.which("bash")
-    assert list(shell_prefix.find_shell("echo hook", {"SHELL": bash})) == [bash, "-c", "echo hook"]
+@pytest.mark.programs
+@pytest.mark.parametrize("name", ["bash", "zsh"])
+@pytest.mark.parametrize("variable", ["CLAUDE_CODE_SHELL", "SHELL"])
+def test_the_shell_is_the_users_own_where_it_is_of_the_kind_of_the_snapshot(
+    host: Host, prefix: str, name: str, variable: str
+) -> None:
+    """Of hooks, which have no snapshot, that is bash."""
+    own = host.folder / name
+    own.write_text('#!/bin/sh\necho "own $1"\n')
+    own.chmod(0o755)
+    for script in (write_script("true", name), *(["echo hook"] if name == "bash" else [])):
+        assert host.run(prefix, script, **{variable: str(own)}).output == b"own -c\n"
+    assert host.run(prefix, "echo hook", **{variable: "/bin/sh"}).output == b"hook\n"
 
 
 @pytest.mark.parametrize(
@@ -304,13 +290,6 @@ def test_the_command_is_read_out_of_the_script(quoted: str, line: str) -> None:
     """Whichever way the host quotes it."""
     assert shell_prefix.find_line(f"source x || true && eval {quoted} < /dev/null && pwd -P >| f") == line
     assert shell_prefix.find_line(f"eval {quoted}; pwd -P >| f") == line
-
-
-def test_what_is_no_command_is_no_call() -> None:
-    """A hook that speaks of eval, or of a directory, is still a hook."""
-    assert shell_prefix.is_tool_call(write_script("true"))
-    assert not shell_prefix.is_tool_call('eval "$(direnv hook bash)"; node hook.js')
-    assert not shell_prefix.is_tool_call("pwd -P >| file; eval true")
 
 
 def test_the_program_is_written_for_its_user_alone_and_anew(host: Host) -> None:
