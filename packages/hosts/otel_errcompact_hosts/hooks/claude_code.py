@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.engine.ladder import explain_stop
 from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact_hosts.calls import HostResult
-from otel_errcompact_hosts.decorations import is_refused_by_hook, undecorate
+from otel_errcompact_hosts.decorations import is_refused_by_hook
 from otel_errcompact_hosts.hooks.background import conclude_tasks
 from otel_errcompact_hosts.hooks.gate import join_texts, news_of, stop_of, take_prompt
 from otel_errcompact_hosts.hooks.profile import Profile, add_context, read_shown
-from otel_errcompact_hosts.payloads import as_record, as_records, content_of, name_of, output_for, text_of
+from otel_errcompact_hosts.payloads import as_records, content_of, name_of, output_for, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,19 +58,6 @@ def _write_news(_: Event, seen: Seen, verdict: Verdict) -> Output:
     return add_context("PostToolUseFailure", news_of(verdict.answer, seen.read))
 
 
-def _after_success(host: Profile, event: Event, runs: LedgerRuns) -> Output:
-    call = host.read_call(event)
-    if call is None:
-        return {}
-    response = event.get("tool_response")
-    if task := name_of(as_record(response), "backgroundTaskId"):
-        runs.announced.follow_task(call, task, is_over=False)
-        return {}
-    shown = content_of(response)
-    answered = runs.conclude(call, HostResult(text=undecorate(NAME, shown).text, failed=False))
-    return add_context("PostToolUse", join_texts(news_of(answered, shown), _stops_below(event, event, runs)))
-
-
 def _after_batch(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     news = [text for called in as_records(event.get("tool_calls")) for text in _settle_call(host, event, called, runs)]
     run_id = host.find_run(event)
@@ -93,7 +79,8 @@ def _settle_call(host: Profile, event: Event, called: Event, runs: LedgerRuns) -
         return
     result = replace(seen.result, failed=_say_failed(call.tool, shown, seen.result.exit_code))
     yield news_of(runs.conclude(call, result), seen.read)
-    yield _stops_below(event, called, runs)
+    if call.tool in _OF_SUB_AGENTS:
+        yield _describe_stops(event, shown, runs)
 
 
 def _say_failed(tool: str, shown: str, exit_code: int | None) -> bool | None:
@@ -103,17 +90,9 @@ def _say_failed(tool: str, shown: str, exit_code: int | None) -> bool | None:
     return False if tool == _COMMANDS and exit_code is None else None
 
 
-def _stops_below(event: Event, called: Event, runs: LedgerRuns) -> str:
-    if name_of(called, "tool_name") not in _OF_SUB_AGENTS:
-        return ""
-    return _describe_stops(event, content_of(called.get("tool_response")), called.get("tool_response"), runs)
-
-
-def _describe_stops(event: Event, text: str, response: object, runs: LedgerRuns) -> str:
+def _describe_stops(event: Event, text: str, runs: LedgerRuns) -> str:
     # A sub-agent that was stopped reports nothing: its reason has to reach the agent that waits for it.
-    named = name_of(as_record(response), "agentId")
-    found = [named, *(match["id"] for match in _AGENT_ID.finditer(text))]
-    agents = list(dict.fromkeys(filter(None, found)))[:_MAX_AGENTS]
+    agents = list(dict.fromkeys(match["id"] for match in _AGENT_ID.finditer(text)))[:_MAX_AGENTS]
     session = name_of(event, "session_id")
     verdicts = {agent: runs.verdict(f"{session}/{agent}") for agent in agents}
     return join_texts(
@@ -133,7 +112,7 @@ def _on_prompt(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     if "<task-id>" in prompt:
         ended = conclude_tasks(NAME, host.find_run(event), prompt, runs)
         runs.begin_turn(host.find_run(event))
-        stops = _describe_stops(event, prompt, None, runs)
+        stops = _describe_stops(event, prompt, runs)
     stop = stop_of(host.find_run(event), runs)
     return add_context("UserPromptSubmit", join_texts(ended, stops, stop and f"errcompact: {stop}"))
 
@@ -141,6 +120,7 @@ def _on_prompt(host: Profile, event: Event, runs: LedgerRuns) -> Output:
 PROFILE: Final = Profile(
     name=NAME,
     events={
+        # The batch brings all that is needed of a success: one process less for each call.
         "PreToolUse": "before",
         "PostToolUseFailure": "failure",
         "PostToolBatch": "batch",
@@ -148,14 +128,11 @@ PROFILE: Final = Profile(
         "SessionStart": "start",
         "SubagentStop": "agent_end",
         "SessionEnd": "end",
-        "PostToolUse": "after",
     },
-    # The batch brings all that is needed of a success: one process less for each call.
-    not_installed=frozenset({"PostToolUse"}),
     refuse=write_refusal,
     read=_read_failure,
     write=_write_news,
     name_event=_name_event,
     says_turns=True,
-    own={"after": _after_success, "batch": _after_batch, "prompt": _on_prompt},
+    own={"batch": _after_batch, "prompt": _on_prompt},
 )

@@ -104,9 +104,6 @@ class Profile:
     events: Mapping[str, Kind]
     """Its events in the order of its settings, and what they are."""
 
-    not_installed: frozenset[str] = frozenset()
-    """Those of them that its settings do not ask for."""
-
     refuse: Callable[[str], Output]
     """Write that a call is not to be executed, and why."""
 

@@ -106,3 +106,9 @@ def batch(*events: Event, text: str = "") -> Event:
     ]
     shared = {name: events[0][name] for name in names if name in events[0]}
     return {**shared, "hook_event_name": "PostToolBatch", "tool_calls": calls}
+
+
+def succeed(host: str, number: int) -> Event:
+    """The event that brings a success of the shell; Claude Code's batch does."""
+    event = after(host, FINE, number)
+    return batch(event, text="3 orders, all paid") if host == "claude-code" else event

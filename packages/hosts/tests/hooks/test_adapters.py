@@ -13,7 +13,7 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_hosts.calls import Answer, HostCall, HostResult
 from otel_errcompact_hosts.hooks import HOSTS, answer
 from otel_errcompact_hosts.runs import LedgerRuns
-from packages.hosts.tests.hooks.sessions import FAILING, FINE, RECORDED_HOSTS, after, batch, before, recorded
+from packages.hosts.tests.hooks.sessions import FAILING, FINE, RECORDED_HOSTS, after, batch, before, recorded, succeed
 
 EVERY = pytest.mark.parametrize("host", HOSTS)
 CLOSED = Halt("the shop is closed")
@@ -125,7 +125,7 @@ def test_success_is_left_as_it_is(host: str, runs: LedgerRuns) -> None:
     """Byte for byte: the answer is empty, also after failures."""
     fail(host, runs, 1)
     assert answer(host, before(host, FINE, 2), runs) == {}
-    assert answer(host, after(host, FINE, 2), runs) == {}
+    assert answer(host, succeed(host, 2), runs) == {}
 
 
 @EVERY
@@ -134,7 +134,7 @@ def test_a_success_between_lets_the_call_be_made_again(host: str, runs: LedgerRu
     fail(host, runs, 1)
     fail(host, runs, 2)
     answer(host, before(host, FINE, 3), runs)
-    answer(host, after(host, FINE, 3), runs)
+    answer(host, succeed(host, 3), runs)
     assert answer(host, before(host, FAILING, 4), runs) == {}
 
 
@@ -204,8 +204,7 @@ def test_the_reason_of_an_end_says_what_was_reached(host: str, ledger: Ledger) -
         if answer(host, before(host, FAILING, number), runs) == {}:
             answer(host, after(host, FAILING, number), runs)
         runs.begin_turn(runs.ledger.store.run_ids()[0])
-    event = after(host, FINE, 7)
-    said = answer(host, batch(event, text="3 orders, all paid") if host == "claude-code" else event, runs)
+    said = answer(host, succeed(host, 7), runs)
     assert said["continue"] is False
     reached = "the identical call is repeated while nothing succeeds (6 of 6): \"[KeyError] 'lines'\""
     assert f"this run is stopped: {reached} (" in said["stopReason"]
@@ -215,7 +214,7 @@ def test_claude_code_stops_after_the_batch() -> None:
     """The batch is its gate: the turn ends, and the operator's reason is what the user reads."""
     runs = watched()
     stop("claude-code", runs)
-    said = answer("claude-code", batch(after("claude-code", FINE, 5), text="3 orders, all paid"), runs)
+    said = answer("claude-code", succeed("claude-code", 5), runs)
     assert said["continue"] is False
     assert "the shop is closed" in said["stopReason"]
 

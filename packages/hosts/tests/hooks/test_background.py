@@ -83,15 +83,6 @@ def test_the_report_of_the_shell_prefix_concludes_it_first(runs: LedgerRuns, fol
     assert runs.conclude(call, HostResult(text=TRACEBACK, exit_code=1)).count == 2
 
 
-def test_a_result_of_claude_code_that_names_a_task_has_no_outcome(runs: LedgerRuns, folder: Path) -> None:
-    """Also where the hook after each success is installed."""
-    call = {**CLAUDE, "tool_use_id": "t1"}
-    answer("claude-code", {**call, "hook_event_name": "PreToolUse"}, runs)
-    response = {"stdout": "", "stderr": "", "backgroundTaskId": "b1"}
-    assert answer("claude-code", {**call, "hook_event_name": "PostToolUse", "tool_response": response}, runs) == {}
-    assert "KeyError" in end_claude(runs, 1, folder)
-
-
 def gemini(runs: LedgerRuns, event: str, tool: str, shown: str = "") -> dict[str, Any]:
     """What is said to an event of Gemini CLI."""
     call = {"session_id": "s", "hook_event_name": event, "tool_name": tool}

@@ -78,10 +78,7 @@ class Caller:
 def list_entries(host: str, caller: Caller) -> tuple[Entry, ...]:
     """Return what the settings of a host need, in order."""
     made = [] if host not in {"copilot", "cursor"} else [Entry(path=("version",), value=1, is_element=False)]
-    profile = PROFILES[host]
-    for event, kind in profile.events.items():
-        if event in profile.not_installed:
-            continue
+    for event, kind in PROFILES[host].events.items():
         matcher = _MATCHERS.get(host, "") if kind in OF_CALLS else ""
         made.append(Entry(path=("hooks", event), value=_make_group(host, event, matcher, caller)))
     if host == "claude-code":
