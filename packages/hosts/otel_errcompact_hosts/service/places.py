@@ -88,10 +88,11 @@ def prepare_folder(places: Places) -> None:
             "name a shorter one with --socket or OTEL_ERRCOMPACT_SERVICE"
         )
     for folder in dict.fromkeys((places.folder, places.data)):
-        _prepare_folder(folder)
+        make_private(folder)
 
 
-def _prepare_folder(folder: Path) -> None:
+def make_private(folder: Path) -> None:
+    """Make a folder that only its user can open, or check that it is one."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()

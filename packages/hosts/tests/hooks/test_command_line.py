@@ -251,7 +251,7 @@ def test_the_doctor_says_why_a_url_is_of_no_use(place: Place) -> None:
     """No token, or no service on that port."""
     place.start("--store", "memory")
     run(place, "install", "claude-code", "--http", "9", "--yes")
-    place.socket.with_name("e.sock.port").unlink()
+    next(place.folder.rglob("errcompact.sock.port")).unlink()
     done = run(place, "doctor", "claude-code", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 1

@@ -12,7 +12,7 @@ from otel_errcompact.config import find_state_home
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_hosts.ports.sockets import make_token, read_token
 from otel_errcompact_hosts.service.lifecycle import find_running, stop_running
-from otel_errcompact_hosts.service.places import find_places, prepare_folder
+from otel_errcompact_hosts.service.places import find_places, make_private
 from otel_errcompact_hosts.wrapping.launcher import NAME, write_launcher
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def set_port(environ: Mapping[str, str], port: int | None, token: str = "") -> N
     places = find_places(environ=environ)
     try:
         if port is not None:
-            prepare_folder(places)
+            make_private(places.data)
             read_token(places.token, token)
             places.port.write_text(f"{port}\n", encoding="ascii")
         elif places.port.exists():
