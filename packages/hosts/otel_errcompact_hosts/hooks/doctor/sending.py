@@ -81,8 +81,7 @@ def find_way(host: str, environ: Mapping[str, str], project: Path | None = None)
     """
     handed = hand_over(host, environ)
     kept = ", ".join(sorted(name for name in set(environ) - set(handed) if name.startswith("OTEL_ERRCOMPACT_")))
-    without = f", without {kept}: it hands none to hooks" if kept else ""
-    environ = handed
+    without, environ = f", without {kept}: it hands none to hooks" if kept else "", handed
     entries = installed_entries(host, environ, project)
     path = settings_file(host, environ, project)
     where = f" --project {project}" if project is not None else ""
@@ -155,14 +154,7 @@ def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Cal
 
     def run(session: str) -> str:
         named = {**environ, PREFIX_VARIABLE: prefix, "CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "1"}
-        try:
-            done = subprocess.run(  # noqa: S603 - what the host itself would start
-                [prefix, script], env=named, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False
-            )
-        except OSError as error:
-            raise _cannot_start(prefix, error, _RESTORE) from error
-        except subprocess.TimeoutExpired as error:
-            raise _has_not_ended(prefix, _RESTORE) from error
+        done = _start_program([prefix, script], b"", named, _RESTORE)
         return (done.stdout + done.stderr).decode("utf-8", "replace")
 
     return run
@@ -171,12 +163,17 @@ def find_wrapper(environ: Mapping[str, str], project: Path | None = None) -> Cal
 _RESTORE: Final = "run 'errcompact hooks install claude-code': it writes the shell prefix again"
 
 
-def _cannot_start(program: str, error: OSError, remedy: str) -> SendingError:
-    return SendingError(f"the program {program} cannot be started: {error.strerror}", remedy)
-
-
-def _has_not_ended(program: str, remedy: str) -> SendingError:
-    return SendingError(f"the program {program} has not ended within {LIMIT_S} seconds", remedy)
+def _start_program(
+    words: list[str], given: bytes, environ: Mapping[str, str], remedy: str
+) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(  # noqa: S603 - what the host itself would start
+            words, input=given, capture_output=True, env=environ, timeout=LIMIT_S, check=False
+        )
+    except OSError as error:
+        raise SendingError(f"the program {words[0]} cannot be started: {error.strerror}", remedy) from error
+    except subprocess.TimeoutExpired as error:
+        raise SendingError(f"the program {words[0]} has not ended within {LIMIT_S} seconds", remedy) from error
 
 
 def _find_handlers(document: JsonText) -> Mapping[str, Mapping[str, object]]:
@@ -201,15 +198,7 @@ def _call_handler(
 
 
 def _run_program(words: list[str], event: Event, environ: Mapping[str, str], renew: str) -> Mapping[str, object]:
-    body = json.dumps(event.fields).encode()
-    try:
-        done = subprocess.run(  # noqa: S603 - what the host itself would start
-            words, input=body, capture_output=True, env=dict(environ), timeout=LIMIT_S, check=False
-        )
-    except OSError as error:
-        raise _cannot_start(words[0], error, renew) from error
-    except subprocess.TimeoutExpired as error:
-        raise _has_not_ended(words[0], renew) from error
+    done = _start_program(words, json.dumps(event.fields).encode(), environ, renew)
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         said = f": {lines[-1]}" if lines else ""
