@@ -9,44 +9,45 @@ from typing import TYPE_CHECKING
 from otel_errcompact.config import Options
 from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.detector.outcomes import find_wait, is_worth_saying
-from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import Situation
 from otel_errcompact.engine.pipeline import FailureMemory, Pipeline
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.history.history import SHORT_LENGTH, History
-from otel_errcompact_hosts.calls import Answer, find_way_back
+from otel_errcompact_hosts.calls import find_way_back
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from otel_errcompact.history.history import ErrorClass
-    from otel_errcompact_hosts.calls import HostCall, HostResult
 
 
-def conclude_command(call: HostCall, result: HostResult) -> Answer:
-    """Judge what a command has printed, as the service does."""
+def judge_command(text: str, status: int, command: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the digest of a failure and its class's short name, if it is one."""
     # A command's standard error is not ours.
     logging.disable()
     warnings.simplefilter("ignore")
     options = Options.from_environ().with_way_back(find_way_back())
-    verdict = classify_result(result.text, tool=call.tool, arguments=call.arguments, exit_code=result.exit_code)
-    if verdict.outcome != "failure":
-        return Answer(outcome=verdict.outcome)
-    raw = RawError(
-        text=result.text,
-        exit_code=result.exit_code,
-        stated=verdict.stated,
-        tool=call.tool,
-        arguments=call.arguments,
-        directory=call.directory,
-        operation=operation_of(call.tool, call.arguments),
-    )
     # Of one failure a ledger has nothing to count, and takes a third of the imports.
     pipeline = Pipeline(options.digest, roots=open_roots(options.workspace_roots))
+    tool, arguments = command["tool"], command["arguments"]
+    verdict = pipeline.detect(text, tool=tool, arguments=arguments, flagged=None, exit_code=status)
+    if verdict.outcome != "failure":
+        return None
+    raw = RawError(
+        text=text,
+        exit_code=status,
+        stated=verdict.stated,
+        tool=tool,
+        arguments=arguments,
+        directory=command["directory"],
+        operation=operation_of(tool, arguments),
+    )
     memory, found = FailureMemory(history=History(max_classes=1)), pipeline.classify(raw)
     kind = pipeline.kind_of(raw, found)
     error_class = pipeline.record(memory, raw, found, kind=kind).error_class
-    text = "" if options.mode == "observe" else pipeline.render(memory, raw, error_class, _describe(raw, error_class))
-    return Answer(outcome="failure", text=text, key=found.key, short=found.key[:SHORT_LENGTH], count=1)
+    digest = "" if options.mode == "observe" else pipeline.render(memory, raw, error_class, _describe(raw, error_class))
+    return digest, found.key[:SHORT_LENGTH]
 
 
 def _describe(raw: RawError, error_class: ErrorClass) -> Situation:

@@ -40,7 +40,6 @@ _LAST_BYTES: Final = 4_096
 
 
 class _Judged(NamedTuple):
-    is_failure: bool
     text: str
     seen: int
     is_counted: bool
@@ -92,7 +91,7 @@ def _judge_output(execution: Execution, command: Command) -> _Judged | None:
 
 
 def _write_text(judged: _Judged, output: Output, *, replaces: bool) -> str:
-    if not judged.is_failure or not judged.text:
+    if not judged.text:
         return ""
     head, tail, left_out = output.read_ends(MAX_SENT)
     repeats_all = not left_out and _decode_output(head, tail, left_out).strip() in judged.text
@@ -136,7 +135,7 @@ def _has_pointer(text: str) -> bool:
     return WHOLE in text or ENDS in text
 
 
-def _judge_text(raw: str, execution: Execution, command: Command) -> _Judged:
+def _judge_text(raw: str, execution: Execution, command: Command) -> _Judged | None:
     status = shell_status(execution.status or 0)
     path = asking.find_socket(command.environ)
     if path:
@@ -153,8 +152,7 @@ def _read_answer(answer: Mapping[str, object]) -> _Judged:
     text, guidance = answer.get("digest"), answer.get("guidance")
     seen, short = _member(answer, "counts", "class"), _member(answer, "class", "short")
     return _Judged(
-        is_failure=answer["outcome"] == "failure",
-        text=text if isinstance(text, str) else "",
+        text=text if isinstance(text, str) and answer["outcome"] == "failure" else "",
         seen=seen if isinstance(seen, int) else 1,
         is_counted=True,
         short=short if isinstance(short, str) and short.isalnum() else "",
@@ -167,21 +165,15 @@ def _member(answer: Mapping[str, object], name: str, inner: str) -> object:
     return cast("dict[str, object]", found).get(inner) if isinstance(found, dict) else None
 
 
-def _judge_here(raw: str, status: int, command: Command) -> _Judged:
+def _judge_here(raw: str, status: int, command: Command) -> _Judged | None:
     _find_packages()
-    from otel_errcompact_hosts.calls import HostCall, HostResult
-    from otel_errcompact_hosts.wrapping.digesting import conclude_command
+    from otel_errcompact_hosts.wrapping.digesting import judge_command
 
-    known = command.describe()
-    call = HostCall(run_id=known["run"], tool=known["tool"], arguments=known["arguments"], directory=known["directory"])
-    answer = conclude_command(call, HostResult(text=raw, exit_code=status))
-    return _Judged(
-        is_failure=answer.outcome == "failure",
-        text=answer.text,
-        seen=answer.count,
-        is_counted=False,
-        short=answer.short,
-    )
+    found = judge_command(raw, status, command.describe())
+    if found is None:
+        return None
+    text, short = found
+    return _Judged(text=text, seen=1, is_counted=False, short=short)
 
 
 def _find_packages() -> None:
