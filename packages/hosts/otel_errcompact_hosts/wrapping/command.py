@@ -48,6 +48,11 @@ class Command:
         """Whether its output stays raw, and is not reported."""
         return is_off(self.environ) or is_left_alone(self._line)
 
+    @property
+    def reports_all(self) -> bool:
+        """Whether each success is reported; the prefix of a host leaves that to its hooks."""
+        return not self._line
+
     def describe(self) -> dict[str, str]:
         """Return it as the service has it."""
         from otel_errcompact_hosts.wrapping.identity import find_run

@@ -37,6 +37,8 @@ _SHORT_BYTES: Final = 2_000
 """What was streamed and is no longer needs no digest behind it the first time."""
 
 _LAST_BYTES: Final = 4_096
+_UNKNOWN_TURN: Final = {"turn": "unknown"}
+"""One for all: where no hook says what succeeds between failures, they are not called a row."""
 
 
 class _Judged(NamedTuple):
@@ -139,7 +141,8 @@ def _judge_text(raw: str, execution: Execution, command: Command) -> _Judged | N
     status = shell_status(execution.status or 0)
     path = asking.find_socket(command.environ)
     if path:
-        body = dumps({**command.describe(), **REPORTED, "text": raw, "exit_status": status}).encode()
+        turn = {} if command.reports_all else _UNKNOWN_TURN
+        body = dumps({**command.describe(), **REPORTED, **turn, "text": raw, "exit_status": status}).encode()
         limit_s = read_seconds(command.environ, ANSWER_VARIABLE, LIMIT_S) + READING_S * len(body) / MAX_SENT
         reply = asking.ask_service(path, RESULTS, body, limit_s=limit_s)
         answer = reply.read() if reply is not None and reply.status == _FINE else {}

@@ -98,3 +98,13 @@ def test_a_late_report_takes_no_call_that_is_under_way_for_its_own(runs: LedgerR
     session.wrap()
     assert session.counts() == {session.agent: 1, session.id: 1}
     assert session.wrap().outcome == "failure", "a third one is another call"
+
+
+def test_without_hooks_failures_behind_the_prefix_are_called_no_row(runs: LedgerRuns) -> None:
+    """Of what succeeds between them nobody has heard; they are counted, and no call is said to follow another."""
+    call = HostCall(
+        run_id="s", tool="Bash", arguments=json.dumps({"command": FAILING}), stoppable=False, turn="unknown"
+    )
+    said = [runs.conclude(call, HostResult(text=TRACEBACK, exit_code=1)) for _ in range(4)]
+    assert [(each.count, each.streak) for each in said] == [(1, 1), (2, 1), (3, 1), (4, 1)]
+    assert [each.text.splitlines()[-1][5:] for each in said[1:]] == [" again (x2)", " again (x3)", " again (x4)"]

@@ -221,6 +221,7 @@ def test_the_service_learns_of_the_command_as_the_agent_wrote_it(host: Host, pre
     sent = json.loads(received[0].partition(b"\r\n\r\n")[2])
     assert (sent["run"], sent["tool"], sent["directory"]) == ("s-1", "Bash", str(host.work))
     assert json.loads(sent["arguments"]) == {"command": "cd /usr && ls 'it'\"'\"'s'"}
+    assert sent["turn"] == "unknown"
 
 
 @pytest.mark.programs
