@@ -112,13 +112,12 @@ def leave_as(status: int) -> NoReturn:
     os._exit(status if status >= 0 else _SIGNALS_AS_STATUS - status)
 
 
-def send_signal(process: int, number: int) -> bool:
-    """Send a signal; return whether the process was still there."""
+def send_signal(process: int, number: int) -> None:
+    """Send a signal, if the process is still there."""
     try:
         os.kill(process, number)
     except OSError:
-        return False
-    return True
+        return
 
 
 def shell_status(status: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -54,17 +55,15 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
     status = INCOMPLETE if failed else FINE
     prefix = " and the shell prefix" if wrap is not None else ""
     if as_json:
-        found = [{name: getattr(each, name) for name in ("capability", "held", "evidence")} for each in findings]
-        why = {"problems": list(way.problems) if failed else [], "steps": list(steps)}
-        write_json(
-            {
-                "host": host,
-                "program": program_of(host, environ),
-                "imitated": way.imitated + prefix,
-                "findings": found,
-                **why,
-            }
-        )
+        found = {
+            "host": host,
+            "program": program_of(host, environ),
+            "imitated": way.imitated + prefix,
+            "findings": list(map(asdict, findings)),
+            "problems": list(way.problems) if failed else [],
+            "steps": list(steps),
+        }
+        write_json(found)
         return status
     _print_line(f"tried: {way.imitated}{prefix}")
     _print_table(findings, way.problems, steps)

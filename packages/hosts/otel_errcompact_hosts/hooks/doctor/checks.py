@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from otel_errcompact_hosts.hooks.doctor.sending import Way
 
 Held = Literal["yes", "no", "cannot"]
-CAPABILITIES: Final = ("see", "replace", "add", "refuse", "stop", "turn", "ids")
 
 _CANNOT: Final[Mapping[tuple[str, str], str]] = {
     ("claude-code", "replace"): "its hooks cannot; the shell prefix could, and is not installed",
@@ -59,21 +58,24 @@ def diagnose(
         wrap: Runs the failing command of a session behind the host's shell prefix, and returns what is printed.
     """
     with TemporaryDirectory() as folder:
-        return _try_all(lambda: Scene(host=host, session=new_session(), folder=folder), send, wrap)
+        found = _try_all(lambda: Scene(host=host, session=new_session(), folder=folder), send)
+    impossible = {name: reason for (of, name), reason in _CANNOT.items() if of == host}
+    if wrap is not None:
+        del impossible["replace"]
+        found["replace"] = _check_wrapper(wrap, new_session(), send)
+    found |= {name: ("cannot", reason) for name, reason in impossible.items()}
+    return tuple(Finding(capability=name, held=held, evidence=evidence) for name, (held, evidence) in found.items())
 
 
-def _try_all(
-    make_scene: Callable[[], Scene], send: Way, wrap: Callable[[str], str] | None = None
-) -> tuple[Finding, ...]:
+def _try_all(make_scene: Callable[[], Scene], send: Way) -> dict[str, tuple[Held, str]]:
     scene = make_scene()
-    host = scene.host
     send(scene.before(1))
     first = _fail_once(scene, 1, send)
     send(scene.before(2))
     second = _fail_once(scene, 2, send)
     third = send(scene.before(3))
     seen = _texts_of(second)
-    found = {
+    return {
         "see": _judge_answer(
             "again (x2" in seen,
             "a command that failed twice was counted twice",
@@ -98,15 +100,10 @@ def _try_all(
             "a command that had failed twice is executed a third time",
             third,
         ),
-        "stop": _check_stop(host, send, answers=any((first, second, third))),
+        "stop": _check_stop(scene.host, send, answers=any((first, second, third))),
         "turn": _check_turn(make_scene(), send),
         "ids": _check_ids(make_scene(), send),
     }
-    impossible = {name: reason for (of, name), reason in _CANNOT.items() if of == host}
-    if wrap is not None:
-        del impossible["replace"]
-        found["replace"] = _check_wrapper(wrap, make_scene().session, send)
-    return tuple(_make_finding(name, *found[name], impossible.get(name)) for name in CAPABILITIES)
 
 
 def _check_wrapper(wrap: Callable[[str], str], session: str, send: Way) -> tuple[Held, str]:
@@ -121,12 +118,6 @@ def _check_wrapper(wrap: Callable[[str], str], session: str, send: Way) -> tuple
         "no",
         f"behind the shell prefix the agent reads the raw output of a command that failed: {_show_answer(printed)}",
     )
-
-
-def _make_finding(capability: str, held: Held, evidence: str, reason: str | None) -> Finding:
-    if reason is not None:
-        return Finding(capability=capability, held="cannot", evidence=reason)
-    return Finding(capability=capability, held=held, evidence=evidence)
 
 
 def _judge_answer(held: bool, yes: str, no: str, said: object) -> tuple[Held, str]:

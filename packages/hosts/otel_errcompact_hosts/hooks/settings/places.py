@@ -62,9 +62,7 @@ def settings_file(host: str, environ: Mapping[str, str], project: Path | None = 
 
 def is_found(host: str, environ: Mapping[str, str]) -> bool:
     """Return whether the host's program or its folder is there."""
-    home = _HOMES[host]
-    path = environ.get("PATH")
-    return any(shutil.which(name, path=path) for name in home.programs) or _settings_folder(home, environ).is_dir()
+    return bool(program_of(host, environ)) or _settings_folder(_HOMES[host], environ).is_dir()
 
 
 def program_of(host: str, environ: Mapping[str, str]) -> str:
