@@ -92,7 +92,7 @@ def prepare_folder(places: Places) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its user can open, or check that it is one."""
+    """Make a private folder, or check that it is one."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()

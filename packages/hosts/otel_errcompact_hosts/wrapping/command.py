@@ -50,7 +50,7 @@ class Command:
 
     @property
     def reports_all(self) -> bool:
-        """Whether each success is reported; the prefix of a host leaves that to its hooks."""
+        """Whether each success is reported; a host's prefix leaves some to hooks."""
         return not self._line
 
     def describe(self) -> dict[str, str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def judge_command(text: str, status: int, command: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the digest of a failure and its class's short name, if it is one."""
+    """Return a failure's digest and class's short name; None without one."""
     # A command's standard error is not ours.
     logging.disable()
     warnings.simplefilter("ignore")
