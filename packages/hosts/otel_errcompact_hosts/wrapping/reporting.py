@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from json import dumps
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
@@ -11,7 +12,7 @@ from otel_errcompact_hosts.client.hook import LIMIT_S, READING_S
 from otel_errcompact_hosts.wrapping.command import REPORTED, read_seconds
 from otel_errcompact_hosts.wrapping.output import TAIL_BYTES
 from otel_errcompact_hosts.wrapping.processes import shell_status
-from otel_errcompact_hosts.wrapping.raw_files import remove_oldest
+from otel_errcompact_hosts.wrapping.raw_files import list_folders, remove_oldest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,10 @@ MAX_SENT: Final = 1024 * 1024
 WHOLE: Final = "[errcompact: whole output, "
 ENDS: Final = f"[errcompact: first and last {TAIL_BYTES >> 20} MiB of the output, "
 """How the line begins that names the file."""
+
+_POINTER: Final = re.compile(
+    rf"^(?:{re.escape(WHOLE)}|{re.escape(ENDS)})[0-9,]{{1,20}} bytes: (/[^\n]{{1,4096}})\]$", re.MULTILINE
+)
 
 _BINARY_BYTES: Final = 8_000
 """The bytes in which a zero byte shows that an output is no text, as git does it."""
@@ -87,7 +92,7 @@ def _judge_output(execution: Execution, command: Command) -> _Judged | None:
     if execution.is_unread or all(stream.is_redirected for stream in execution.streams):
         return None
     head, tail, left_out = execution.output.read_ends(MAX_SENT)
-    if b"\0" in head[:_BINARY_BYTES] or _has_pointer((tail or head)[-_LAST_BYTES:].decode(errors="replace")):
+    if b"\0" in head[:_BINARY_BYTES] or _is_digested((tail or head)[-_LAST_BYTES:], command):
         return None
     return _judge_text(_decode_output(head, tail, left_out), execution, command)
 
@@ -135,6 +140,17 @@ def _keep_output(output: Output, short: str) -> str:
 
 def _has_pointer(text: str) -> bool:
     return WHOLE in text or ENDS in text
+
+
+def _is_digested(end: bytes, command: Command) -> bool:
+    # A text may say anything: a line of ours names a file that we keep.
+    named = _POINTER.findall(end.decode(errors="surrogateescape"))
+    if not named:
+        return False
+    from pathlib import Path
+
+    folders = {Path(folder).resolve() for folder in list_folders(command.environ)}
+    return any(Path(each).is_file() and Path(each).resolve().parent in folders for each in named)
 
 
 def _judge_text(raw: str, execution: Execution, command: Command) -> _Judged | None:
