@@ -147,7 +147,7 @@ def is_random(value: str) -> bool:
 
 
 def is_measure(value: str) -> bool:
-    """Return whether the value is a number, a version, a date or a size."""
+    """Return whether it is a number, version, date or size."""
     return _MEASURE.fullmatch(value) is not None
 
 
@@ -158,9 +158,10 @@ def is_mixed(value: str) -> bool:
 
 def is_identifier(value: str) -> bool:
     """
-    Return whether words that can be spoken are half of the value, and its numbers are no more than they are.
+    Return whether it is made of spoken words and few numbers.
 
-    So are `TestX400`, `ClientV2Handler` and `optimize12` made. What a machine draws is so once in fifty times.
+    Words are at least half of it, and numbers are no more than words are: so are `TestX400`, `ClientV2Handler` and
+    `optimize12` made. What a machine draws is so once in fifty times.
     """
     if _SLUG.fullmatch(value):
         return True

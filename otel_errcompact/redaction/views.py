@@ -147,7 +147,7 @@ _REST: Final = lazy_pattern(
 
 
 def is_rest(text: str, at: int) -> bool:
-    """Return whether a word of letters and digits begins here that is no date and no name."""
+    """Return whether letters and digits begin here that are no name."""
     rest = _REST.match(text, at)
     return rest is not None and not is_identifier(rest[0])
 

@@ -81,7 +81,7 @@ def test_hooks_without_the_service_say_what_is_missing(
     monkeypatch.setattr(hook_settings, "find_spec", lambda name: None if name == "fastapi" else find_spec(name))
     needs = "the service needs the extra 'serve': pip install 'otel-errcompact[serve]'"
     assert hook_settings.install_hooks(["codex"], None, port=None, yes=True) == 0
-    assert capsys.readouterr().err.endswith(f"the hooks have nobody to report to yet: {needs}\n")
+    assert capsys.readouterr().err.endswith(f"the hooks cannot report yet: {needs}\n")
     hook_settings.print_status(None, as_json=False)
     assert f"service: does not run: {needs}" in capsys.readouterr().out
 

@@ -79,7 +79,7 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
 
     status = _do_for_each(named, install_host)
     if lacks_service():
-        say(f"the hooks have nobody to report to yet: {_NEEDS}")
+        say(f"the hooks cannot report yet: {_NEEDS}")
     return status
 
 
