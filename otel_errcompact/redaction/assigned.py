@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.redaction.found import MARK, Found
 from otel_errcompact.redaction.names import MAX_NAME, PARTICLES, STEMS, kind_of_name
-from otel_errcompact.redaction.values import MIN_ISSUED, MIN_MIXED, UUID, is_measure, is_random, is_secret
+from otel_errcompact.redaction.values import MIN_ISSUED, MIN_MIXED, UUID, is_measure, is_mixed, is_random, is_secret
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ def _read_bare(text: str, at: int, kind: str, *, loose: bool, said: bool, in_tag
         len(content) >= _MIN_LOOSE[kind == "password"]
         and (content.isdigit() or not is_measure(content))
         and not _PART.match(content)
-        and (is_random(content) or (said and _is_mixed(content, kind)))
+        and (is_random(content) or (said and _is_mixed(content, kind)) or _is_refused(text, end, content, kind))
     ):
         return None
     if len(content) == MAX_BARE:
@@ -349,6 +349,14 @@ _PART: Final = lazy_pattern(r"[A-Za-z_]{1,20}[=:]")
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _SAID: Final = {"key": "secret"}
 """What kinds are called that only their judges tell from another."""
+
+
+def _is_refused(text: str, end: int, content: str, kind: str) -> bool:
+    return kind == "password" and is_mixed(content) and _REFUSED.match(text, end) is not None
+
+
+_REFUSED: Final = lazy_pattern(r" (?:(?:was|is) )?(?:refused|rejected|denied|wrong|incorrect|invalid)\b")
+"""What a sentence says of a password."""
 
 
 def _is_mixed(content: str, kind: str) -> bool:

@@ -47,10 +47,12 @@ def _make_form(pattern: str, lines: int = 1, *, same: bool = False, is_task: boo
 
 
 _STAMPED: Final = _Form(lazy_pattern(rf"{_JOB_AND_STEP}{_INSTANT}{_ENDS}(?:##\[(?:error|warning|debug)\])?"))
+# Not the name of a secret in a table: without it, its value would pass.
+_SERVICE: Final = r"(?![\w./:@-]{0,60}(?i:password|passwd|secret|token|api_key) )[@A-Za-z][\w./:@-]{0,60}"
 _SERVICES: Final = (
-    _make_form(r"[@A-Za-z][\w./:@-]{0,60}(?:[-_.][0-9]{1,4} +|  +)[|\u2502]"),
-    _make_form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES, same=True),
-    _make_form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES + 1),
+    _make_form(rf"{_SERVICE}(?:[-_.][0-9]{{1,4}} +|  +)[|\u2502]"),
+    _make_form(rf"{_SERVICE} +[|\u2502]", MIN_LINES, same=True),
+    _make_form(rf"{_SERVICE} +[|\u2502]", MIN_LINES + 1),
 )
 _MARKS: Final = (
     _make_form(rf"\[(?:{_TASK}|{_TASKS}(?:-[a-z0-9]{{1,20}}){{0,4}}|pod/[\w./-]{{1,200}})\]", is_task=True),
