@@ -177,8 +177,8 @@ _SLUG: Final = lazy_pattern(
     r"(?:[-_./](?:(?:[A-Z]?[a-z]{1,16}|[A-Z]{2,12})[0-9]{0,2}|[0-9]{1,4})){0,9}"
 )
 """Words and short numbers with signs between them, as `app-tls-2024`."""
-_NO_NAME: Final = lazy_pattern(r"[^\w./:#-]")
-"""Signs that no name holds."""
+_NO_NAME: Final = lazy_pattern(r"^[0-9]|[^\w./:#-]")
+"""What no name begins with or holds."""
 
 _RUNS: Final = lazy_pattern("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SPOKEN: Final = lazy_pattern(
