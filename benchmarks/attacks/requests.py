@@ -107,8 +107,8 @@ def spans(entries: list[bytes], service: str = "", scope: str = "") -> bytes:
 
 def failed(text: str, *, call: object = "", name: str = "execute_tool query", **more: str) -> bytes:
     """A span of a failed call."""
-    told = {**CALL, "gen_ai.tool.call.id": str(call), **{key.replace("__", "."): value for key, value in more.items()}}
-    return field(5, name) + attributes(9, told) + field(15, field(2, text) + b"\x18\x02")
+    named = {**CALL, "gen_ai.tool.call.id": str(call), **{key.replace("__", "."): value for key, value in more.items()}}
+    return field(5, name) + attributes(9, named) + field(15, field(2, text) + b"\x18\x02")
 
 
 def _fill(make: Callable[[int], bytes], limit: int = MB - 1_000) -> list[bytes]:
@@ -230,14 +230,14 @@ def _emitters(rng: random.Random) -> Iterator[tuple[str, Request]]:
         ("lists", '{"a":[' + "[]," * 80_000 + "1]}"),
         ("depth", '{"a":' + "[" * 120_000),
     ):
-        told = (
+        named = (
             field(4, b"\0" * 7 + b"\1")
             + field(5, "tool_call")
             + attributes(9, {**call, "gen_ai.output.messages": text})
         )
         yield (
             f"{name} in a text of Gemini CLI",
-            packed("traces", [told] * (MAX_BYTES // len(told)), service="gemini-cli"),
+            packed("traces", [named] * (MAX_BYTES // len(named)), service="gemini-cli"),
         )
     halves = (
         field(5, "claude_code.tool.execution") + attributes(9, {"tool_use_id": f"t{n}" * 9_999, "error": "x" * 120_000})

@@ -80,7 +80,7 @@ class Gemini(Host):
         What the agent says until it reads of the end of a command in the background.
         """
         looking = ToolCall("list_background_processes", {})
-        # It is told of an end only when it asks.
+        # It learns of an end only when it asks.
         return (do(looking, before=lambda: time.sleep(10)),)
 
     def hook(self, place: Place, command: Callable[[str], str]) -> None:
