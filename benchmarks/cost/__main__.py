@@ -73,11 +73,12 @@ def commit() -> str:
 
 def table(rows: list[Row]) -> str:
     """Return rows as a Markdown table."""
-    lines = ["| what | value | goal | reached |", "|---|---:|---:|---|"]
+    lines = ["| what | new | seen | unit | goal | reached |", "|---|---:|---:|---|---:|---|"]
     for row in rows:
         goal = "" if row.goal is None else f"<= {row.goal:g}"
         reached = {None: "", True: "yes", False: "**no**"}[row.holds]
-        lines.append(f"| {row.name} | {row.value:.3g} {row.unit} | {goal} | {reached} |")
+        seen = "" if row.seen is None else f"{row.seen:.3g}"
+        lines.append(f"| {row.name} | {row.value:.3g} | {seen} | {row.unit} | {goal} | {reached} |")
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ import tempfile
 import time
 from contextvars import copy_context
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,13 +24,14 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
 from benchmarks.cost.measure import NEVER, SPAN, Row, fail, make_span, take_turns
+from benchmarks.quality.ours import forget
 from otel_errcompact.boundary.registry import RunRegistry
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Turn = Callable[[], object]
 
@@ -123,30 +125,41 @@ def make_hosted_call() -> Turn:
     return partial(context.run, turn)
 
 
-def make_failing_text() -> Turn:
-    """Return one call that fails with the same text, with the trajectory."""
+def make_failing_text(*, new: bool = False) -> Turn:
+    """Return one call that fails with a text, with the trajectory; where `new`, with another number at each turn."""
 
     def make(run: errcompact.Run) -> Turn:
         def turn() -> None:
+            text = next(texts)
             with run.tool("psql", arguments=ITEM) as call:
-                call.fail(TEXT)
+                call.fail(text)
 
         return turn
 
+    texts = _vary(TEXT, "5432", new=new)
     return inside_run(make, trajectory=True)
 
 
-def make_failing_exception() -> Turn:
-    """Return one call that fails with the same exception of `FRAMES` frames, with the trajectory."""
+def make_failing_exception(*, new: bool = False) -> Turn:
+    """Return one call that raises from `FRAMES` frames, with the trajectory; where `new`, with another number."""
 
     def make(run: errcompact.Run) -> Turn:
         def turn() -> None:
+            message = next(messages)
             with run.tool("query", arguments=ITEM):
-                fail(FRAMES - 1, "no route to host 'db'")
+                fail(FRAMES - 1, message)
 
         return turn
 
+    messages = _vary("no route to host 'db' on port 5432", "5432", new=new)
     return inside_run(make, trajectory=True)
+
+
+def _vary(text: str, number: str, *, new: bool) -> Iterator[str]:
+    for other in count(int(number)):
+        if new:
+            forget()
+        yield text.replace(number, str(other)) if new else text
 
 
 def make_empty_run() -> Turn:
@@ -184,6 +197,8 @@ def measure(rounds: int) -> list[Row]:
             "hosted": make_hosted_call(),
             "text": make_failing_text(),
             "exception": make_failing_exception(),
+            "new text": make_failing_text(new=True),
+            "new exception": make_failing_exception(new=True),
             "empty": make_empty_run(),
             "short": make_short_run(),
         },
@@ -193,12 +208,16 @@ def measure(rounds: int) -> list[Row]:
     def row(name: str, variant: str, goal: float | None = None) -> Row:
         return Row(name=name, value=costs[variant] / costs[SPAN], unit="spans", goal=goal)
 
+    def failing(what: str, goal: float) -> Row:
+        name, seen = f"failing tool call with the trajectory file, {what}", costs[what] / costs[SPAN]
+        return Row(name=name, value=costs[f"new {what}"] / costs[SPAN], seen=seen, unit="spans", goal=goal)
+
     return [
         row("healthy tool call, run.tool", "tool", 3.3),
         row("healthy tool call, @compacted", "function", 3.5),
         row("healthy tool call, added by us in a framework that has its own span", "hosted", 1),
-        row("failing tool call with the trajectory file, text", "text", 9),
-        row("failing tool call with the trajectory file, exception of 10 frames", "exception", 18),
+        failing("text", 14),
+        failing("exception", 18),
         row("run without calls", "empty"),
         row("run of one healthy call", "short"),
     ]
@@ -209,7 +228,9 @@ PATHS: Final = {
     "function_healthy": make_healthy_function,
     "call_hosted": make_hosted_call,
     "call_failing_text": make_failing_text,
+    "call_failing_new_text": lambda: make_failing_text(new=True),
     "call_failing_exception": make_failing_exception,
+    "call_failing_new_exception": lambda: make_failing_exception(new=True),
     "run_empty": make_empty_run,
     "run_of_one_call": make_short_run,
 }

@@ -49,12 +49,14 @@ class Row:
     """
     One line of the table.
 
-    `goal` is the largest value that is good enough; None where the row only gives a comparison.
+    `value` is of what is new to the process, unless the row says otherwise; `seen` is of the same once more, where that
+    is another figure. `goal` is the largest value that is good enough; None where the row only gives a comparison.
     """
 
     name: str
     value: float
     unit: str
+    seen: float | None = None
     goal: float | None = None
 
     @property

@@ -2,8 +2,8 @@
 The cost of an observation: a text or an exception that has not been seen before, and a healthy result judged.
 
 Texts are the labelled errors up to 4 kB beside the repository, where they are at hand, and outputs of real tools in
-`corpus/open`. What is remembered of a text or a line is forgotten before each call, since a real program does not fail
-twice with the same words.
+`corpus/open`. For the column *new* all that is remembered is forgotten before each call, since a real program seldom
+fails twice with the same words; *seen* is the same text once more. What is known of places in code stays in both.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 
 OPEN: Final = Path(__file__).parents[2] / "corpus" / "open"
 FRAMES: Final = (5, 10, 20)
-SPANS_OF_OBSERVATION: Final = 8.0
-SPANS_OF_KEY: Final = 5.0
+SPANS_OF_OBSERVATION: Final = 12.0
+SPANS_OF_KEY: Final = 6.0
 SPANS_OF_VERDICT: Final = 1.0
 _OF_PATHS: Final = 20
 """Texts that a counted path takes in turn, as often each in few turns as in many."""
 
 _SPANS_AT_ONCE: Final = 10
+SIZES: Final = (100, 1_000, 4_000, 40_000, 100_000, 1_000_000)
+"""Characters of outputs whose growth is shown."""
 
 _LISTING: Final = "\n".join(
     f"-rw-r--r-- 1 dev dev {1024 + 37 * number:>6} Nov {number:>2} 09:{number:02} src/shop/module_{number}.py"
@@ -64,38 +66,33 @@ def corpus_texts() -> list[str]:
     return [row["raw"] for row in map(json.loads, lines) if len(row["raw"]) <= SMALL]
 
 
-def make_observe_text() -> Callable[[], object]:
-    """Return the path of a whole observation of a text."""
+def make_observe_text(before: Callable[[], object] = forget) -> Callable[[], object]:
+    """Return the path of a whole observation of a text; `before` is called before each."""
     ledger, numbers = Ledger(OUT_OF_REACH), count()
     texts = _take_turns(corpus_texts())
 
     def observe() -> None:
-        forget()
+        before()
         ledger.observe(f"run {next(numbers)}", RawError(text=next(texts), tool=TOOL))
 
     return _warm_up(observe)
 
 
-def make_key_text() -> Callable[[], object]:
-    """Return the path of the dedup key of a text."""
+def make_key_text(before: Callable[[], object] = forget) -> Callable[[], object]:
+    """Return the path of the dedup key of a text; `before` is called before each."""
     texts = _take_turns(corpus_texts())
 
     def key() -> None:
-        forget()
+        before()
         classify(RawError(text=next(texts), tool=TOOL))
 
     return _warm_up(key)
 
 
 def make_observe_exception() -> Callable[[], object]:
-    """Return the path of a whole observation of a live exception of ten frames."""
+    """Return the path of a whole observation of a live exception of ten frames, new each time."""
     observe = _raising(10)
-
-    def observe_first() -> None:
-        forget()
-        observe()
-
-    return observe_first
+    return lambda: (forget(), observe())[1]
 
 
 def make_judge_healthy() -> Callable[[], object]:
@@ -124,19 +121,16 @@ def measure(rounds: int) -> list[Row]:
         goal = SPANS_OF_KEY if name == "labelled errors" else None
         rows += _rows("key alone", name, [clock.spans(_keying(text)) for text in texts], goal)
     for frames in FRAMES:
-        value = clock.spans(_raising(frames))
-        rows.append(Row(name=f"whole observation, live exception of {frames} frames", value=value, unit="span"))
-    judging = [clock.spans(_judging(*result)) for result in HEALTHY]
-    rows.append(
-        Row(
-            name=f"healthy result judged, median of {len(judging)}",
-            value=statistics.median(judging),
-            unit="span",
-            goal=SPANS_OF_VERDICT,
-        )
+        new, seen = clock.spans(_raising(frames))
+        name = f"whole observation, live exception of {frames} frames"
+        rows.append(Row(name=name, value=new, seen=seen, unit="span"))
+    output = "\n".join(corpus_texts())
+    for size in SIZES:
+        new, seen = clock.spans(_observing((output * (1 + size // len(output)))[:size]))
+        rows.append(Row(name=f"whole observation, output of {size:,} characters", value=new, seen=seen, unit="span"))
+    return rows + _rows(
+        "healthy result judged", "results", [clock.spans(_judging(*result)) for result in HEALTHY], SPANS_OF_VERDICT
     )
-    rows.append(Row(name="healthy result judged, largest", value=max(judging), unit="span"))
-    return rows
 
 
 class _Clock:
@@ -151,23 +145,28 @@ class _Clock:
         self._rounds = rounds
         self._span = make_span()
 
-    def spans(self, call: Callable[[], object]) -> float:
-        """Return what a call takes behind `forget`, in spans."""
+    def spans(self, call: Callable[[], object]) -> tuple[float, float]:
+        """Return what a call takes behind `forget`, and once more, in spans."""
         call()
-        times: list[float] = []
+        new: list[float] = []
+        seen: list[float] = []
         spans: list[float] = []
         for _ in range(self._rounds):
             forget()
-            times.append(_time(call))
+            new.append(_time(call))
+            seen.append(_time(call))
             spans.append(_time(lambda: [self._span() for _ in range(_SPANS_AT_ONCE)]) / _SPANS_AT_ONCE)
-        return min(times) / tenth_percentile(spans)
+        span = tenth_percentile(spans)
+        return min(new) / span, min(seen) / span
 
 
-def _rows(what: str, texts: str, values: list[float], goal: float | None) -> list[Row]:
-    median, p95 = statistics.median(values), statistics.quantiles(values, n=20)[-1]
+def _rows(what: str, texts: str, values: list[tuple[float, float]], goal: float | None) -> list[Row]:
+    new, seen = zip(*values, strict=True)
+    of = f"of {len(values)} {texts}"
+    median, p95 = statistics.median, lambda numbers: statistics.quantiles(numbers, n=20, method="inclusive")[-1]
     return [
-        Row(name=f"{what}, median of {len(values)} {texts}", value=median, unit="span", goal=goal),
-        Row(name=f"{what}, p95 of {len(values)} {texts}", value=p95, unit="span"),
+        Row(name=f"{what}, median {of}", value=median(new), seen=median(seen), unit="span", goal=goal),
+        Row(name=f"{what}, p95 {of}", value=p95(new), seen=p95(seen), unit="span"),
     ]
 
 
@@ -217,7 +216,9 @@ def _time(call: Callable[[], object]) -> int:
 
 PATHS: Final = {
     "observe_text": make_observe_text,
+    "observe_text_seen": lambda: make_observe_text(before=int),
     "key_text": make_key_text,
+    "key_text_seen": lambda: make_key_text(before=int),
     "observe_exception": make_observe_exception,
     "judge_healthy": make_judge_healthy,
 }

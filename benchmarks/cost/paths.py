@@ -22,8 +22,12 @@ PATHS: Final = {
     **dict.fromkeys(("span_failing_bare", "span_failing_repeat", "span_failing_first"), "spans"),
     **dict.fromkeys(("call_healthy", "function_healthy", "call_hosted", "run_empty", "run_of_one_call"), "calls"),
     **dict.fromkeys(("call_failing_text", "call_failing_exception"), "calls"),
+    **dict.fromkeys(("call_failing_new_text", "call_failing_new_exception"), "calls"),
     **dict.fromkeys(("trajectory_line", "failure_one_class", "failure_many_classes"), "ledger"),
-    **dict.fromkeys(("observe_text", "key_text", "observe_exception", "judge_healthy"), "observation"),
+    **dict.fromkeys(
+        ("observe_text", "observe_text_seen", "key_text", "key_text_seen", "observe_exception"), "observation"
+    ),
+    "judge_healthy": "observation",
     "hand_over": "metrics",
     "compact_again": "window",
 }
@@ -36,10 +40,14 @@ GUARDED: Final = {
     "call_healthy": 400,
     "function_healthy": 400,
     "call_failing_text": 100,
+    "call_failing_new_text": 100,
     "call_failing_exception": 100,
+    "call_failing_new_exception": 100,
     "trajectory_line": 800,
     "hand_over": 4_000,
     "observe_text": 100,
+    "observe_text_seen": 200,
+    "observe_exception": 100,
     "key_text": 100,
     "judge_healthy": 400,
     "compact_again": 6,

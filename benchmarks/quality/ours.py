@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
+import sys
 import time
 import traceback
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
-from otel_errcompact.compactor import classify as classifying
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.thresholds import Thresholds
-from otel_errcompact.extract.evidence import choice, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchmarks.quality.data import Data, Kind
+
+    _Memory = functools._lru_cache_wrapper[object]  # noqa: SLF001 - it has no public name
 
 NEVER = 10**9
 OUT_OF_REACH = Options(thresholds=Thresholds(same=NEVER, consecutive=NEVER, total=NEVER))
@@ -59,7 +60,7 @@ def costs(data: Data) -> dict[str, float]:
     """Return microseconds for one error that has not been seen before, by what is measured."""
     small = [text for text in data.texts if len(text) <= SMALL]
     observing = [_observe(RawError(text=text, tool=TOOL)) for text in small]
-    keys = [_cost(partial(_classify, text)) for text in small]
+    keys = [_cost(functools.partial(_classify, text)) for text in small]
     found = {
         f"observe, median of {len(small)} texts up to 4 kB": statistics.median(observing),
         "observe, p95": statistics.quantiles(observing, n=20)[-1],
@@ -92,13 +93,29 @@ def raised(frames: int) -> Exception:
 
 
 def forget() -> None:
-    """Empty the memory of classes, so that every error is looked at anew."""
-    classifying._remembered_text.cache_clear()  # noqa: SLF001 - what is measured is the cost without it
-    classifying._remembered_chain.cache_clear()  # noqa: SLF001 - as above
-    classifying._remembered_short_text.cache_clear()  # noqa: SLF001 - as above
-    classifying._remembered_short_chain.cache_clear()  # noqa: SLF001 - as above
-    choice.choose_line.cache_clear()
-    kinds._kind_of.cache_clear()  # noqa: SLF001 - as above
+    """
+    Empty every memory of what was seen, so that an error is looked at as at its first sight.
+
+    They are found by walking the modules, so that a new one is not left out. A cache without a bound holds tables that
+    a program makes once, whatever it sees, and stays.
+    """
+    for memory in find_memories():
+        memory.cache_clear()
+
+
+def find_memories() -> tuple[_Memory, ...]:
+    """Return the bounded caches of all loaded modules of the project."""
+    return _walk(len(sys.modules))
+
+
+@functools.lru_cache(maxsize=1)
+def _walk(_: int) -> tuple[_Memory, ...]:
+    # Modules are loaded when they are needed: they are walked again whenever there are more of them.
+    modules = [module for name, module in sys.modules.items() if name.startswith("otel_errcompact")]
+    values = [value for module in modules for value in vars(module).values()]
+    values += [value for owner in values if isinstance(owner, type) for value in vars(owner).values()]
+    caches = {id(value): value for value in values if isinstance(value, type(_walk))}
+    return tuple(cache for cache in caches.values() if cache.cache_parameters()["maxsize"] is not None)
 
 
 def _classify(text: str, _: str) -> None:
