@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     Model: TypeAlias = BaseModel
 
 MAX_CONTAINERS: Final = 1_000
-"""Containers in one message. A message that holds more, or itself, is read each time."""
+"""Containers in a message, on the average. Messages that hold more, or themselves, are read each time."""
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None), bytes})
+_WATCHED: Final = frozenset({dict, list, tuple})
 _UNCHANGING: Final = (str, int, float, bytes, Enum)
 _STATE_OF: Final = attrgetter("__dict__", "__pydantic_extra__", "__pydantic_fields_set__")
 _VALUES_OF: Final = cast("Callable[[dict[str, object]], Iterable[object]]", dict.values)  # pyright: ignore[reportUnknownMemberType]
@@ -55,16 +56,16 @@ class Witness:
             Whether they were added; none is if one of them holds what can change unseen.
         """
         found = _Containers()
-        if not all(map(found.find_containers, natives)):
+        if not found.find_containers(list(natives)):
             return False
         states = list(map(_STATE_OF, found.models))
         sized: list[Sized] = [*found.dicts, *found.lists, *[state[2] for state in states]]
         self.characters += found.characters
         self._dicts += found.dicts
-        self._keys += chain.from_iterable(found.dicts)
-        self._values += chain.from_iterable(map(_VALUES_OF, found.dicts))
+        self._keys += found.keys
+        self._values += found.values
         self._lists += found.lists
-        self._items += chain.from_iterable(found.lists)
+        self._items += found.items
         self._models += found.models
         self._states += chain.from_iterable(states)
         self._sized += sized
@@ -87,43 +88,45 @@ class _Containers:
 
     def __init__(self) -> None:
         self.dicts: list[dict[str, object]] = []
+        self.keys: list[str] = []
+        self.values: list[object] = []
         self.lists: list[Sequence[object]] = []
+        self.items: list[object] = []
         self.models: list[Model] = []
         self.characters = 0
 
-    def find_containers(self, native: object) -> bool:
-        """Add the containers of a message; False if one cannot be watched."""
-        todo: list[object] = [native]
-        left = MAX_CONTAINERS
-        while todo and left:
-            value = todo.pop()
-            left -= 1
-            kind = type(value)
-            if kind is dict:
-                fields = cast("dict[str, object]", value)
-                if not all(type(name) is str for name in fields):
-                    return False
-                self.dicts.append(fields)
-                todo += self._sort_out(fields.values())
-            elif kind is list or kind is tuple:
-                items = cast("Sequence[object]", value)
-                self.lists.append(items)
-                todo += self._sort_out(items)
-            elif isinstance(value, BaseModel) and _is_open(value):
-                self.models.append(value)
-                todo += (held for held in (value.__dict__, value.__pydantic_extra__) if held is not None)
-            elif not isinstance(value, _UNCHANGING):
+    def find_containers(self, level: list[object]) -> bool:
+        """Add the containers of messages, one depth after the other; False if one cannot be watched."""
+        left = MAX_CONTAINERS * len(level)
+        while level:
+            left -= len(level)
+            dicts = [cast("dict[str, object]", value) for value in level if type(value) is dict]
+            lists = [cast("Sequence[object]", value) for value in level if type(value) is list or type(value) is tuple]
+            keys = list(chain.from_iterable(dicts))
+            if left < 0 or not {*map(type, keys)} <= {str}:
                 return False
-        return not todo
+            values = list(chain.from_iterable(map(_VALUES_OF, dicts)))
+            items = list(chain.from_iterable(lists))
+            held = values + items
+            if len(dicts) + len(lists) < len(level):
+                others = [value for value in level if type(value) not in _WATCHED]
+                if not all(map(_can_watch, others)):
+                    return False
+                models = [value for value in others if isinstance(value, BaseModel)]
+                self.models += models
+                held += chain.from_iterable((model.__dict__, model.__pydantic_extra__) for model in models)
+            self.dicts += dicts
+            self.keys += keys
+            self.values += values
+            self.lists += lists
+            self.items += items
+            self.characters += sum([len(value) for value in held if type(value) is str])
+            level = [value for value in held if type(value) not in _PLAIN]
+        return True
 
-    def _sort_out(self, values: Iterable[object]) -> list[object]:
-        further: list[object] = []
-        for value in values:
-            if type(value) is str:
-                self.characters += len(value)
-            elif type(value) not in _PLAIN:
-                further.append(value)
-        return further
+
+def _can_watch(value: object) -> bool:
+    return _is_open(value) if isinstance(value, BaseModel) else isinstance(value, _UNCHANGING)
 
 
 def _is_open(model: Model) -> bool:
