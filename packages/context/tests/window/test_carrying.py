@@ -16,7 +16,7 @@ from otel_errcompact_context.messages import Conversation, Message, Part
 from otel_errcompact_context.window.layers import Workspace
 from otel_errcompact_context.window.layers.carrying.actions import Action, find_actions
 from otel_errcompact_context.window.layers.carrying.index import read_index, render_index
-from otel_errcompact_context.window.layers.carrying.names import MAX_TEXT, NameUse, find_words, names_in
+from otel_errcompact_context.window.layers.carrying.names import MAX_TEXT, NameUse, names_in, split_text
 from otel_errcompact_context.window.layers.carrying.replacement import Gone, is_carried, replace_messages
 from otel_errcompact_context.window.layers.carrying.survey import survey_messages
 from otel_errcompact_context.window.layers.carrying.words import find_answers, keep_words
@@ -328,6 +328,7 @@ def test_names_that_stand_elsewhere_are_not_repeated():
     ("text", "names"),
     [
         pytest.param('{"user_id": "mia_li_3668"}', ["mia_li_3668"], id="a value, not its field"),
+        pytest.param("""{"user_id" : 1, 'item_id' :2, "a_b"\t: "c_d" :e_f}""", ["a_b", "e_f"], id="fields and blanks"),
         pytest.param("in /usr/lib/a.py:12 and ./b/c", ["/usr/lib/a.py", "./b/c"], id="paths"),
         pytest.param(r"C:\Users\x\f.txt", [r"C:\Users\x\f.txt"], id="a path of Windows"),
         pytest.param("https://x.io/a?b=1 a.b@c.de", ["https://x.io/a?b=1", "a.b@c.de"], id="addresses"),
@@ -341,7 +342,7 @@ def test_names_that_stand_elsewhere_are_not_repeated():
 )
 def test_names(text, names):
     """What a model must repeat to the letter, by form alone."""
-    assert [name for word in find_words(text) for name in names_in(word)] == names
+    assert [name for piece in split_text(text) for name in names_in(piece)] == names
 
 
 def test_names_of_a_cut_result_come_from_its_whole():

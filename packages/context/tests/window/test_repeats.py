@@ -13,6 +13,7 @@ from otel_errcompact_context import providers
 from otel_errcompact_context.memory.archive import MemoryArchive
 from otel_errcompact_context.messages import Part
 from otel_errcompact_context.window.layers import Edited, Workspace
+from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import find_files
 from otel_errcompact_context.window.layers.micro import micro
 from otel_errcompact_context.window.layers.repeats import read_repeated, repeats
@@ -149,7 +150,8 @@ def test_a_file_whose_newest_reading_is_a_line_is_put_back() -> None:
     archive = MemoryArchive()
     edited, _ = run(read(("read", "a.py", CODE), ("read", "b.py", "x"), ("read", "a.py", CODE)), workspace(archive))
     messages = edited.conversation.messages
-    files = find_files(messages, 1, 5, pair_calls(messages), frozenset(), archive)
+    actions = {spot: find_actions(call) for spot, call in pair_calls(messages).items()}
+    files = find_files(messages, 1, 5, actions, frozenset(), archive)
     assert [file.path for file in files] == ["b.py", "a.py"]
 
 

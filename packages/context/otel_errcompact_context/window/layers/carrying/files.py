@@ -9,13 +9,12 @@ from otel_errcompact_context import providers
 from otel_errcompact_context.memory.archive import find_text
 from otel_errcompact_context.memory.markers import marker, marker_of
 from otel_errcompact_context.providers.costs import FRAME_TOKENS
-from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.pairs import part_at
 from otel_errcompact_context.window.shortening import shorten
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from otel_errcompact_context.memory.archive import Archive
     from otel_errcompact_context.messages import Message, Part
@@ -47,7 +46,7 @@ def find_files(
     messages: Sequence[Message],
     start: int,
     end: int,
-    calls: Mapping[Spot, Part],
+    actions: Mapping[Spot, Iterable[Action]],
     failed: frozenset[Spot],
     archive: Archive,
 ) -> list[ReadFile]:
@@ -62,11 +61,11 @@ def find_files(
         if (file := _read_restored(messages[message], -message, archive)) is not None:
             found.pop(file.path, None)
             found[file.path] = file
-    for spot, call in calls.items():
+    for spot, done in actions.items():
         if spot.message < start or spot in failed:
             continue
         part = part_at(messages, spot)
-        for action in find_actions(call):
+        for action in done:
             _note_action(action, part, spot.message, found, is_seen=spot.message >= end)
     files = [file for file in found.values() if file is not None]
     return sorted(files, key=lambda file: -file.age)

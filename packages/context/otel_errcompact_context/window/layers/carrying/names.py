@@ -48,21 +48,25 @@ _NAME: Final = lazy_pattern(
 )
 
 
-def find_words(text: str) -> list[str]:
-    """Return the words that may hold names, in linear time."""
-    return _WORD.findall(text)
+def split_text(text: str) -> list[str]:
+    """Return the pieces between blanks; no name reaches beyond its own."""
+    # A blank behind a quote would part the name of a field from its colon.
+    return text.replace('" :', '":').replace("' :", "':").split()
 
 
-def names_in(word: str) -> list[str]:
+def names_in(piece: str) -> dict[str, None]:
     """
-    Return the names that a word without blanks holds.
+    Return the names that a piece without blanks holds, in order and in linear time.
 
     A name is a path, an address, an id, an identifier or a long number: by its form alone, in any language. Of
     `--flag=/a/b` it is the value.
     """
-    pieces = (word,) if "://" in word else _FIELDS.split(word) if ":" in word or "=" in word else (word,)
-    trimmed = (piece.lstrip(_BEFORE).rstrip(_AFTER) for piece in pieces)
-    return [name for name in trimmed if _NAME.match(name) is not None]
+    trimmed = (part.lstrip(_BEFORE).rstrip(_AFTER) for word in _WORD.findall(piece) for part in _split_fields(word))
+    return {name: None for name in trimmed if _NAME.match(name) is not None}
+
+
+def _split_fields(word: str) -> Sequence[str]:
+    return _FIELDS.split(word) if "://" not in word and (":" in word or "=" in word) else (word,)
 
 
 MAX_TEXT: Final = 40_000
@@ -105,7 +109,7 @@ class NameUse:
         self.uses: dict[str, Use] = {}
         self.messages: list[dict[str, None]] = []
         """The names of each message, in order."""
-        self._known: dict[str, list[str]] = {}
+        self._known: dict[str, dict[str, None]] = {}
         for message in messages:
             self._add_message(message)
 
@@ -139,11 +143,12 @@ class NameUse:
             text = f"{text[: MAX_TEXT // 2]} {text[-MAX_TEXT // 2 :]}"
         known = self._known
         found: dict[str, None] = {}
-        for word in dict.fromkeys(find_words(text)):
-            if word not in known:
-                known[word] = names_in(word)
-            for name in known[word]:
-                found[name] = None
+        for piece in dict.fromkeys(split_text(text)):
+            names = known.get(piece)
+            if names is None:
+                names = known[piece] = names_in(piece)
+            if names:
+                found.update(names)
         return found
 
     def _read_whole(self, part: Part, found: Marker) -> str:

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.operation import covers, operation_of
-from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line, wording
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import RawError
@@ -38,7 +37,12 @@ _DIGEST: Final = lazy_pattern(
 
 
 def find_open_errors(
-    messages: Sequence[Message], start: int, end: int, calls: dict[Spot, Part], workspace: Workspace
+    messages: Sequence[Message],
+    start: int,
+    end: int,
+    calls: dict[Spot, Part],
+    failed: frozenset[Spot],
+    workspace: Workspace,
 ) -> list[str]:
     """
     Return a line for each error class that some messages left open.
@@ -50,13 +54,14 @@ def find_open_errors(
         start: The first of the messages.
         end: The first one after them.
         calls: The call of each result, by the result's place, in order.
+        failed: The results that are failures.
         workspace: How failures are told and classified.
     """
     found = _OpenErrors(workspace)
     tools = {
         call.tool
         for spot, call in calls.items()
-        if start <= spot.message < end and _may_have_failed(part_at(messages, spot), call)
+        if start <= spot.message < end and (spot in failed or _DIGEST.match(part_at(messages, spot).text))
     }
     for spot, call in reversed(calls.items()):
         if spot.message < start or found.is_full:
@@ -64,14 +69,6 @@ def find_open_errors(
         if call.tool in tools:
             found.read_result(part_at(messages, spot), call, is_inside=spot.message < end)
     return found.write_lines()
-
-
-def _may_have_failed(part: Part, call: Part) -> bool:
-    return (
-        part.failed is True
-        or _DIGEST.match(part.text) is not None
-        or classify_result(part.text, tool=call.tool, arguments=call.text).outcome == "failure"
-    )
 
 
 class _OpenErrors:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact_context import providers
 from otel_errcompact_context.memory.markers import marker, marker_of
 from otel_errcompact_context.notes import Cut
+from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import find_files, restore_files
 from otel_errcompact_context.window.layers.carrying.index import render_index
 from otel_errcompact_context.window.layers.carrying.survey import survey_messages
@@ -67,7 +68,8 @@ def _estimate_files(messages: Sequence[Message], workspace: Workspace) -> int:
     options = workspace.options
     if not options.restore_files:
         return 0
-    files = find_files(messages, 0, len(messages), pair_calls(messages), frozenset(), workspace.archive)
+    actions = {spot: find_actions(call) for spot, call in pair_calls(messages).items()}
+    files = find_files(messages, 0, len(messages), actions, frozenset(), workspace.archive)
     costs = (min(file.tokens, options.restore_file_tokens) for file in files[: options.restore_files])
     return min(sum(costs), options.restore_tokens)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact_context.memory.archive import Archive
     from otel_errcompact_context.messages import Conversation, Message
+    from otel_errcompact_context.window.layers.carrying.actions import Action
     from otel_errcompact_context.window.layers.carrying.index import Section
     from otel_errcompact_context.window.layers.workspace import Workspace
     from otel_errcompact_context.window.pairs import Spot
@@ -63,9 +64,10 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
     calls = pair_calls(messages, start, pairing_of(conversation))
     failed = frozenset(_find_failed(messages, calls, start))
     sections: Sections = {}
-    _add_entries(sections, "open errors", find_open_errors(messages, start, end, calls, workspace))
+    _add_entries(sections, "open errors", find_open_errors(messages, start, end, calls, failed, workspace))
     _add_entries(sections, "answers", list(find_answers(messages[start:end]))[::-1])
-    for kind, what in _describe_calls(calls, failed, start, end):
+    actions = {spot: find_actions(call) for spot, call in calls.items()}
+    for kind, what in _describe_calls(actions, failed, start, end):
         _add_entries(sections, _OF_ACTIONS[kind], [what])
     earlier = [read_index(_index_lines(message)) for message in messages[start:end]]
     for found in reversed(earlier):
@@ -73,7 +75,7 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
             if section not in ("open errors", "names"):
                 _add_entries(sections, section, entries)
     _add_entries(sections, "names", _rank_names(messages, start, end, earlier, said, workspace.archive))
-    files = find_files(messages, start, end, calls, failed, workspace.archive)
+    files = find_files(messages, start, end, actions, failed, workspace.archive)
     return Survey(sections={name: list(dict.fromkeys(entries)) for name, entries in sections.items()}, files=files)
 
 
@@ -97,13 +99,13 @@ def _outcome_of(part: Part, call: Part) -> str:
 
 
 def _describe_calls(
-    calls: dict[Spot, Part], failed: frozenset[Spot], start: int, end: int
+    actions: dict[Spot, tuple[Action, ...]], failed: frozenset[Spot], start: int, end: int
 ) -> Iterator[tuple[str, str]]:
     done: set[str] = set()
-    for spot in reversed(calls):
+    for spot in reversed(actions):
         if not start <= spot.message < end:
             continue
-        for action in find_actions(calls[spot]):
+        for action in actions[spot]:
             if action.what not in done:
                 done.add(action.what)
                 yield action.kind, f"{action.what} (failed)" if spot in failed else action.what
