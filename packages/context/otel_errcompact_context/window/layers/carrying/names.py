@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -107,15 +108,14 @@ class NameUse:
     def __init__(self, messages: Sequence[Message], archive: Archive | None = None) -> None:
         self._archive = archive
         self.uses: dict[str, Use] = {}
-        self.messages: list[dict[str, None]] = []
-        """The names of each message, in order."""
+        """By name, in order."""
         self._known: dict[str, dict[str, None]] = {}
         for message in messages:
             self._add_message(message)
 
     def _add_message(self, message: Message) -> None:
         uses = self.uses
-        all_names: dict[str, None] = {}
+        before: set[str] = set()
         for part in message.parts:
             if part.kind == "other" or not part.text:
                 continue
@@ -124,26 +124,36 @@ class NameUse:
                 if name in uses:
                     use = uses[name]
                 else:
-                    use = uses[name] = Use(len(all_names))
+                    use = uses[name] = Use(len(before))
                 if part.kind == "call":
                     use.calls += 1
                 elif part.kind == "result":
                     use.results += 1
                 else:
                     use.told += 1
-            all_names.update(names)
-        self.messages.append(all_names)
+            before.update(names)
 
     def names_of(self, part: Part) -> dict[str, None]:
         """Return the names of a part; of a cut result those of its whole."""
+        return self._judge_pieces(self._split_part(part))
+
+    def find_names(self, messages: Iterable[Message]) -> dict[str, None]:
+        """Return the names in other messages, whose use is not counted."""
+        parts = (part for message in messages for part in message.parts if part.kind != "other")
+        return self._judge_pieces(chain.from_iterable(map(self._split_part, parts)))
+
+    def _split_part(self, part: Part) -> list[str]:
         text = part.text
         if "[errcompact " in text and (mark := marker_of(text)) is not None:
             text = self._read_whole(part, mark)
         if len(text) > MAX_TEXT:
             text = f"{text[: MAX_TEXT // 2]} {text[-MAX_TEXT // 2 :]}"
+        return split_text(text)
+
+    def _judge_pieces(self, pieces: Iterable[str]) -> dict[str, None]:
         known = self._known
         found: dict[str, None] = {}
-        for piece in dict.fromkeys(split_text(text)):
+        for piece in dict.fromkeys(pieces):
             names = known.get(piece)
             if names is None:
                 names = known[piece] = names_in(piece)

@@ -122,13 +122,11 @@ def _rank_names(
     messages: Sequence[Message], start: int, end: int, earlier: Sequence[Sections], said: str, archive: Archive
 ) -> list[str]:
     # Names that no message holds any more when these are gone.
-    use = NameUse([*messages[: min(start, MAX_MESSAGES)], *messages[start:]], archive)
-    start, end = min(start, MAX_MESSAGES), end - start + min(start, MAX_MESSAGES)
+    use = NameUse(messages[start:end], archive)
     for found in earlier:
         for name in found.get("names", ()):
             if name in use.uses:
                 use.uses[name].told += 1
-    kept = set(use.names_of(Part("text", said, 0)))
-    kept.update(*use.messages[:start], *use.messages[end:])
-    gone = dict.fromkeys(name for names in use.messages[start:end] for name in names)
-    return use.rank_names(name for name in gone if name not in kept)
+    kept = use.find_names([*messages[: min(start, MAX_MESSAGES)], *messages[end:]])
+    kept.update(use.names_of(Part("text", said, 0)))
+    return use.rank_names(name for name in use.uses if name not in kept)
