@@ -29,7 +29,7 @@ PATHS: Final = {
     ),
     "judge_healthy": "observation",
     "hand_over": "metrics",
-    "compact_again": "window",
+    **dict.fromkeys(("compact_again", "compact_first"), "window"),
 }
 """The module whose `PATHS` makes each path. Only that one is imported: under valgrind an import takes seconds."""
 

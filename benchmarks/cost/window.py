@@ -1,5 +1,5 @@
 """
-What the context window costs, where nothing or little has changed since the last turn.
+What the context window costs: a long list at first, and where nothing or little has changed since the last turn.
 
 The list is of an agent at work (`packages/context/tests/conversations.py`): 1,000 messages below the trigger. Each
 fifth result is a failure, so that the error pass has replaced more than a hundred of them, all kept in a folder with
@@ -9,6 +9,7 @@ bounds.
 from __future__ import annotations
 
 import atexit
+import json
 import shutil
 import tempfile
 from typing import TYPE_CHECKING, Final
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.cost.measure import SPAN, Row, make_span, scaled, take_turns
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
-from otel_errcompact_context.memory.archive import FolderArchive
+from otel_errcompact_context.memory.archive import FolderArchive, MemoryArchive
 from otel_errcompact_context.window.window import ContextWindow
 from packages.context.tests.conversations import FORMATS, long_conversation
 
@@ -27,13 +28,24 @@ if TYPE_CHECKING:
 
 MESSAGES: Final = 1_000
 GOAL_MS: Final = 1.5
+LONG: Final = 10_000
+GOAL_OF_DUMPS: Final = 4.0
 SPANS: Final = 20
 """Bare spans in one call, so that it takes about as long as the others."""
 
 
 def measure(rounds: int) -> list[Row]:
-    """Return what compacting a list again takes, for each format."""
-    return [row for name in FORMATS for row in _measure_format(name, rounds)]
+    """Return what compacting a list takes at first and again, for each format."""
+    again = [row for name in FORMATS for row in _measure_format(name, rounds)]
+    return again + [_measure_first(name, max(1, rounds // 50)) for name in FORMATS]
+
+
+def _measure_first(name: FormatName, rounds: int) -> Row:
+    messages = long_conversation(name, messages=LONG)
+    turns = {"first": make_first(name), "dumps": lambda: json.dumps(messages)}
+    took = take_turns(turns, rounds=rounds, calls=1)
+    label = f"compact() of {LONG:,} messages, over json.dumps ({name})"
+    return Row(name=label, value=took["first"] / took["dumps"], unit="times", goal=GOAL_OF_DUMPS)
 
 
 def _measure_format(name: FormatName, rounds: int) -> list[Row]:
@@ -104,4 +116,17 @@ def make_turn(
     return turn
 
 
-PATHS: Final = {"compact_again": make_turn}
+def make_first(name: FormatName = "anthropic") -> Callable[[], object]:
+    """Return what compacts a long list as if for the first time: the middle of it goes."""
+    messages = long_conversation(name, messages=LONG)
+
+    def compact() -> object:
+        window = ContextWindow(
+            ContextOptions(), archive=MemoryArchive(), count_tokens=estimate_mixed_tokens, observers=()
+        )
+        return window.compact(messages, format=name)
+
+    return compact
+
+
+PATHS: Final = {"compact_again": make_turn, "compact_first": make_first}
