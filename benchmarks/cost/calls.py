@@ -84,10 +84,14 @@ def inside_run(make: Callable[[errcompact.Run], Turn], *, trajectory: bool = Fal
     return turn_in_run
 
 
-def make_healthy_call() -> Turn:
-    """Return one healthy call by `run.tool`."""
+def make_healthy_call(*, failed: bool = False) -> Turn:
+    """Return one healthy call by `run.tool`, in a run in which another call has `failed` before or none has."""
 
     def make(run: errcompact.Run) -> Turn:
+        if failed:
+            with run.tool("psql", arguments={"query": "select 1"}) as failing:
+                failing.fail(TEXT)
+
         def turn() -> None:
             with run.tool("price", arguments=ITEM) as call:
                 call.result = ANSWER
@@ -194,6 +198,7 @@ def measure(rounds: int) -> list[Row]:
             SPAN: make_span(),
             "tool": make_healthy_call(),
             "function": make_healthy_function(),
+            "failed": make_healthy_call(failed=True),
             "hosted": make_hosted_call(),
             "text": make_failing_text(),
             "exception": make_failing_exception(),
@@ -214,6 +219,7 @@ def measure(rounds: int) -> list[Row]:
 
     return [
         row("healthy tool call, run.tool", "tool", 3.3),
+        row("healthy tool call, run.tool, after a failure in the run", "failed", 2.9),
         row("healthy tool call, @compacted", "function", 3.5),
         row("healthy tool call, added by us in a framework that has its own span", "hosted", 1),
         failing("text", 14),
@@ -226,6 +232,7 @@ def measure(rounds: int) -> list[Row]:
 PATHS: Final = {
     "call_healthy": make_healthy_call,
     "function_healthy": make_healthy_function,
+    "call_healthy_failed": partial(make_healthy_call, failed=True),
     "call_hosted": make_hosted_call,
     "call_failing_text": make_failing_text,
     "call_failing_new_text": lambda: make_failing_text(new=True),

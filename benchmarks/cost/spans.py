@@ -8,6 +8,7 @@ process. Failing spans stand beside `record_exception`, with all that `install()
 from __future__ import annotations
 
 import tempfile
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+import otel_errcompact as errcompact
 from benchmarks.cost.instructions import count_instructions
 from benchmarks.cost.measure import ATTRIBUTES, FRAMES, NEVER, Nowhere, Row, bare_tracer, fail, take_turns, words
 from otel_errcompact.config import Options, TrajectoryOptions
@@ -105,6 +107,18 @@ def make_inside(*, ours: bool = True) -> Callable[[], None]:
     """Return a turn of healthy spans inside an open tool call."""
     tracer = _tracer(_processor()) if ours else bare_tracer()
     return healthy(tracer, trace.set_span_in_context(_open_call(tracer)))
+
+
+def make_in_run(*, ours: bool = True) -> Callable[[], None]:
+    """Return a turn of healthy spans in an open run, as an HTTP or model library makes them between calls."""
+    provider = TracerProvider(shutdown_on_exit=False)
+    ledger = Ledger()
+    if ours:
+        provider.add_span_processor(ErrorCompactionSpanProcessor(ledger))
+    run, context = errcompact.run(agent="shop", ledger=ledger, tracer_provider=provider), copy_context()
+    context.run(run.__enter__)
+    spans = healthy(provider.get_tracer("bench"))
+    return lambda: (context.run(spans), run)[0]
 
 
 def make_beginning(*, ours: bool = True) -> Callable[[], None]:
@@ -198,6 +212,13 @@ def _measure_instructions() -> list[Row]:
             name="healthy span inside an open call",
             value=added("span_inside", count("span_inside_bare") / _SPANS),
             unit="of batch",
+            goal=0.5,
+        ),
+        Row(
+            name="healthy span in a run, no call open",
+            value=added("span_in_run", count("span_in_run_bare") / _SPANS),
+            unit="of batch",
+            goal=0.5,
         ),
         Row(
             name="start of a healthy span",
@@ -234,6 +255,8 @@ PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
     "span_leaked_kept": lambda: make_leaked(keep=True),
     "span_inside": make_inside,
     "span_inside_bare": lambda: make_inside(ours=False),
+    "span_in_run": make_in_run,
+    "span_in_run_bare": lambda: make_in_run(ours=False),
     "span_start": make_beginning,
     "span_start_bare": lambda: make_beginning(ours=False),
     "span_call": make_calls,

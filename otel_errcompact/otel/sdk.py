@@ -17,7 +17,7 @@ from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanContext, SpanKind, Sta
 from otel_errcompact.otel.data import EndedSpan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sized
+    from collections.abc import Callable, Container, Mapping, MutableMapping, Sized
     from contextvars import Token
 
     from opentelemetry.context import Context
@@ -52,7 +52,8 @@ class FilteringSpanProcessor(SpanProcessor):
 
     Args:
         plain_names: Names of spans of no interest, and the scopes in which they are not.
-        open_spans: The open boundaries, and the spans inside them.
+        open_spans: The places of open boundaries, and of the spans inside them.
+        most_spans: How many places are kept before the oldest is dropped.
         left: The boundaries whose end will not be seen, until they are settled.
         open_agents: The open spans of agents.
         open_traces: The open traces that are known.
@@ -61,7 +62,8 @@ class FilteringSpanProcessor(SpanProcessor):
     def __init__(
         self,
         plain_names: Mapping[str, Container[str]],
-        open_spans: Mapping[int, object],
+        open_spans: MutableMapping[int, Any],
+        most_spans: int,
         left: Sized,
         open_agents: Mapping[int, object],
         open_traces: Mapping[int, object],
@@ -70,6 +72,7 @@ class FilteringSpanProcessor(SpanProcessor):
         self._plain_names = plain_names if _HAS_KNOWN_ITEMS else cast("Mapping[str, Container[str]]", {})
         self._left = left if _HAS_KNOWN_ITEMS else (None,)
         self._open_spans = open_spans
+        self._most_spans = most_spans
         self._open_agents = open_agents
         self._open_traces = open_traces
 
@@ -81,10 +84,14 @@ class FilteringSpanProcessor(SpanProcessor):
                 if not open_spans:
                     return
                 parent = span._parent
+                place = None if parent is None else open_spans.get(parent[_SPAN_ID])
+                if place is not None:
+                    inside = place.inside
+                    if inside is not None and not self._left and len(open_spans) < self._most_spans:
+                        open_spans[span._context[_SPAN_ID]] = inside
+                        return
                 # Without a context of its own, the span's parent is the current span.
-                if (parent is None or parent[_SPAN_ID] not in open_spans) and (
-                    parent_context is None or get_current_span().get_span_context()[_SPAN_ID] not in open_spans
-                ):
+                elif parent_context is None or get_current_span().get_span_context()[_SPAN_ID] not in open_spans:
                     return
                 process = self._start_plain
             else:
@@ -110,7 +117,11 @@ class FilteringSpanProcessor(SpanProcessor):
                 if not self._left and span_id not in self._open_agents:
                     parent = span._parent
                     if (parent is not None and not parent[_IS_REMOTE]) or context[_TRACE_ID] not in open_traces:
-                        if span_id not in open_spans:
+                        place = open_spans.get(span_id)
+                        if place is None:
+                            return
+                        if place.inside is place and not place.boundary.pending:
+                            open_spans.pop(span_id, None)
                             return
                         inner = span._name, span_id, span._instrumentation_scope._name
             else:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import Span
-    from opentelemetry.trace import SpanContext
 
     from otel_errcompact.errors import RawError
     from otel_errcompact.otel.sdk import WatchedSpan
@@ -78,6 +77,25 @@ class PendingFailure:
 
 
 @dataclass(slots=True, eq=False)
+class Place:
+    """
+    Where an open span is.
+    """
+
+    boundary: Boundary
+    """The boundary that it is, or is inside."""
+
+    inside: Place | None = None
+    """Where a plain span inside it is; None where that has to be looked for, or is not in a boundary."""
+
+    is_agent: bool = False
+    """Whether the span is an agent's: that agent sees the failures inside it, and not just the boundary."""
+
+    watched: WatchedSpan | None = None
+    """What a boundary's span says, and whether it is dropped; None of other spans, and of another SDK's."""
+
+
+@dataclass(slots=True, eq=False)
 class Boundary:
     """
     An open boundary span.
@@ -99,9 +117,18 @@ class Boundary:
     failing: set[str] = field(default_factory=set[str])
     """Tools whose last call inside, by our own boundaries, failed: the agent has the digest of it."""
 
-    _pending: list[PendingFailure] = field(default_factory=list[PendingFailure])
+    pending: list[PendingFailure] = field(default_factory=list[PendingFailure])
+    """Failures inside, oldest first, whose outcome its end decides; change it through the methods."""
+
+    inner: Place = field(init=False)
+    """Where its plain spans are, one place for all of them."""
+
     _closed: bool = False
     _lock: ReentrantLock = field(default_factory=ReentrantLock)
+
+    def __post_init__(self) -> None:
+        self.inner = Place(self)
+        self.inner.inside = self.inner
 
     def defer(self, failure: PendingFailure) -> list[PendingFailure]:
         """
@@ -112,21 +139,21 @@ class Boundary:
         with self._lock:
             if self._closed:
                 return [failure]
-            self._pending.append(failure)
+            self.pending.append(failure)
             released: list[PendingFailure] = []
-            while len(self._pending) > 1 and self._is_over():
-                released.append(self._pending.pop(0))
+            while len(self.pending) > 1 and self._is_over():
+                released.append(self.pending.pop(0))
             return released
 
     def link_spans(self, origins: frozenset[int], span_ids: Iterable[int]) -> None:
         """Record that more spans have recorded pending failures."""
-        for pending in self._pending:
+        for pending in self.pending:
             if pending.origin in origins:
                 pending.span_ids += span_ids
 
     def recover(self, span_name: str) -> None:
         """Record that a span of this name has ended without failing."""
-        for pending in self._pending:
+        for pending in self.pending:
             pending.recovered = pending.recovered or pending.span_name == span_name
 
     def record_call(self, tool: str, *, failed: bool) -> None:
@@ -137,7 +164,8 @@ class Boundary:
         """Return the pending failures; from now on none is kept."""
         with self._lock:
             self._closed = True
-            pending, self._pending = self._pending, []
+            self.inner.inside = None
+            pending, self.pending = self.pending, []
             return pending
 
     @property
@@ -164,17 +192,8 @@ class Boundary:
         return not self._closed
 
     def _is_over(self) -> bool:
-        characters = sum(len(pending.raw.text) for pending in self._pending)
-        return len(self._pending) > MAX_PENDING or characters > MAX_PENDING_CHARACTERS
-
-
-class _Place(NamedTuple):
-    boundary: Boundary
-    is_agent: bool
-    """Whether the span is an agent's: that agent sees the failures inside it, and not just the boundary."""
-
-    watched: WatchedSpan | None
-    """What a boundary's span says, and whether it is dropped; None of other spans, and of another SDK's."""
+        characters = sum(len(pending.raw.text) for pending in self.pending)
+        return len(self.pending) > MAX_PENDING or characters > MAX_PENDING_CHARACTERS
 
 
 class LeftBoundary(NamedTuple):
@@ -206,9 +225,11 @@ class OpenBoundaries:
         self._runs = runs
         self._tick = tick
         self._on_evict = on_evict
-        self._places: BoundedTable[int, _Place] = BoundedTable(MAX_OPEN_SPANS, on_evict)
+        self._places: BoundedTable[int, Place] = BoundedTable(MAX_OPEN_SPANS, on_evict)
         self.spans: Final = self._places.entries
         """All of them by span id; always the same object, so that a look whether there are any is cheap."""
+        self.most_spans: Final = MAX_OPEN_SPANS
+        """How many are kept before the oldest is dropped."""
 
         self.left: Final[deque[WatchedSpan | LeftBoundary]] = deque()
         """Boundaries that were dropped or evicted, until `take_left`; always the same object."""
@@ -223,7 +244,7 @@ class OpenBoundaries:
         around = self._find_parent(span)
         context = span.get_span_context()
         if operation not in BOUNDARIES and operation != UNDECIDED:
-            self._start_plain(span, context, around, operation)
+            self._start_inner(span, scope, around, operation)
             if operation in AGENTS and not current_run_id(parent_context):
                 self._runs.begin_agent(context, scope)
             return
@@ -232,13 +253,15 @@ class OpenBoundaries:
             self._runs.begin(context.trace_id)
         boundary = Boundary(context.span_id, run_id, around, operation, self._tick())
         # What a finaliser calls may come in the middle of anything: it only puts the dropped span down.
-        self._keep_place(boundary.span_id, _Place(boundary, False, watch_span(span, scope, context, self.left.append)))
+        watched = watch_span(span, scope, context, self.left.append)
+        inside = None if operation == UNDECIDED else boundary.inner
+        self._keep_place(boundary.span_id, Place(boundary, inside, watched=watched))
 
     def start_plain(self, span: Span) -> None:
         """Record a span of no interest that may start inside a boundary."""
         around = self._find_parent(span)
         if around is not None:
-            self._start_plain(span, span.get_span_context(), around, "")
+            self._start_inner(span, "", around, "")
 
     def is_inner(self, span_id: int) -> bool:
         """Return whether an open span is inside a boundary, and none itself."""
@@ -297,16 +320,20 @@ class OpenBoundaries:
             self.plain.setdefault(span.name, set()).add(scope)
         return operation
 
-    def _start_plain(self, span: Span, context: SpanContext, around: Boundary | None, operation: str) -> None:
-        if operation in AGENTS:
+    def _start_inner(self, span: Span, scope: str, around: Boundary | None, operation: str) -> None:
+        is_agent = operation in AGENTS
+        if is_agent:
             self._runs.keep_agent(span)
         elif around is not None and around.operation == UNDECIDED:
             around = around.decider
         if around is not None:
-            self._keep_place(context.span_id, _Place(around, operation in AGENTS, None))
+            # What may hide an error is read when it ends, and what is inside an agent is not inside the boundary.
+            alone = is_agent or find_convention(scope).hidden_error
+            place = Place(around, None if is_agent else around.inner, is_agent) if alone else around.inner
+            self._keep_place(span.get_span_context().span_id, place)
 
-    def _keep_place(self, span_id: int, place: _Place) -> None:
-        while len(self.spans) >= MAX_OPEN_SPANS:
+    def _keep_place(self, span_id: int, place: Place) -> None:
+        while len(self.spans) >= self.most_spans:
             self._evict_oldest()
         self._places.put(span_id, place)
 

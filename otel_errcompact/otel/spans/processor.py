@@ -33,7 +33,9 @@ class ErrorCompactionSpanProcessor(FilteringSpanProcessor):
         self.tracker: Final = tracker or FailureTracker(ledger, guard)
         """Tracks failures; shared with the processor of log records."""
         boundaries, runs = self.tracker.boundaries, self.tracker.runs
-        super().__init__(boundaries.plain, boundaries.spans, boundaries.left, runs.agents, runs.traces)
+        super().__init__(
+            boundaries.plain, boundaries.spans, boundaries.most_spans, boundaries.left, runs.agents, runs.traces
+        )
         self._guard = guard or ledger.guard
         self._starting = self._guard.stage("on_start")
         self._ending = self._guard.stage("on_end")
