@@ -12,10 +12,10 @@ from otel_errcompact.detector.roles import Call
 from otel_errcompact.detector.statuses import asks, finds_nothing
 from otel_errcompact.extract.cleaning.envelope import open_envelope
 from otel_errcompact.extract.format import Listing, Text
+from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.extract.table import listings, load
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
-from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,16 +159,17 @@ def _find_closing(text: str, call: Call, *, says_success: bool) -> str:
 
 def _is_refusal(text: str, call: Call) -> bool:
     # The words of a harness, or of its tool, that refuse a call: it has no other channel.
-    harness = _find_harness()
-    if not has_any(text[:_OPENING], harness.openings):
+    harness = _openings_of_harness().candidates(text[:_OPENING])
+    if not harness:
         return False
-    found = load(harness).read(Text(body=(text[:_HEAD] if call.is_command else text).strip()))
+    found = load(harness[0]).read(Text(body=(text[:_HEAD] if call.is_command else text).strip()))
     return found is not None and not (call.is_command and found.type == _UNKNOWN_TOOL)
 
 
 @cache
-def _find_harness() -> Listing:
-    return next(listing for listing in listings() if listing.name == "harness")
+def _openings_of_harness() -> Prefilter[Listing]:
+    harness = [listing for listing in listings() if listing.name == "harness"]
+    return Prefilter(harness, [listing.openings for listing in harness])
 
 
 def _reason_to_ignore(text: str, head: str, arguments: str, code: int | None) -> str:
