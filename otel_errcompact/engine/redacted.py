@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from otel_errcompact.redaction.redact import redact
-
 if TYPE_CHECKING:
     from otel_errcompact.errors import Operation, RawError
 
@@ -19,6 +17,8 @@ def redact_operation(operation: Operation) -> Operation:
 
     The same secret gives the same text, so that failures and successes of one operation still meet.
     """
+    from otel_errcompact.redaction.redact import redact
+
     name, targets = redact(operation.name), tuple(redact(target) for target in operation.targets)
     return (
         operation
