@@ -6,11 +6,12 @@ The facts (beginning, alphabet, length) are those that issuers document and that
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.redaction.found import Found
 from otel_errcompact.redaction.values import is_mixed, is_random
-from otel_errcompact.redaction.words import LONG_RUN, find_long_words
+from otel_errcompact.redaction.words import LONG_RUN, SUSPECT, find_long_words
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -178,59 +179,78 @@ ISSUED: Final[tuple[Issued, ...]] = (
 
 SHAPES: Final[tuple[str, ...]] = (
     r"pat[A-Za-z0-9]{14}\.[a-f0-9]{40,}",  # Airtable
-    r"[\w~.]{3}[0-9]Q~[\w~.-]{31,34}",  # Azure AD
-    r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}",  # Terraform Cloud
-    r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk",  # MaxMind
     r"SK[0-9a-fA-F]{32}",  # Twilio
-    r"[a-f0-9]{32}-us[0-9]{1,2}",  # Mailchimp
-    r"[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{24,}",  # Azure
-    r"[\w-]{40,44}AzFu[\w-]{6}={0,2}",
-    r"[A-Za-z0-9+/]{76}(?:ACDb|\+ASt|\+AMC|\+ACR)[A-Za-z0-9+/]{5,6}={0,2}",
     r"ZXlK[A-Za-z0-9+/]{40,}={0,2}",  # a JSON web token in base64
     r"[MNO][A-Za-z0-9]{23,27}\.[\w-]{6}\.[\w-]{27,40}",  # Discord
 )
-"""Tokens that a mark in their middle or their end tells."""
+"""Tokens that their beginning and a mark in their middle tell."""
 
-BROKEN_SHAPES: Final[tuple[tuple[str, str, str], ...]] = (
-    (":AA", r"(?<![A-Za-z0-9])[0-9]{8,12}:AA[\w-]{32,34}", "api_key"),  # Telegram
-    ("|", r"(?<![A-Za-z0-9])[0-9]{15,16}\|[0-9A-Za-z_-]{27,40}", "api_key"),  # Facebook
-    ("%", r"(?<![A-Za-z0-9])[0-9]{15,16}%[0-9A-Za-z_-]{27,40}", "api_key"),
+_APART: Final = "(?<![A-Za-z0-9])"
+
+MARKED: Final[tuple[tuple[str, str, str], ...]] = (
+    ("Q~", rf"{_APART}[\w~.]{{3}}[0-9]Q~[\w~.-]{{31,34}}", "api_key"),  # Azure AD
+    (".atlasv1.", rf"{_APART}[A-Za-z0-9]{{14}}\.atlasv1\.[\w=-]{{40,}}", "api_key"),  # Terraform Cloud
+    ("_mmk", rf"{_APART}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk", "api_key"),  # MaxMind
+    ("-us", rf"{_APART}[a-f0-9]{{32}}-us[0-9]{{1,2}}", "api_key"),  # Mailchimp
+    ("JQQJ99", rf"{_APART}[A-Za-z0-9]{{52}}JQQJ99[A-Za-z0-9]{{24,}}", "api_key"),  # Azure
+    ("AzFu", rf"{_APART}[\w-]{{40,44}}AzFu[\w-]{{6}}={{0,2}}", "api_key"),
+    ("ACDb", rf"{_APART}[A-Za-z0-9+/]{{76}}ACDb[A-Za-z0-9+/]{{5,6}}={{0,2}}", "api_key"),
+    ("+A", rf"{_APART}[A-Za-z0-9+/]{{76}}\+A(?:St|MC|CR)[A-Za-z0-9+/]{{5,6}}={{0,2}}", "api_key"),
+    (":AA", r"[0-9](?<![A-Za-z0-9].)[0-9]{7,11}:AA[\w-]{32,34}", "api_key"),  # Telegram
+    ("|", r"[0-9](?<![A-Za-z0-9].)[0-9]{14,15}\|[0-9A-Za-z_-]{27,40}", "api_key"),  # Facebook
+    ("%", r"[0-9](?<![A-Za-z0-9].)[0-9]{14,15}%[0-9A-Za-z_-]{27,40}", "api_key"),
     ("$", r"\$(?:2[abxy]|apr1|y|[156]|argon2(?:id|i|d)|scrypt|pbkdf2[\w-]{0,12})\$[\w./$=,+-]{20,}", "password"),
-    ("A}", r"\{S?SHA\}[A-Za-z0-9+/=$.]{12,}", "password"),  # LDAP and htpasswd
-    ("pbkdf2_sha", r"pbkdf2_sha\d{1,3}\$[0-9]{1,9}\$[\w+/=$-]{20,}", "password"),  # Django
+    ("}", r"\{S?SHA\}[A-Za-z0-9+/=$.]{12,}", "password"),  # LDAP and htpasswd
+    ("$", r"pbkdf2_sha\d{1,3}\$[0-9]{1,9}\$[\w+/=$-]{20,}", "password"),  # Django
     ("access_token$", r"(?<=access_token\$)(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}", "api_key"),  # Braintree
-    ("/", r"(?<![\w/.])[0-2]/[0-9]{14,18}(?:/[0-9]{14,18})?:[a-f0-9]{32}", "api_key"),  # Asana
-    ("00D", r"(?<!\w)00D[A-Za-z0-9]{12,15}![\w.]{60,}", "api_key"),  # Salesforce
+    ("/", r"/(?<=(?<![\w/.])([0-2])/)[0-9]{14,18}(?:/[0-9]{14,18})?:[a-f0-9]{32}", "api_key"),  # Asana
+    ("!", r"00D(?<!\w...)[A-Za-z0-9]{12,15}![\w.]{60,}", "api_key"),  # Salesforce
     (" sr=", r"SharedAccessSignature sr=[^\s\"']{20,}", "api_key"),  # Azure
     ("hooks.slack", r"(?<=/services/|/triggers/)[\w+/-]{30,80}|(?<=/workflows/)[\w+/-]{30,80}", "webhook"),
     ("/webhooks/", r"(?<=/webhooks/)[0-9]{15,20}/[\w-]{40,90}", "webhook"),  # Discord
     ("/webhookb2/", r"(?<=/webhookb2/)[\w@/-]{60,200}", "webhook"),  # Teams
     ("telegram.org/bot", r"(?<=telegram\.org/bot)[0-9]{6,12}:[\w-]{30,40}", "webhook"),
 )
-"""Strings that stand in all of them, forms that are no single word, and kinds."""
+"""Strings that stand in all of them, forms that no beginning tells, and kinds; a group is where the secret begins."""
 
 
 def _join_forms() -> str:
-    forms = "|".join(f"(?:{'|'.join(one.begins)}){one.body}{{{one.least},4096}}".replace(".", r"\.") for one in ISSUED)
+    forms = _join_begins([(begin, f"{one.body}{{{one.least},4096}}") for one in ISSUED for begin in one.begins])
     shapes = "|".join(SHAPES)
     jwt = r"ey[A-Za-z0-9]{5,4096}\.[\w/\\-]{4,}(?:\.[\w/\\-]*={0,2})?"
-    return rf"(?<![A-Za-z0-9])(?:(?P<jwt>{jwt})|(?P<shape>(?:{shapes})(?![A-Za-z0-9]))|(?:{forms})(?:\.[\w-]{{7,12}})?)"
+    return rf"{_APART}(?:(?P<jwt>{jwt})|(?P<shape>(?:{shapes})(?![A-Za-z0-9]))|{forms}(?:\.[\w-]{{7,12}})?)"
+
+
+def _join_begins(forms: list[tuple[str, str]]) -> str:
+    # A trie: three hundred beginnings one beside the other are three hundred questions at each word.
+    rests: dict[str, list[tuple[str, str]]] = {}
+    for begin, body in forms:
+        rests.setdefault(begin[:1], []).append((begin[1:], body))
+    ways: list[str] = []
+    for first, rest in rests.items():
+        ways += [re.escape(first) + _join_begins(rest)] if first else [body for _, body in rest]
+    return f"(?:{'|'.join(ways)})"
 
 
 _FORMS: Final = lazy_pattern(_join_forms)
-_BROKEN: Final = tuple((clue, lazy_pattern(rf"(?:{form})(?![A-Za-z0-9])"), kind) for clue, form, kind in BROKEN_SHAPES)
+_MARKED: Final = tuple((clue, lazy_pattern(rf"(?:{form})(?![A-Za-z0-9])"), kind) for clue, form, kind in MARKED)
 
 
 def find_issued(text: str) -> list[Found]:
     """Return secrets that their issuer's form tells."""
-    found = [one for start, end in find_long_words(text) for one in _find_in_word(text, start, end)]
-    for clue, pattern, kind in _BROKEN:
+    words = find_long_words(text)
+    if not words:
+        return []
+    found = [one for start, end in words for one in _find_in_word(text, start, end)]
+    for clue, pattern, kind in _MARKED:
         if clue in text:
-            found += [Found(match.start(), match.end(), kind) for match in pattern.finditer(text)]
+            found += [Found(match.start(match.lastindex or 0), match.end(), kind) for match in pattern.finditer(text)]
     return found
 
 
 def _find_in_word(text: str, start: int, end: int) -> Iterator[Found]:
+    if not (SUSPECT.search(text, start, end) or LONG_RUN.search(text, start, end)):
+        return
     for match in _FORMS.finditer(text, start, end):
         if match.lastgroup == "jwt":
             yield Found(match.start(), match.end(), "jwt")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.redaction.issued import ISSUED
+from otel_errcompact.redaction.issued import ISSUED, MARKED, SHAPES
 from otel_errcompact.redaction.redact import redact
 from tests.clock import costs_little
 from tests.redaction.examples import KEPT, REDACTED
@@ -37,6 +39,56 @@ def test_text_without_a_secret_is_kept(text: str):
     Each kind of rule leaves its counter-examples exactly as they are.
     """
     assert text == redact(text)
+
+
+_MIXED = "0a1B2c3D4e5F6g7H8i9J" * 10
+_HEX = "0a1b2c3d4e5f" * 10
+
+BY_MARK = {
+    "Airtable": (f"pat{_MIXED[:14]}.{_HEX[:64]}", "[REDACTED:api_key]"),
+    "Twilio": (f"SK{_HEX[:32]}", "[REDACTED:api_key]"),
+    "token in base64": (f"ZXlK{_MIXED[:60]}", "[REDACTED:api_key]"),
+    "Discord": (f"M{_MIXED[:24]}.{_MIXED[:6]}.{_MIXED[:30]}", "[REDACTED:api_key]"),
+    "Azure AD": (f"a1~2Q~{_MIXED[:32]}", "[REDACTED:api_key]"),
+    "Terraform Cloud": (f"{_MIXED[:14]}.atlasv1.{_MIXED[:64]}", "[REDACTED:api_key]"),
+    "MaxMind": (f"{_MIXED[:6]}_{_MIXED[:29]}_mmk", "[REDACTED:api_key]"),
+    "Mailchimp": (f"{_HEX[:32]}-us12", "[REDACTED:api_key]"),
+    "Azure": (f"{_MIXED[:52]}JQQJ99{_MIXED[:26]}", "[REDACTED:api_key]"),
+    "Azure Functions": (f"{_MIXED[:42]}AzFu{_MIXED[:6]}==", "[REDACTED:api_key]"),
+    "Azure Cosmos": (f"{_MIXED[:76]}ACDb{_MIXED[:6]}==", "[REDACTED:api_key]"),
+    "Azure Storage": (f"{_MIXED[:76]}+ASt{_MIXED[:6]}==", "[REDACTED:api_key]"),
+    "Telegram": (f"0123456789:AA{_MIXED[:33]}", "[REDACTED:api_key]"),
+    "Facebook": (f"0123456789012345|{_MIXED[:27]}", "[REDACTED:api_key]"),
+    "Facebook in a URL": (f"0123456789012345%{_MIXED[:27]}", "[REDACTED:api_key]"),
+    "bcrypt": (f"$2b$12${_MIXED[:53]}", "[REDACTED:password]"),
+    "LDAP": (f"{{SSHA}}{_MIXED[:28]}", "[REDACTED:password]"),
+    "Django": (f"pbkdf2_sha256$600000${_MIXED[:22]}${_MIXED[:44]}", "[REDACTED:password]"),
+    "Braintree": (f"access_token$sandbox${_HEX[:16]}${_HEX[:32]}", "access_token$[REDACTED:api_key]"),
+    "Asana": (f"1/{'0123456789' * 2}"[:18] + f":{_HEX[:32]}", "[REDACTED:api_key]"),
+    "Salesforce": (f"00D{_MIXED[:12]}!{_MIXED[:80]}", "[REDACTED:api_key]"),
+    "shared access": (f"SharedAccessSignature sr={_MIXED[:40]}", "[REDACTED:api_key]"),
+    "Slack": (f"hooks.slack.com/services/{_MIXED[:40]}", "hooks.slack.com/services/[REDACTED:webhook]"),
+    "Discord webhook": (f"/webhooks/0123456789012345/{_MIXED[:60]}", "/webhooks/[REDACTED:webhook]"),
+    "Teams": (f"/webhookb2/{_MIXED[:80]}", "/webhookb2/[REDACTED:webhook]"),
+    "Telegram webhook": (f"telegram.org/bot0123456789:{_MIXED[:35]}", "telegram.org/bot[REDACTED:webhook]"),
+}
+
+
+@pytest.mark.parametrize(("secret", "rest"), [pytest.param(*each, id=name) for name, each in BY_MARK.items()])
+def test_secret_with_a_mark_is_found_among_letters_and_blanks(secret: str, rest: str):
+    """
+    A form that no beginning tells is found in a text that holds no other sign than the secret itself.
+    """
+    assert rest == redact(secret)
+    assert f"denied {rest} here" == redact(f"denied {secret} here")
+
+
+@pytest.mark.parametrize("form", [*SHAPES, *(form for _, form, _ in MARKED)])
+def test_each_form_with_a_mark_has_an_example(form: str):
+    """
+    No form can be added without an example in a text of its own.
+    """
+    assert any(re.search(form, secret) for secret, _ in BY_MARK.values())
 
 
 @pytest.mark.parametrize(
