@@ -117,19 +117,20 @@ _remembered_short_text: Final = lru_cache(maxsize=MAX_REMEMBERED_SHORT)(_classif
 
 
 def _key_facts(facts: Facts, body: str) -> Classified:
-    facts = _redact_facts(facts)
+    facts = _redact_facts(facts, body)
     facts = add_evidence(facts, body)
     template = template_of(facts)
     return Classified(facts=facts, key=dedup_key(facts, template), template=template)
 
 
-def _redact_facts(facts: Facts) -> Facts:
-    # The text is without secrets already; lines of source and composed values are not.
+def _redact_facts(facts: Facts, body: str) -> Facts:
+    # What stands in the text is without secrets already; lines of source and composed values are not.
     location, key = facts.location, facts.key_location
-    lines = (facts.cause, facts.key_cause, facts.type, location.file, location.function, key.file, key.function)
+    said = (facts.cause, facts.key_cause, facts.type, location.file, location.function, key.file, key.function)
+    lines = (*said, *facts.details, *facts.names, *[line for line, _ in facts.evidence])
     # Mostly there are none, and one look at all lines costs less than one at each.
-    said = "\n".join((*lines, *facts.details, *facts.names, *[line for line, _ in facts.evidence]))
-    if redact(said) == said:
+    composed = "\n".join([line for line in lines if line not in body])
+    if redact(composed) == composed:
         return facts
     return replace(
         facts,

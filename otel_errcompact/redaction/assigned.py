@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.redaction.found import MARK, Found
-from otel_errcompact.redaction.names import MAX_NAME, PARTICLES, STEMS, kind_of_name
+from otel_errcompact.redaction.names import MAX_NAME, PARTICLES, kind_of_name
 from otel_errcompact.redaction.values import MIN_ISSUED, MIN_MIXED, UUID, is_measure, is_mixed, is_random, is_secret
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _REST_OF_NAME: Final = lazy_pattern(rf"(?:[^\W{PARTICLES}]|-|\.(?=\w)){{0,{MAX_NAME}}}")
 
@@ -76,27 +76,30 @@ _SCHEME: Final = lazy_pattern(r"(?i:bearer|basic|token|apikey|api-key|negotiate|
 _PARTS: Final = lazy_pattern(r"(?:[A-Za-z]{1,20}[ \t])?[\w.-]{1,80}=(?![\s=,;)\]}'\"])[^\n'\"]{1,1024}")
 
 
-def find_assigned(text: str, lower: str) -> Iterator[Found]:
+def find_assigned(text: str, lower: str, stems: Iterable[str]) -> Iterator[Found]:
     """
     Yield secrets that a name in front of them tells.
 
     Args:
         text: The text.
         lower: The same text in lower case, of equal length.
+        stems: The stems of names that stand in it.
     """
-    for stem in STEMS:
+    for stem in stems:
         at = lower.find(stem)
         while at >= 0:
             end = _REST_OF_NAME.match(text, at + len(stem)).end()  # type: ignore[union-attr]
-            separator = _SEPARATOR.match(text, end)
             start = _find_start(text, at)
-            found = None if separator is None else _read_assignment(text, start, end, separator)
+            # Most words that hold a stem name no secret: what stands around them is not read.
+            kind = kind_of_name(text[start:end]) or _kind_of_two_words(text, start, text[start:end])
+            separator = _SEPARATOR.match(text, end) if kind else None
+            found = None if separator is None else _read_assignment(text, start, end, kind, separator)
             if found is not None:
                 yield found
                 end = found.end
                 yield from (Found(*new.span("new"), found.kind) for new in [_CHANGED.match(text, end)] if new)
-            elif " " in text[max(0, start - 2) : start] or text[start - 1 : start] == "(":
-                yield from _read_ahead(text, start, end)
+            elif kind and (" " in text[max(0, start - 2) : start] or text[start - 1 : start] == "("):
+                yield from _read_ahead(text, start, kind)
             at = lower.find(stem, max(end, at + len(stem)))
 
 
@@ -107,12 +110,10 @@ def _find_start(text: str, at: int) -> int:
     return at
 
 
-def _read_assignment(text: str, start: int, end: int, separator: re.Match[str]) -> Found | None:
+def _read_assignment(text: str, start: int, end: int, kind: str, separator: re.Match[str]) -> Found | None:
     name, syntax, at = text[start:end], separator.lastgroup or "", separator.end()
-    kind = kind_of_name(name) or _kind_of_two_words(text, start, name)
     if (
-        not kind
-        or (text.endswith(MARK, 0, start) and text[end : end + 1] == "]")
+        (text.endswith(MARK, 0, start) and text[end : end + 1] == "]")
         or text.endswith("://", 0, start)  # a user in an address
         or (_GLUED.fullmatch(name) and text[end] in ": " and "=" not in separator[0])
         or (name == "passwd" and text.endswith("/", 0, start))  # the file of accounts, or the program
@@ -195,10 +196,9 @@ _ISSUED_WORDS: Final = frozenset({"pin", "auth", "sig", "signature", "key", "tok
 """Names that are words of many other texts: what stands behind one must look like a secret."""
 
 
-def _read_ahead(text: str, start: int, end: int) -> Iterator[Found]:
+def _read_ahead(text: str, start: int, kind: str) -> Iterator[Found]:
     # "... as the password", "invalid value '...' for '--token'"
-    kind = kind_of_name(text[start:end]) or _kind_of_two_words(text, start, text[start:end])
-    between = _BETWEEN.search(text, max(0, start - MAX_BETWEEN), start) if kind else None
+    between = _BETWEEN.search(text, max(0, start - MAX_BETWEEN), start)
     if between is None:
         return
     value = _VALUE_AHEAD.search(text, max(0, between.start() - MAX_AHEAD), between.start())

@@ -11,7 +11,7 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
 MAX_ROWS: Final = 200
 """Rows below a head that are looked at."""
@@ -19,7 +19,7 @@ MAX_ROWS: Final = 200
 MAX_HEAD: Final = 400
 """Characters of a head."""
 
-_STEMS: Final = ("pass", "pwd", "secret", "token", "key", "cred")
+_STEMS: Final = frozenset(["pass", "pw", "secret", "token", "key", "cred"])
 _CELL: Final = lazy_pattern(r"[\w -]{0,30}[\"']?[ \t]{0,200}(?:[|,;\t]|\r?$)|[\w-]{0,30}  ")
 """The rest of a cell that holds a name, up to its end."""
 
@@ -31,17 +31,18 @@ _TUPLE: Final = lazy_pattern(r"\((?P<row>(?:[^()'\n]|'(?:[^'\n]|'')*+'|\([^()\n]
 _ITEM: Final = lazy_pattern(r"\s*(?:'(?:[^'\n]|'')*+'|\"[^\"\n]*+\"|[^,\n])*+")
 
 
-def find_in_columns(text: str, lower: str) -> Iterator[Found]:
+def find_in_columns(text: str, lower: str, stems: Iterable[str]) -> Iterator[Found]:
     """
     Yield secrets from tables, CSV and rows of INSERT.
 
     Args:
         text: The text.
         lower: The same text in lower case, of equal length.
+        stems: The stems of names that stand in it.
     """
     if "values" in lower:
         yield from _find_inserted(text)
-    for stem in _STEMS:
+    for stem in _STEMS.intersection(stems):
         at = lower.find(stem)
         while at >= 0:
             end = text.find("\n", at)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.redaction.found import Found
 from otel_errcompact.redaction.values import is_mixed, is_random
-from otel_errcompact.redaction.words import LONG_RUN, SUSPECT, find_long_words
+from otel_errcompact.redaction.words import DIGIT, LONG_RUN, find_long_words
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -187,7 +187,17 @@ SHAPES: Final[tuple[str, ...]] = (
 
 _APART: Final = "(?<![A-Za-z0-9])"
 
+DRAWN: Final[tuple[tuple[str, str, str], ...]] = (
+    (":AA", r"[0-9](?<![A-Za-z0-9].)[0-9]{7,11}:AA[\w-]{32,34}", "api_key"),  # Telegram
+    ("$", r"\$(?:2[abxy]|apr1|y|[156]|argon2(?:id|i|d)|scrypt|pbkdf2[\w-]{0,12})\$[\w./$=,+-]{20,}", "password"),
+    ("}", r"\{S?SHA\}[A-Za-z0-9+/=$.]{12,}", "password"),  # LDAP and htpasswd
+    ("$", r"pbkdf2_sha\d{1,3}\$[0-9]{1,9}\$[\w+/=$-]{20,}", "password"),  # Django
+    (" sr=", r"SharedAccessSignature sr=[^\s\"']{20,}", "api_key"),  # Azure
+)
+"""Strings that stand in all of them, forms that no beginning tells and that may hold no digit, and kinds."""
+
 MARKED: Final[tuple[tuple[str, str, str], ...]] = (
+    *DRAWN,
     ("Q~", rf"{_APART}[\w~.]{{3}}[0-9]Q~[\w~.-]{{31,34}}", "api_key"),  # Azure AD
     (".atlasv1.", rf"{_APART}[A-Za-z0-9]{{14}}\.atlasv1\.[\w=-]{{40,}}", "api_key"),  # Terraform Cloud
     ("_mmk", rf"{_APART}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk", "api_key"),  # MaxMind
@@ -196,22 +206,17 @@ MARKED: Final[tuple[tuple[str, str, str], ...]] = (
     ("AzFu", rf"{_APART}[\w-]{{40,44}}AzFu[\w-]{{6}}={{0,2}}", "api_key"),
     ("ACDb", rf"{_APART}[A-Za-z0-9+/]{{76}}ACDb[A-Za-z0-9+/]{{5,6}}={{0,2}}", "api_key"),
     ("+A", rf"{_APART}[A-Za-z0-9+/]{{76}}\+A(?:St|MC|CR)[A-Za-z0-9+/]{{5,6}}={{0,2}}", "api_key"),
-    (":AA", r"[0-9](?<![A-Za-z0-9].)[0-9]{7,11}:AA[\w-]{32,34}", "api_key"),  # Telegram
     ("|", r"[0-9](?<![A-Za-z0-9].)[0-9]{14,15}\|[0-9A-Za-z_-]{27,40}", "api_key"),  # Facebook
     ("%", r"[0-9](?<![A-Za-z0-9].)[0-9]{14,15}%[0-9A-Za-z_-]{27,40}", "api_key"),
-    ("$", r"\$(?:2[abxy]|apr1|y|[156]|argon2(?:id|i|d)|scrypt|pbkdf2[\w-]{0,12})\$[\w./$=,+-]{20,}", "password"),
-    ("}", r"\{S?SHA\}[A-Za-z0-9+/=$.]{12,}", "password"),  # LDAP and htpasswd
-    ("$", r"pbkdf2_sha\d{1,3}\$[0-9]{1,9}\$[\w+/=$-]{20,}", "password"),  # Django
     ("access_token$", r"(?<=access_token\$)(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}", "api_key"),  # Braintree
     ("/", r"/(?<=(?<![\w/.])([0-2])/)[0-9]{14,18}(?:/[0-9]{14,18})?:[a-f0-9]{32}", "api_key"),  # Asana
     ("!", r"00D(?<!\w...)[A-Za-z0-9]{12,15}![\w.]{60,}", "api_key"),  # Salesforce
-    (" sr=", r"SharedAccessSignature sr=[^\s\"']{20,}", "api_key"),  # Azure
     ("hooks.slack", r"(?<=/services/|/triggers/)[\w+/-]{30,80}|(?<=/workflows/)[\w+/-]{30,80}", "webhook"),
     ("/webhooks/", r"(?<=/webhooks/)[0-9]{15,20}/[\w-]{40,90}", "webhook"),  # Discord
     ("/webhookb2/", r"(?<=/webhookb2/)[\w@/-]{60,200}", "webhook"),  # Teams
     ("telegram.org/bot", r"(?<=telegram\.org/bot)[0-9]{6,12}:[\w-]{30,40}", "webhook"),
 )
-"""Strings that stand in all of them, forms that no beginning tells, and kinds; a group is where the secret begins."""
+"""The same with those of which a long word holds a digit; a group is where the secret begins."""
 
 
 def _join_forms() -> str:
@@ -241,16 +246,15 @@ def find_issued(text: str) -> list[Found]:
     words = find_long_words(text)
     if not words:
         return []
-    found = [one for start, end in words for one in _find_in_word(text, start, end)]
-    for clue, pattern, kind in _MARKED:
+    drawn = [word for word in words if DIGIT.search(text, *word) or LONG_RUN.search(text, *word)]
+    found = [one for word in drawn for one in _find_in_word(text, *word)]
+    for clue, pattern, kind in _MARKED if drawn else _MARKED[: len(DRAWN)]:
         if clue in text:
             found += [Found(match.start(match.lastindex or 0), match.end(), kind) for match in pattern.finditer(text)]
     return found
 
 
 def _find_in_word(text: str, start: int, end: int) -> Iterator[Found]:
-    if not (SUSPECT.search(text, start, end) or LONG_RUN.search(text, start, end)):
-        return
     for match in _FORMS.finditer(text, start, end):
         if match.lastgroup == "jwt":
             yield Found(match.start(), match.end(), "jwt")

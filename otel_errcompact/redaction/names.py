@@ -39,6 +39,12 @@ STEMS: Final = (
 )
 """Parts of which each name of a secret holds one, in lower case."""
 
+
+def find_stems(lower: str) -> list[str]:
+    """Return the stems of names of secrets that stand in a text."""
+    return [stem for stem in STEMS if stem in lower]
+
+
 MAX_NAME: Final = 64
 """Characters of a name to either side of its stem."""
 

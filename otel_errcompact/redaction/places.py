@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.redaction.found import Found, Place, Places
 from otel_errcompact.redaction.logins import LOGINS
+from otel_errcompact.redaction.names import find_stems
 from otel_errcompact.redaction.values import is_secret
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
@@ -30,7 +31,7 @@ PLACES: Final[Places] = (
         (
             Place(
                 # curl -u user:password, in a command line and in a list of arguments
-                (" -u", "'-u", '"-u', "\t-u", "\n-u", "-user"),
+                ("-u",),
                 lazy_pattern(
                     r"(?:(?<=[\s'\"])-u|(?<=[\s'\"])--(?:proxy-)?user)(?:[ =\t]{0,3}|['\"],[ \t]{0,3})['\"]?"
                     r"[^\s:'\"]{1,100}:(?P<secret>[^\s'\"]{2,200})"
@@ -137,13 +138,7 @@ PLACES: Final[Places] = (
         ),
     ),
     (
-        (
-            "://",
-            "?",
-            "&",
-            "@tcp(",
-            "@unix(",
-        ),
+        ("@", "?", "&"),
         (
             Place(
                 ("@",),
@@ -235,16 +230,23 @@ PLACES: Final[Places] = (
 )
 
 
-def find_placed(text: str, lower: str) -> list[Found]:
+_NAMELESS: Final[Places] = tuple(
+    (tuple(sign for sign in signs if not find_stems(sign)), places) for signs, places in PLACES
+)
+"""The same for a text in which no stem of a name stands."""
+
+
+def find_placed(text: str, lower: str, stems: list[str]) -> list[Found]:
     """
     Return secrets that the place they stand in tells.
 
     Args:
         text: The text.
         lower: The same text in lower case, of equal length.
+        stems: The stems of names that stand in it.
     """
     found: list[Found] = []
-    for signs, places in PLACES:
+    for signs, places in PLACES if stems else _NAMELESS:
         for sign in signs:  # not `has_any`: most texts are short, and a call costs more than the search
             if sign in lower:
                 found += [one for place in places if has_any(lower, place.clues) for one in _find_secrets(text, place)]

@@ -15,7 +15,7 @@ from otel_errcompact.redaction.blocks import find_blocks
 from otel_errcompact.redaction.columns import find_in_columns
 from otel_errcompact.redaction.found import MARK, Found, replace_found
 from otel_errcompact.redaction.issued import find_issued
-from otel_errcompact.redaction.names import STEMS
+from otel_errcompact.redaction.names import find_stems
 from otel_errcompact.redaction.places import find_placed
 from otel_errcompact.redaction.views import (
     GAP,
@@ -141,11 +141,9 @@ def _find_in(text: str, *, is_ascii: bool) -> list[Found]:
     found = find_issued(text)
     if "PRIVATE KEY" in text or "Private-" in text or "Static key" in text:
         found += find_blocks(text)
-    found += find_placed(text, lower)
-    for stem in STEMS:
-        if stem in lower:
-            return [*found, *find_assigned(text, lower), *find_in_columns(text, lower)]
-    return found
+    stems = find_stems(lower)
+    found += find_placed(text, lower, stems)
+    return [*found, *find_assigned(text, lower, stems), *find_in_columns(text, lower, stems)] if stems else found
 
 
 MIN_REPEATED: Final = 6

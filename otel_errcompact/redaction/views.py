@@ -53,7 +53,9 @@ MAX_DEPTH: Final = 3
 """How often escapes within escapes are read."""
 
 _ESCAPE: Final = lazy_pattern(
-    r"(?<!\\)\\{1,16}(?:u00[0-7][0-9A-Fa-f]|x[0-7][0-9A-Fa-f]|[\"'/`]|[nrt](?![\w:\\])|n(?=[\w-]))|(?<!\\)\\\r?\n|=\r?\n|=3D"
+    # Each way begins with its sign: only there is it tried.
+    r"\\(?<!\\.)\\{0,15}(?:u00[0-7][0-9A-Fa-f]|x[0-7][0-9A-Fa-f]|[\"'/`]|[nrt](?![\w:\\])|n(?=[\w-]))"
+    r"|\\(?<!\\.)\r?\n|=\r?\n|=3D"
     r"|%(?:25){0,8}[2-7][0-9A-Fa-f]|&(?:quot|apos|amp|lt|gt|#39|#34|#x27|#x22|#61|#58);"
 )
 _ENTITIES: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "#39": "'", "#34": '"'} | {

@@ -17,7 +17,7 @@ _RUN: Final = b"w" * MIN_WORD
 LONG_RUN: Final = lazy_pattern("[A-Za-z]{24}")
 """More letters than a word has; some issuers use no digits."""
 
-SUSPECT: Final = lazy_pattern("[0-9*]")
+DIGIT: Final = lazy_pattern("[0-9*]")
 """What stands in nearly all other tokens and in few words of people."""
 
 

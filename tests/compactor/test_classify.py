@@ -135,9 +135,16 @@ def test_secrets_leave_the_location():
     )
 
 
+def test_line_of_the_redacted_text_is_not_redacted_again():
+    """A fact that stands in the text as it is has been redacted with it."""
+    facts = Facts(type="KeyError", cause="7", details=("password = 'hunter2x'",))
+
+    assert _redact_facts(facts, "password = 'hunter2x'\nKeyError: 7") is facts
+
+
 def test_secrets_leave_a_source_line():
     """A line of source that is read again for the digest is redacted as the text is."""
-    facts = _redact_facts(Facts(type="KeyError", cause="7", details=("password = 'hunter2x'",)))
+    facts = _redact_facts(Facts(type="KeyError", cause="7", details=("password = 'hunter2x'",)), "KeyError: 7")
     assert facts.details == ("password = '[REDACTED:password]'",)
 
 

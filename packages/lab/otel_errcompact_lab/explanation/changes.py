@@ -18,6 +18,7 @@ from otel_errcompact.redaction.assigned import find_assigned
 from otel_errcompact.redaction.blocks import find_blocks
 from otel_errcompact.redaction.columns import find_in_columns
 from otel_errcompact.redaction.issued import find_issued
+from otel_errcompact.redaction.names import find_stems
 from otel_errcompact.redaction.places import find_placed
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -75,12 +76,13 @@ def shorten(text: str) -> str:
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Return the kinds of secrets that redaction replaces in a text."""
     lower = text.lower()
+    stems = find_stems(lower)
     rules = {
         "issued": find_issued(text),
         "blocks": find_blocks(text),
-        "places": find_placed(text, lower),
-        "assigned": find_assigned(text, lower),
-        "columns": find_in_columns(text, lower),
+        "places": find_placed(text, lower, stems),
+        "assigned": find_assigned(text, lower, stems),
+        "columns": find_in_columns(text, lower, stems),
     }
     counts = Counter(_MARK.findall(redact(text))) - Counter(_MARK.findall(text))
     return tuple(
