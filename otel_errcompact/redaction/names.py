@@ -18,15 +18,9 @@ FOREIGN: Final = (
         "has\u0142o",
         "l\u00f6senord",
     ),
-    "\u015fifre",
-    *("\u043f\u0430\u0440\u043e\u043b\u044c", "\u5bc6\u7801", "\u5bc6\u78bc", "\u30d1\u30b9\u30ef\u30fc\u30c9"),
-    *(
-        "\ube44\ubc00\ubc88\ud638",
-        "\u0e23\u0e2b\u0e31\u0e2a\u0e1c\u0e48\u0e32\u0e19",
-        "parola",
-        "adgangskode",
-        "salasana",
-    ),
+    *("\u015fifre", "\u043f\u0430\u0440\u043e\u043b\u044c", "\u5bc6\u7801", "\u5bc6\u78bc"),
+    *("\u30d1\u30b9\u30ef\u30fc\u30c9", "\ube44\ubc00\ubc88\ud638", "\u0e23\u0e2b\u0e31\u0e2a\u0e1c\u0e48\u0e32\u0e19"),
+    *("parola", "adgangskode", "salasana"),
 )
 """What a password is called in other languages, from Spanish to Finnish."""
 
@@ -115,17 +109,8 @@ _CODES: Final = frozenset(["otp", "totp", "mfa"])
 
 _NO_PASSWORDS: Final = frozenset(
     [
-        "bypass",
-        "compass",
-        "encompass",
-        "overpass",
-        "surpass",
-        "trespass",
-        "underpass",
-        "subpass",
-        "chpasswd",
-        "htpasswd",
-        "smbpasswd",
+        *("bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass", "subpass"),
+        *("chpasswd", "htpasswd", "smbpasswd"),
     ]
 )
 MIN_JOINED: Final = 5

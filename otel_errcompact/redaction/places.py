@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 PLACES: Final[Places] = (
     (
-        (
-            " -",
-            "'-",
-            '"-',
-            "\t-",
-            "\n-",
-        ),
+        (" -", "'-", '"-', "\t-", "\n-"),
         (
             Place(
                 # curl -u user:password, in a command line and in a list of arguments
@@ -78,16 +72,7 @@ PLACES: Final[Places] = (
         ),
     ),
     (
-        (
-            "password",
-            "identified",
-            "auth",
-            "requirepass",
-            "bearer",
-            "basic",
-            "token ",
-            "apikey ",
-        ),
+        ("password", "identified", "auth", "requirepass", "bearer", "basic", "token ", "apikey "),
         (
             Place(
                 ("identified", "password '", "password e'", "set password", "sqlid"),
@@ -177,16 +162,7 @@ PLACES: Final[Places] = (
         ),
     ),
     (
-        (
-            ":5432:",
-            ":*:",
-            ":6432:",
-            "pgpass",
-            "jdbc:oracle",
-            "sqlplus",
-            "secret",
-            "add-mask",
-        ),
+        (":5432:", ":*:", ":6432:", "pgpass", "jdbc:oracle", "sqlplus", "secret", "add-mask"),
         (
             Place(
                 (":5432:", ":*:", ":6432:", "pgpass"),
