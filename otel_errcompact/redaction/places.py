@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLACES: Final[Places] = (
     (
-        (" -", "'-", '"-', "\t-", "\n-"),
+        ("-u",),
         (
             Place(
                 # curl -u user:password, in a command line and in a list of arguments
@@ -32,6 +32,16 @@ PLACES: Final[Places] = (
                 ),
                 "password",
             ),
+            Place(
+                ("smbclient", "rpcclient"),
+                lazy_pattern(r"-U[ \t]{0,3}['\"]?[\w.\\-]{1,60}%(?P<secret>[^\s'\"]{2,100})"),
+                "password",
+            ),
+        ),
+    ),
+    (
+        (" -p", "'-p", '"-p', "\t-p", "\n-p", "-setcookie", "pass:", "ldap", "redis-cli"),
+        (
             Place(
                 ("mysql", "mariadb"),
                 lazy_pattern(
@@ -62,11 +72,6 @@ PLACES: Final[Places] = (
             Place(
                 ("pass:",),
                 lazy_pattern(r"-pass(?:in|out)?['\", =]{1,4}pass:(?P<secret>[^\s'\"]{2,100})"),
-                "password",
-            ),
-            Place(
-                ("smbclient", "rpcclient"),
-                lazy_pattern(r"-U[ \t]{0,3}['\"]?[\w.\\-]{1,60}%(?P<secret>[^\s'\"]{2,100})"),
                 "password",
             ),
         ),
