@@ -6,7 +6,7 @@ from collections.abc import Sequence  # noqa: TC003 - the hints of a field can b
 from dataclasses import field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,13 +115,7 @@ class RawError:
 
         A live exception holds the frames and locals of its traceback.
         """
-        if self.exception is None:
-            return self
-        kept = object.__new__(RawError)
-        for name in RawError.__slots__:
-            object.__setattr__(kept, name, getattr(self, name))
-        object.__setattr__(kept, "exception", None)
-        return kept
+        return self if self.exception is None else replace(self, exception=None)
 
     @property
     def is_exception(self) -> bool:

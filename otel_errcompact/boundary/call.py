@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
@@ -27,6 +26,7 @@ from otel_errcompact.errors import RawError
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.recorded import read_exception
 from otel_errcompact.runtime.foreign import string_of
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

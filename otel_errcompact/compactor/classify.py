@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,7 @@ from otel_errcompact.extract.stacks.live import read_chain
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.redaction.redact import redact
-from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.records import dataclass, replace
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, RawError

@@ -10,7 +10,6 @@ answers in other words are still one class, and a class is asked about once.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -23,6 +22,7 @@ from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.locks import ReentrantLock
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from otel_errcompact.compactor.classify import Classified

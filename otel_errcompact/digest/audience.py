@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.roles import edits_code
 from otel_errcompact.errors import Location
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.options import DigestOptions

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     import re

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.detector.operation import call_fingerprint
@@ -21,6 +20,7 @@ from otel_errcompact.extract.cleaning.colours import mark_changes
 from otel_errcompact.extract.evidence.places import find_place
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

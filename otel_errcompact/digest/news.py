@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,6 +11,7 @@ from otel_errcompact.dedup.progress import has_moved
 from otel_errcompact.digest.changes import shorten_known
 from otel_errcompact.digest.shown import template_of
 from otel_errcompact.digest.untrusted import one_line
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

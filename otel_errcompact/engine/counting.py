@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from otel_errcompact.digest import Situation
 from otel_errcompact.engine.events import Failed, Observation
 from otel_errcompact.escalator.decision import Rows
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Operation, RawError

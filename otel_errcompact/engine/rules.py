@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.engine.counting import FailureCounter
@@ -22,6 +21,7 @@ from otel_errcompact.engine.events import (
 )
 from otel_errcompact.engine.ladder import Ladder
 from otel_errcompact.engine.refusals import find_refused
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

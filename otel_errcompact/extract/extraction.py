@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import details
@@ -16,6 +15,7 @@ from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import says_all
 from otel_errcompact.extract.text import read_text
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

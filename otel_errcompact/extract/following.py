@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.evidence.kinds import Kind, is_closing, is_content, kind_of
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

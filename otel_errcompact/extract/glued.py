@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
@@ -15,6 +14,7 @@ from otel_errcompact.extract.passed import strip_passed
 from otel_errcompact.extract.recognition import OF_ANY_TEXT, recognise
 from otel_errcompact.extract.statements import statement_of
 from otel_errcompact.extract.text import read_text
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import replace
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextvars import ContextVar, copy_context
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Facts
@@ -15,6 +14,7 @@ from otel_errcompact.extract.members import Member, to_member
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.statements import indentation, is_telling
 from otel_errcompact.extract.table import LAST_RESORT, UNREAD, load, prefilters
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

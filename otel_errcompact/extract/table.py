@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal
@@ -16,6 +15,7 @@ from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.runtime.entry_points import entry_points
 from otel_errcompact.runtime.forks import FORKS_WAIT
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

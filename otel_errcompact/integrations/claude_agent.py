@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.boundary.answers import text_of
@@ -10,6 +9,7 @@ from otel_errcompact.boundary.pending_calls import PendingCalls
 from otel_errcompact.boundary.registry import RunRegistry
 from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
+from otel_errcompact.runtime.records import replace
 
 with required("claude-agent-sdk", "0.2.187", extra="claude_agent"):
     from claude_agent_sdk import HookMatcher, SdkMcpTool

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypeAlias, cast
 
 from otel_errcompact.boundary import RunRegistry, current_run
@@ -12,6 +11,7 @@ from otel_errcompact.escalator.actions import Continue, Halt, Pause
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.integrations.requirement import required
+from otel_errcompact.runtime.records import replace
 
 with required("langchain", "1.2.15", extra="langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.boundary import RunRegistry
 from otel_errcompact.escalator.actions import Halt
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
+from otel_errcompact.runtime.records import replace
 
 with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
     from pydantic_ai import DeferredToolResults, FunctionToolset, ModelRetry, Tool, ToolDenied, ToolFailed

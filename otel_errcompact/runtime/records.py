@@ -1,7 +1,8 @@
 """
 Make dataclasses whose comparison and representation are shared instead of generated.
 
-The standard decorator writes and compiles source for each method of each class, which took a sixth of an import.
+The standard decorator writes and compiles source for each method of each class, which took a sixth of an import. Its
+frozen classes look up a setter for each field of each object: large ones are filled here while they are still open.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from dataclasses import dataclass
+    from dataclasses import dataclass, replace
 else:
 
     def dataclass(*, eq: bool = True, frozen: bool = False, **how: bool) -> Callable[[type], type]:
@@ -28,7 +29,10 @@ else:
 
         def make(cls: type) -> type:
             own = vars(cls).keys()
-            made = dataclasses.dataclass(eq=False, repr=False, frozen=frozen, **how)(cls)
+            opens = frozen and how.get("slots", False) and _is_large(cls)
+            made = dataclasses.dataclass(eq=False, repr=False, frozen=frozen, init=not opens, **how)(cls)
+            if opens:
+                _fill_while_open(made)
             if "__repr__" not in own:
                 made.__repr__ = _represent_record
             if eq:
@@ -37,8 +41,58 @@ else:
 
         return make
 
+    def replace(record: Any, /, **changes: Any) -> Any:
+        """
+        Return a copy of a dataclass with changes.
 
-__all__ = ["dataclass"]
+        Args:
+            record: The object.
+            changes: New values by field.
+        """
+        copy = vars(type(record)).get("__replace__", dataclasses.replace)
+        return copy(record, **changes)
+
+
+__all__ = ["dataclass", "replace"]
+
+_LARGE: Final = 8
+"""Fields from which on a frozen class is filled while it is open."""
+
+_METHODS: Final = """
+def __init__(self, *, {parameters}):
+    set_value(self, "__class__", Open)
+    {given}
+    self.__class__ = Closed
+
+def __replace__(self, /, **changes):
+    made = new(Open)
+    {copied}
+    for name, value in changes.items():
+        setattr(made, name, value)
+    made.__class__ = Closed
+    return made
+"""
+
+
+def _is_large(cls: type) -> bool:
+    factories = [getattr(value, "default_factory", dataclasses.MISSING) for value in vars(cls).values()]
+    return len(cls.__annotations__) >= _LARGE and all(each is dataclasses.MISSING for each in factories)
+
+
+def _fill_while_open(cls: Any) -> None:
+    # An object has the class that can change until it is filled; nothing else has seen it by then.
+    setters = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+    opened = type(cls.__name__, (cls,), {"__slots__": (), **setters})
+    made: dict[str, Any] = {"Closed": cls, "Open": opened, "new": object.__new__, "set_value": object.__setattr__}
+    fields = dataclasses.fields(cls)
+    made.update({f"default_{field.name}": field.default for field in fields})
+    parameters = [
+        field.name if field.default is dataclasses.MISSING else f"{field.name}=default_{field.name}" for field in fields
+    ]
+    given = "; ".join(f"self.{field.name} = {field.name}" for field in fields)
+    copied = "; ".join(f"made.{field.name} = self.{field.name}" for field in fields)
+    exec(_METHODS.format(parameters=", ".join(parameters), given=given, copied=copied), made)  # noqa: S102
+    cls.__init__, cls.__replace__ = made["__init__"], made["__replace__"]
 
 
 @recursive_repr("...")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
@@ -22,6 +21,7 @@ from otel_errcompact.extract.grammar import (
 )
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.table import LAST_RESORT
+from otel_errcompact.runtime.records import replace
 
 _SOLVE: Final = form(
     r"(?:ERROR: |error: |Error: |target [\w.-]{1,100}: |failed to build: ){0,3}failed to solve: {message}"

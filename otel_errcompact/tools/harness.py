@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
@@ -23,6 +22,7 @@ from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.python import HEADER
 from otel_errcompact.extract.statements import is_telling, statement_of
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

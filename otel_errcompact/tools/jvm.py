@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from otel_errcompact.extract.grammar import Command, Facts, Format, Location, Text, clip, details, form
 from otel_errcompact.extract.stacks.jvm import chains_of
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
+from otel_errcompact.runtime.records import replace
 
 _CLOJURE: Final = form(
     r"\n(?:Execution error|Syntax error|Error|Execution error - invalid arguments to {word})(?: \("

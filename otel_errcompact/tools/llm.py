@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from otel_errcompact.extract.grammar import Facts, Format, Hint, Text, details, form
 from otel_errcompact.extract.messages import http_answers
 from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.statements import GENERIC_TYPES
+from otel_errcompact.runtime.records import replace
 
 _OPENING: Final = form(r"[{\[]|HTTP/[0-9]|API Error|(?:Error code|HTTP|Status|status)[: ]|[45][0-9]{2}\b|An error occ")
 _SIGNS: Final = (

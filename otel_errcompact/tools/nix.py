@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from otel_errcompact.extract.grammar import Command, Facts, Format, Found, Members, Text, form, place_of
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import member_of_output
+from otel_errcompact.runtime.records import replace
 
 _BUILD: Final = form(
     r"(?m)^(?:error: )?(?:builder for|Cannot build) '/nix/store/[0-9a-z]{32}-(?P<name>[^'\n]{1,200})\.drv'(?: failed "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
@@ -21,6 +20,7 @@ from otel_errcompact.extract.grammar import (
     form,
 )
 from otel_errcompact.extract.recognition import facts_of_output
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +22,7 @@ from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.php import is_own
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

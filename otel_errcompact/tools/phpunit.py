@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from otel_errcompact.extract.grammar import (
@@ -19,6 +18,7 @@ from otel_errcompact.extract.grammar import (
 )
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.stacks.php import is_own
+from otel_errcompact.runtime.records import replace
 
 ASSERTION: Final = "AssertionError"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
@@ -11,6 +10,7 @@ from otel_errcompact.extract.grammar import NOWHERE, Command, Facts, Format, Lin
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.stacks.frames import is_own
+from otel_errcompact.runtime.records import replace
 
 # --- boxes around the output of a build ---
 _BOX: Final = form(r" {0,8}\u2570\u2500> \[{number} lines? of output\]$")

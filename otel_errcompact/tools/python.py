@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from json import JSONDecoder
 from typing import Final
 
@@ -11,6 +10,7 @@ from otel_errcompact.extract.shell_statements import shell_statement
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.stacks.python import GROUP, HEADER, chains_of, crash_of
+from otel_errcompact.runtime.records import replace
 
 _JSON: Final = JSONDecoder()
 

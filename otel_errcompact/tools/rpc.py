@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.extract.grammar import Facts, Format, Member, Text, clip, details, facts_of_members, form
@@ -18,6 +17,7 @@ from otel_errcompact.extract.payload.walk import read_body
 from otel_errcompact.extract.reading import NO_MESSAGE, Reading
 from otel_errcompact.extract.stacks.chain import public_name
 from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of, strip_timestamp
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

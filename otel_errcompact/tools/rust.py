@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.grammar import Facts, Format, Location, Text, details, form
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.rust import PANICKED, Panic, failure_of_main, panics_of
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 
 import pytest
 
-from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.records import dataclass, replace
 
 
 def classes(decorator):
@@ -35,6 +35,27 @@ def classes(decorator):
         text: str
 
     return Place, Count, Name, Token
+
+
+def large(decorator):
+    """A class with so many fields that ours is filled while it is open."""
+
+    @decorator(frozen=True, slots=True, kw_only=True)
+    class Large:
+        a: str
+        b: int = 2
+        c: tuple[str, ...] = ()
+        d: str = field(default="d", repr=False)
+        e: str = field(default="e", compare=False)
+        f: bool = False
+        g: None = None
+        h: str = ""
+
+        @property
+        def both(self) -> str:
+            return self.a + self.h
+
+    return Large
 
 
 OURS = classes(dataclass)
@@ -89,6 +110,46 @@ def test_frozen_ones_cannot_change() -> None:
         del place.file
     assert replace(place, line=2) == OURS[0](file="a", line=2)
     assert [one.name for one in fields(place)] == ["file", "line", "note", "secret"]
+
+
+def test_large_ones_are_as_small_ones() -> None:
+    """They take the same values, are as equal and as frozen, and are copied by both `replace`."""
+    ours, theirs = large(dataclass), large(dataclasses.dataclass)
+    assert repr(ours(a="x", c=("y",))) == repr(theirs(a="x", c=("y",)))
+    for change in (replace, dataclasses.replace):
+        changed = change(ours(a="x", g=None), h="z", e="other")
+        assert type(changed) is ours
+        assert (changed.both, changed.b, changed.d, changed.e) == ("xz", 2, "d", "other")
+        assert changed == ours(a="x", h="z")
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            changed.a = "b"
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            del changed.a
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'a'"):
+        ours(b=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        ours(a="x", z=3)
+    with pytest.raises(AttributeError, match="z"):
+        replace(ours(a="x"), z=3)
+
+
+def test_each_large_one_has_its_own_list() -> None:
+    """A factory of defaults is called for each object."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Large:
+        a: list[int] = field(default_factory=list)
+        b: int = 0
+        c: int = 0
+        d: int = 0
+        e: int = 0
+        f: int = 0
+        g: int = 0
+        h: int = 0
+
+    one = Large()
+    one.a.append(1)
+    assert (one.a, Large().a, replace(one, b=1).a) == ([1], [], [1])
 
 
 def test_they_can_be_copied_and_pickled() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, overload
 
@@ -11,6 +10,7 @@ from otel_errcompact.errors import Evidence
 from otel_errcompact.extract.evidence.find import find_evidence
 from otel_errcompact.extract.folding import fold_temporary
 from otel_errcompact.extract.table import UNREAD, listings
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

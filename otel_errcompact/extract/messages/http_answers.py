@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
@@ -25,6 +24,7 @@ from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.shell_statements import REASONS
 from otel_errcompact.extract.statements import GENERIC_TYPES, is_exception_name, statement_of
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import replace
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:

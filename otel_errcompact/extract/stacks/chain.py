@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
@@ -18,6 +17,7 @@ from otel_errcompact.extract.stacks.groups import Child, facts_of_group
 from otel_errcompact.extract.stacks.places import Places
 from otel_errcompact.extract.stacks.recursion import MAX_CYCLE, Recursion
 from otel_errcompact.extract.stacks.wrappers import extras_of, write_wrappers
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

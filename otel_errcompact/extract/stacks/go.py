@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,6 +15,7 @@ from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     import re

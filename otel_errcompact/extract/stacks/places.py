@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from otel_errcompact.extract.stacks.frames import is_own_frame, library_place
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Location

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from otel_errcompact.digest import one_line
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Location, SpanRef

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opentelemetry import trace
@@ -16,7 +16,7 @@ from otel_errcompact.otel.spans.conventions import BOUNDARIES, OFFICIAL, UNDECID
 from otel_errcompact.otel.spans.recorded import bare_name
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.locks import ReentrantLock
-from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

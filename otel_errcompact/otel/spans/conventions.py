@@ -11,14 +11,14 @@ from __future__ import annotations
 import ast
 import json
 import re
-from dataclasses import field, replace
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.otel import sdk, semconv
 from otel_errcompact.otel.data import read_text
 from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.control_flow import CONTROL_FLOW
@@ -13,6 +12,7 @@ from otel_errcompact.otel.data import Recorded, read_text
 from otel_errcompact.otel.sdk import copy_attributes
 from otel_errcompact.otel.spans.tracebacks import insert_callers, print_exception
 from otel_errcompact.runtime.foreign import NO_STRING, qualified_name_of, qualname_of, string_of
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

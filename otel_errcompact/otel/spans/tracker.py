@@ -9,7 +9,6 @@ the one table (`settling`).
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -37,6 +36,7 @@ from otel_errcompact.otel.spans.recorded import (
 from otel_errcompact.otel.spans.settling import Outcome, Situation, decide
 from otel_errcompact.otel.spans.unattended import UnattendedRuns
 from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
