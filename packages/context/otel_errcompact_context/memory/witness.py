@@ -96,7 +96,7 @@ class _Containers:
         self.characters = 0
 
     def find_containers(self, level: list[object]) -> bool:
-        """Add the containers of messages, one depth after the other; False if one cannot be watched."""
+        """Add the containers of messages; False if one cannot be watched."""
         left = MAX_CONTAINERS * len(level)
         while level:
             left -= len(level)

@@ -57,7 +57,7 @@ def split_text(text: str) -> list[str]:
 
 def names_in(piece: str) -> dict[str, None]:
     """
-    Return the names that a piece without blanks holds, in order and in linear time.
+    Return the names in a piece without blanks, in order.
 
     A name is a path, an address, an id, an identifier or a long number: by its form alone, in any language. Of
     `--flag=/a/b` it is the value.
