@@ -12,6 +12,7 @@ from opentelemetry.trace import format_span_id, format_trace_id
 
 from otel_errcompact.digest import encodable
 from otel_errcompact.otel import semconv
+from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,8 +106,6 @@ def _write_value(value: Value) -> str:
 
 def redact_value(value: Value) -> Value:
     """Return a value without secrets."""
-    from otel_errcompact.redaction.redact import redact
-
     if isinstance(value, str):
         return redact(value)
     return tuple(map(redact, value)) if isinstance(value, tuple) else value

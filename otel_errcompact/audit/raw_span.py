@@ -10,6 +10,7 @@ from otel_errcompact.audit.life import clip
 from otel_errcompact.audit.otlp_json import write_attributes, write_text
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.otel import semconv
+from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +49,6 @@ def write_span(
         redacted: Whether secrets are taken out.
         named: Further attributes of the span, which are written as they are.
     """
-    from otel_errcompact.redaction.redact import redact
-
     exact = redact(text) if redacted else text
     message = redact(raw.message) if redacted else raw.message
     kind = raw.type or ("" if message else semconv.TOOL_ERROR)
@@ -84,8 +83,6 @@ def _is_model_call(raw: RawError) -> bool:
 
 
 def _build_attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Value]:
-    from otel_errcompact.redaction.redact import redact
-
     attributes: dict[str, Value] = {
         semconv.GEN_AI_CONVERSATION_ID: run_id,
         semconv.RUN_ID: run_id,

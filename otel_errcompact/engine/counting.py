@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from otel_errcompact.detector.operation import call_fingerprint
+from otel_errcompact.detector.outcomes import find_wait, is_worth_saying
 from otel_errcompact.digest import Situation
 from otel_errcompact.engine.events import Failed, Observation
 from otel_errcompact.escalator.decision import Rows
@@ -56,8 +58,6 @@ class FailureCounter:
         kind = self._pipeline.kind_of(raw, found)
         call = ""
         if raw.boundary:
-            from otel_errcompact.detector.operation import call_fingerprint
-
             call = raw.fingerprint or call_fingerprint(raw.tool, raw.arguments, raw.directory)
         return Failed(run_id=run_id, raw=raw, found=found, kind=kind, call=call, whole=whole, started=started)
 
@@ -137,8 +137,6 @@ class FailureCounter:
         step: Step,
         stopped_by: ActionName | None,
     ) -> str:
-        from otel_errcompact.detector.outcomes import find_wait, is_worth_saying
-
         error_class = recorded.error_class
         wait = find_wait(raw, error_class.facts) if error_class.kind.transient else ""
         if step.decision.level == "carry_on" and wait.split(" ")[0] in (raw.sent if raw.is_exception else raw.text):

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.detector.kinds import FailureKind
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.errors import FailureKind, Operation, RawError
+    from otel_errcompact.errors import Operation, RawError
     from otel_errcompact.escalator.decision import Counts
     from otel_errcompact.escalator.escalation import ActionName, Escalation
     from otel_errcompact.escalator.thresholds import Mode, Thresholds
@@ -215,7 +216,7 @@ class Succeeded(Event):
     """The tick at which the agent asked for the call; 0 where it is not known."""
 
     call: str = ""
-    """The fingerprint of the call; empty where no listener asks for it, or its arguments are not known."""
+    """The fingerprint of the call; empty where its arguments are not known."""
 
     def keep(self, newest: int) -> Self:
         """Return it with the failures that it comes after."""

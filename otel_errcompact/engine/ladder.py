@@ -9,6 +9,7 @@ from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.decision import Counts, Decision, decide, mark_escalated
 from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import ASKING
+from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.events import Refused
@@ -130,8 +131,6 @@ class Ladder:
     def _escalation(
         self, state: RunState, error_class: ErrorClass, decision: Decision, call: RawError | Refused, tick: int
     ) -> Escalation:
-        from otel_errcompact.redaction.redact import redact
-
         facts = error_class.facts
         return Escalation(
             run_id=state.run_id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from otel_errcompact.detector.operation import call_fingerprint, operation_of
 from otel_errcompact.engine.events import (
     Arrived,
     Ended,
@@ -159,11 +160,7 @@ class Ledger(Runs):
         state = self.store.peek(run_id)
         if state is None or not state.history.total:
             return ()  # healthy runs pay for no lock and no fingerprint
-        from otel_errcompact.detector.operation import call_fingerprint, operation_of
-
         operation = operation or operation_of(tool, arguments, target=target)
-        if not call and self.listeners.want(Succeeded):  # else only a success that ends something needs it
-            call = call_fingerprint(tool, arguments, directory)
         effects = self._count_event(
             Succeeded(
                 run_id=run_id,
@@ -173,7 +170,7 @@ class Ledger(Runs):
                 arguments=arguments,
                 directory=directory,
                 began=began,
-                call=call,
+                call=call or call_fingerprint(tool, arguments, directory),
             )
         )
         return effects[1].classes if len(effects) > 1 else ()

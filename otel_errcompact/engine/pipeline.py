@@ -13,17 +13,20 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation
+from otel_errcompact.compactor.classify import Classified, classify
+from otel_errcompact.compactor.hints import hint_for
+from otel_errcompact.detector.kinds import EXECUTED, UNKNOWN, FailureKind, kind_of
+from otel_errcompact.detector.outcomes import is_outcome_unknown
+from otel_errcompact.detector.results import ResultVerdict, classify_result
+from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, render_block, render_inline
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
-from otel_errcompact.errors import EXECUTED, UNSURE, Facts, FailureKind
+from otel_errcompact.errors import Facts
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
-    from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.compactor.model import ModelExtractor
-    from otel_errcompact.detector.results import ResultVerdict
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import Escalation
@@ -78,8 +81,6 @@ class Pipeline:
         self, text: str, *, tool: str, arguments: str, flagged: bool | None, exit_code: int | None = None
     ) -> ResultVerdict:
         """Return whether a result is a failure, hidden ones only if wanted."""
-        from otel_errcompact.detector.results import ResultVerdict, classify_result
-
         verdict = classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
         if verdict.stated and not self._hidden_failures:
             return ResultVerdict(outcome="ignored", reason=verdict.reason)
@@ -91,8 +92,6 @@ class Pipeline:
 
         Should that fail, thresholds still count the error, or a loop would never end.
         """
-        from otel_errcompact.compactor.classify import classify  # at the first failure: it loads all of recognition
-
         found: Classified | None = None
         with self._classifying:
             found = classify(raw, self.roots)
@@ -106,12 +105,9 @@ class Pipeline:
 
         Should that fail, it counts as executed and permanent, as most are.
         """
-        from otel_errcompact.detector.kinds import kind_of
-        from otel_errcompact.detector.outcomes import is_outcome_unknown
-
         with self._classifying:
             kind = kind_of(raw, found.facts)
-            return UNSURE if kind.transient and is_outcome_unknown(raw, found.facts) else kind
+            return UNKNOWN if kind.transient and is_outcome_unknown(raw, found.facts) else kind
         return EXECUTED
 
     def record(
@@ -127,8 +123,6 @@ class Pipeline:
         tick: int = 0,
     ) -> Recorded:
         """Count a failure as `History.record` does, with a hint if new."""
-        from otel_errcompact.compactor.hints import hint_for
-
         is_new = memory.history.get(found.key) is None
         if hint is None:
             hint = hint_for(found.facts, may_retry=not kind.unknown) if is_new else ""
@@ -139,8 +133,6 @@ class Pipeline:
 
     def render(self, memory: FailureMemory, raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
         """Return the text of one failure and remember the agent read it."""
-        from otel_errcompact.digest.inline import render_inline
-
         options, count_tokens = self._options, self.count_tokens
         digest = render_inline(raw, error_class, memory.shown, situation, options=options, count_tokens=count_tokens)
         memory.shown = digest.shown
@@ -155,8 +147,6 @@ class Pipeline:
         guidance: str = "",
     ) -> str:
         """Return the block of recent errors; empty if no class is open."""
-        from otel_errcompact.digest.block import render_block
-
         return render_block(
             memory.history,
             options=self._options,
@@ -169,8 +159,6 @@ class Pipeline:
 
 def _build_unclassified(raw: RawError) -> Classified:
     """Return a class by type and tool, after a fault of ours."""
-    from otel_errcompact.compactor.classify import Classified
-
     key = blake2b(f"unclassified\x1f{raw.type}\x1f{raw.tool}".encode("utf-8", "replace"), digest_size=8).hexdigest()
     facts = Facts(type=raw.type or "Error", cause="could not be classified", format="unclassified")
     return Classified(facts=facts, key=key, template=facts.cause)

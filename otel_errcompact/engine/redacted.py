@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ def redact_operation(operation: Operation) -> Operation:
 
     The same secret gives the same text, so that failures and successes of one operation still meet.
     """
-    from otel_errcompact.redaction.redact import redact
-
     name, targets = redact(operation.name), tuple(redact(target) for target in operation.targets)
     return (
         operation

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from otel_errcompact.detector.operation import call_fingerprint
+from otel_errcompact.digest import render_refusal
 from otel_errcompact.escalator.decision import Rows
 from otel_errcompact.runtime.records import dataclass, replace
 
@@ -33,8 +35,6 @@ class RefusedCall:
 
         `attempt` is 1 where this attempt is not counted yet.
         """
-        from otel_errcompact.digest.inline import render_refusal
-
         attempts = self.repeated.attempts.count + attempt
         # Of parallel calls another one may have taken the step of this turn.
         may_stop = attempt > 0 and state.may_escalate(self.call.began or state.newest_tick + 1)
@@ -78,8 +78,6 @@ def find_refused(state: RunState | None, call: Refused) -> RefusedCall | None:
     if state is None or not state.history.repeats or state.mode == "observe" or not state.attended:
         return None
     agent = call.agent or state.agent
-    from otel_errcompact.detector.operation import call_fingerprint
-
     fingerprint = call.call or call_fingerprint(call.tool, call.arguments, call.directory)
     repeated = state.history.repeats.find(agent, fingerprint) if fingerprint else None
     thresholds = state.thresholds

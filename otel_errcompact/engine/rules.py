@@ -129,12 +129,7 @@ def _count_success(state: RunState, event: Succeeded, tick: int) -> Effects:
     if not history.total:
         return ()
     agent, began = event.agent or state.agent, event.began or history.tick
-    call = event.call
-    if not call and history.is_failing(event.operation):
-        from otel_errcompact.detector.operation import call_fingerprint
-
-        call = call_fingerprint(event.tool, event.arguments, event.directory)
-    classes = history.succeed(event.operation, agent=agent, call=call, began=began)
+    classes = history.succeed(event.operation, agent=agent, call=event.call, began=began)
     succeeded = replace(event, agent=agent, began=began, tick=tick)
     if not classes:
         return (succeeded,)

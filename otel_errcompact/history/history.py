@@ -11,7 +11,9 @@ from dataclasses import field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from otel_errcompact.errors import EXECUTED, FailureKind
+from otel_errcompact.dedup.progress import has_moved
+from otel_errcompact.detector.kinds import EXECUTED, FailureKind, names_nothing
+from otel_errcompact.detector.operation import covers, leaves_behind
 from otel_errcompact.history.repeats import RepeatedCalls
 from otel_errcompact.history.streaks import Attempts, Streak
 from otel_errcompact.runtime.records import dataclass
@@ -116,9 +118,6 @@ class ErrorClass:
             return False
         if self.kind.rejected:  # nothing was executed
             return True
-        from otel_errcompact.detector.kinds import names_nothing
-        from otel_errcompact.detector.operation import leaves_behind
-
         failing = [each for each, streak in self.streaks.items() if streak.live is not None]
         if operation.name not in self.replaced and any(leaves_behind(operation, each) for each in failing):
             self.replaced.append(operation.name)
@@ -215,8 +214,6 @@ class History:
             hint: What is shown beside the class.
             tick: When it is recorded; later than all before if 0.
         """
-        from otel_errcompact.dedup.progress import has_moved
-
         tick = tick or self._tick + 1
         self._tick = max(self._tick, tick)
         began = raw.began or tick
@@ -375,8 +372,6 @@ class History:
 def _find_covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:
     """Return the streaks that an operation covers, mostly its own."""
     if operation.wide:
-        from otel_errcompact.detector.operation import covers
-
         return [streak for failing, streak in streaks.items() if covers(operation, failing)]
     streak = streaks.get(operation)
     return [] if streak is None else [streak]

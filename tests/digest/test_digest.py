@@ -11,15 +11,19 @@ from hypothesis import strategies as st
 
 from otel_errcompact.digest import (
     ALL_FORGOTTEN,
+    CLOSING,
     NOTHING_SHOWN,
+    OPENING,
     DigestOptions,
     Situation,
     encodable,
     one_line,
     plain_lines,
+    render_block,
+    render_inline,
+    render_refusal,
 )
-from otel_errcompact.digest.block import CLOSING, OPENING, render_block
-from otel_errcompact.digest.inline import render_inline, render_refusal, write_whole
+from otel_errcompact.digest.inline import write_whole
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.digest.untrusted import quoted_lines
 from otel_errcompact.errors import Evidence, Facts, Location, Operation, RawError

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.digest import NOTHING_SHOWN, DigestOptions, Situation
-from otel_errcompact.digest.inline import render_inline
+from otel_errcompact.digest import NOTHING_SHOWN, DigestOptions, Situation, render_inline
 from otel_errcompact.digest.ordered import fit_in_order, resolve_redraws
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.errors import RawError

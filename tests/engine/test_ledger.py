@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from otel_errcompact.config import Options
+from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.engine.events import (
     Arrived,
@@ -26,7 +27,7 @@ from otel_errcompact.engine.ladder import NO_HANDLER
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.state import Verdict
-from otel_errcompact.errors import FailureKind, Operation, RawError
+from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.escalator.actions import Continue, Halt, Pause
 from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import Threshold, Thresholds
@@ -754,7 +755,7 @@ def test_a_failure_that_cannot_be_classified_still_counts(monkeypatch: pytest.Mo
         raise RuntimeError("ours")
 
     monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr("otel_errcompact.compactor.classify.classify", broken)
+    monkeypatch.setattr("otel_errcompact.engine.pipeline.classify", broken)
     ledger = Ledger()
     ledger.open("r")
     observations = [ledger.observe("r", raw(f"{REFUSED} {number}")) for number in range(3)]
@@ -771,7 +772,7 @@ def test_a_failure_of_unknown_kind_was_executed_and_is_permanent(monkeypatch: py
         raise RuntimeError("ours")
 
     monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr("otel_errcompact.detector.kinds.kind_of", broken)
+    monkeypatch.setattr("otel_errcompact.engine.pipeline.kind_of", broken)
     ledger = Ledger()
     assert ledger.observe("r", raw("HTTP 503: service unavailable")).kind == FailureKind()
     assert dict(ledger.guard.failures) == {"classify": 1}

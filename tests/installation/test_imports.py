@@ -100,16 +100,6 @@ def test_no_format_is_loaded_before_a_text_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.programs
-def test_nothing_that_reads_a_failure_is_loaded_by_installing(tmp_path: Path) -> None:
-    """Recognition, masks, redaction and the rendering of digests are loaded at the first failure."""
-    readers = ("compactor", "dedup", "redaction", "digest.inline", "digest.block", "detector.kinds", "extract.table")
-    named = tuple(f"otel_errcompact.{room}" for room in readers)
-    assert sorted(name for name in loaded_by(tmp_path, INSTALL) if name.startswith(named)) == []
-    loaded = loaded_by(tmp_path, INSTALL, FAILURE)
-    assert [room for room, name in zip(readers, named, strict=True) if name not in loaded] == []
-
-
-@pytest.mark.programs
 def test_the_package_alone_loads_nothing(tmp_path: Path) -> None:
     """Each name is loaded at its first use."""
     own = [name for name in loaded_by(tmp_path, "import otel_errcompact") if name.startswith("otel_errcompact.")]

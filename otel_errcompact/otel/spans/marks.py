@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, cast
 
+from otel_errcompact.extract.stacks.live import context_of
 from otel_errcompact.runtime.foreign import attribute_of, mark_of
 
 MARK: Final = "__errcompact_mark__"
@@ -72,8 +73,6 @@ def _find_linked(exception: BaseException) -> list[BaseException]:
     if exception.__cause__ is None and exception.__context__ is None and not hasattr(exception, "exceptions"):
         return [exception]
     seen = {id(exception): exception}
-    from otel_errcompact.extract.stacks.live import context_of
-
     waiting, frames = [exception], set[int]()
     while waiting and len(seen) < MAX_LINKED:
         link = waiting.pop()

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from opentelemetry import context as otel_context
 from opentelemetry.trace import INVALID_SPAN_CONTEXT
 
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.control_flow import is_control_flow
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.otel.data import EndedSpan
 from otel_errcompact.otel.sdk import copy_attributes
 from otel_errcompact.otel.semconv import CLASS, EXCEPTION_EVENT, MODEL_OPERATIONS, RAW, SPAN_TOOL
@@ -186,8 +188,6 @@ class FailureTracker:
 
         None if it is no failure, or counts elsewhere.
         """
-        from otel_errcompact.compactor.classify import classify  # at the first failure: it loads all of recognition
-
         self._settle_left()
         if not self._is_failure(logged.recorded, logged.live, None):
             return None
@@ -467,8 +467,6 @@ class FailureTracker:
             return False
         if call is None or recorded.traced:
             return True
-        from otel_errcompact.detector.results import classify_result
-
         text = recorded.message or recorded.text
         return classify_result(text, tool=call.tool, arguments=call.arguments, flagged=True).outcome != "ignored"
 
