@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.redaction.issued import ISSUED, SHAPES
+from otel_errcompact.redaction.issued import APART, ISSUED, MARKED, SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ MARKS: Final = (
     *("JQQJ99", "AzFu", r"(?:ACDb|\+ASt|\+AMC|\+ACR)[A-Za-z0-9+/]{5,6}="),
     *("ZXlK[A-Za-z0-9+/]{40}", r"\.[\w-]{6}\.[\w-]{27}"),
 )
-"""What each of `SHAPES` holds, from a character on that is found at the speed of memory."""
+"""What each of these forms holds, from a character on that is found at the speed of memory."""
 
 _PART: Final = re.compile(r"(?P<indent> *)# begin: (?P<name>\w+), from issued\.py\n.*?# end\n", re.DOTALL)
 
@@ -81,7 +81,8 @@ def _matches(pattern: str) -> str:
 
 def _rules() -> Iterator[str]:
     forms = "|".join(f"(?:{'|'.join(map(re.escape, one.begins))})(?:{with_digit(one)})" for one in TOKENS)
-    shapes = "|".join(SHAPES)
+    # What stands apart there does so here by what is in front of every pattern.
+    shapes = "|".join([*SHAPES, *(form.removeprefix(APART) for _, form, _ in MARKED if form.startswith(APART))])
     for pattern in (f"(?:{forms})", rf"(?:{shapes})\b"):
         yield "- >-"
         yield '  replace_all_patterns(attributes, "value",'

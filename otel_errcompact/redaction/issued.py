@@ -185,7 +185,8 @@ SHAPES: Final[tuple[str, ...]] = (
 )
 """Tokens that their beginning and a mark in their middle tell."""
 
-_APART: Final = "(?<![A-Za-z0-9])"
+APART: Final = "(?<![A-Za-z0-9])"
+"""Where a form may begin that starts with a class of characters."""
 
 DRAWN: Final[tuple[tuple[str, str, str], ...]] = (
     (":AA", r"[0-9](?<![A-Za-z0-9].)[0-9]{7,11}:AA[\w-]{32,34}", "api_key"),  # Telegram
@@ -198,14 +199,14 @@ DRAWN: Final[tuple[tuple[str, str, str], ...]] = (
 
 MARKED: Final[tuple[tuple[str, str, str], ...]] = (
     *DRAWN,
-    ("Q~", rf"{_APART}[\w~.]{{3}}[0-9]Q~[\w~.-]{{31,34}}", "api_key"),  # Azure AD
-    (".atlasv1.", rf"{_APART}[A-Za-z0-9]{{14}}\.atlasv1\.[\w=-]{{40,}}", "api_key"),  # Terraform Cloud
-    ("_mmk", rf"{_APART}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk", "api_key"),  # MaxMind
-    ("-us", rf"{_APART}[a-f0-9]{{32}}-us[0-9]{{1,2}}", "api_key"),  # Mailchimp
-    ("JQQJ99", rf"{_APART}[A-Za-z0-9]{{52}}JQQJ99[A-Za-z0-9]{{24,}}", "api_key"),  # Azure
-    ("AzFu", rf"{_APART}[\w-]{{40,44}}AzFu[\w-]{{6}}={{0,2}}", "api_key"),
-    ("ACDb", rf"{_APART}[A-Za-z0-9+/]{{76}}ACDb[A-Za-z0-9+/]{{5,6}}={{0,2}}", "api_key"),
-    ("+A", rf"{_APART}[A-Za-z0-9+/]{{76}}\+A(?:St|MC|CR)[A-Za-z0-9+/]{{5,6}}={{0,2}}", "api_key"),
+    ("Q~", rf"{APART}[\w~.]{{3}}[0-9]Q~[\w~.-]{{31,34}}", "api_key"),  # Azure AD
+    (".atlasv1.", rf"{APART}[A-Za-z0-9]{{14}}\.atlasv1\.[\w=-]{{40,}}", "api_key"),  # Terraform Cloud
+    ("_mmk", rf"{APART}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk", "api_key"),  # MaxMind
+    ("-us", rf"{APART}[a-f0-9]{{32}}-us[0-9]{{1,2}}", "api_key"),  # Mailchimp
+    ("JQQJ99", rf"{APART}[A-Za-z0-9]{{52}}JQQJ99[A-Za-z0-9]{{24,}}", "api_key"),  # Azure
+    ("AzFu", rf"{APART}[\w-]{{40,44}}AzFu[\w-]{{6}}={{0,2}}", "api_key"),
+    ("ACDb", rf"{APART}[A-Za-z0-9+/]{{76}}ACDb[A-Za-z0-9+/]{{5,6}}={{0,2}}", "api_key"),
+    ("+A", rf"{APART}[A-Za-z0-9+/]{{76}}\+A(?:St|MC|CR)[A-Za-z0-9+/]{{5,6}}={{0,2}}", "api_key"),
     ("|", r"[0-9](?<![A-Za-z0-9].)[0-9]{14,15}\|[0-9A-Za-z_-]{27,40}", "api_key"),  # Facebook
     ("%", r"[0-9](?<![A-Za-z0-9].)[0-9]{14,15}%[0-9A-Za-z_-]{27,40}", "api_key"),
     ("access_token$", r"(?<=access_token\$)(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}", "api_key"),  # Braintree
@@ -223,7 +224,7 @@ def _join_forms() -> str:
     forms = _join_begins([(begin, f"{one.body}{{{one.least},4096}}") for one in ISSUED for begin in one.begins])
     shapes = "|".join(SHAPES)
     jwt = r"ey[A-Za-z0-9]{5,4096}\.[\w/\\-]{4,}(?:\.[\w/\\-]*={0,2})?"
-    return rf"{_APART}(?:(?P<jwt>{jwt})|(?P<shape>(?:{shapes})(?![A-Za-z0-9]))|{forms}(?:\.[\w-]{{7,12}})?)"
+    return rf"{APART}(?:(?P<jwt>{jwt})|(?P<shape>(?:{shapes})(?![A-Za-z0-9]))|{forms}(?:\.[\w-]{{7,12}})?)"
 
 
 def _join_begins(forms: list[tuple[str, str]]) -> str:
