@@ -218,7 +218,7 @@ def measure(rounds: int) -> list[Row]:
         return Row(name=name, value=costs[f"new {what}"] / costs[SPAN], seen=seen, unit="spans", goal=goal)
 
     return [
-        row("healthy tool call, run.tool", "tool", 3.3),
+        row("healthy tool call, run.tool", "tool", 2.5),
         row("healthy tool call, run.tool, after a failure in the run", "failed", 2.9),
         row("healthy tool call, @compacted", "function", 3.5),
         row("healthy tool call, added by us in a framework that has its own span", "hosted", 1),

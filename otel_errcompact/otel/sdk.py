@@ -88,7 +88,7 @@ class FilteringSpanProcessor(SpanProcessor):
                 if place is not None:
                     inside = place.inside
                     if inside is not None and not self._left and len(open_spans) < self._most_spans:
-                        open_spans[span._context[_SPAN_ID]] = inside
+                        open_spans[span._context[_SPAN_ID]] = inside  # one step of the interpreter takes no lock
                         return
                 # Without a context of its own, the span's parent is the current span.
                 elif parent_context is None or get_current_span().get_span_context()[_SPAN_ID] not in open_spans:

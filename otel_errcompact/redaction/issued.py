@@ -244,10 +244,7 @@ _MARKED: Final = tuple((clue, lazy_pattern(rf"(?:{form})(?![A-Za-z0-9])"), kind)
 
 def find_issued(text: str) -> list[Found]:
     """Return secrets that their issuer's form tells."""
-    words = find_long_words(text)
-    if not words:
-        return []
-    drawn = [word for word in words if DIGIT.search(text, *word) or LONG_RUN.search(text, *word)]
+    drawn = [word for word in find_long_words(text) if DIGIT.search(text, *word) or LONG_RUN.search(text, *word)]
     found = [one for word in drawn for one in _find_in_word(text, *word)]
     for clue, pattern, kind in _MARKED if drawn else _MARKED[: len(DRAWN)]:
         if clue in text:

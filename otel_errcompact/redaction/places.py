@@ -40,7 +40,7 @@ PLACES: Final[Places] = (
         ),
     ),
     (
-        (" -p", "'-p", '"-p', "\t-p", "\n-p", "-setcookie", "pass:", "ldap", "redis-cli"),
+        ("-p", "-setcookie", "ldap", "redis-cli"),
         (
             Place(
                 ("mysql", "mariadb"),
@@ -214,7 +214,7 @@ PLACES: Final[Places] = (
 _NAMELESS: Final[Places] = tuple(
     (tuple(sign for sign in signs if not find_stems(sign)), places) for signs, places in PLACES
 )
-"""The same for a text in which no stem of a name stands."""
+"""The signs that a text may hold if it holds no stem of a secret's name."""
 
 
 def find_placed(text: str, lower: str, stems: list[str]) -> list[Found]:

@@ -81,18 +81,17 @@ def _is_large(cls: type) -> bool:
 
 def _fill_while_open(cls: Any) -> None:
     # An object has the class that can change until it is filled; nothing else has seen it by then.
-    setters = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
-    opened = type(cls.__name__, (cls,), {"__slots__": (), **setters})
+    opened = type(cls.__name__, (cls,), {"__slots__": (), "__setattr__": object.__setattr__})
     made: dict[str, Any] = {"Closed": cls, "Open": opened, "new": object.__new__, "set_value": object.__setattr__}
     fields = dataclasses.fields(cls)
     made.update({f"default_{field.name}": field.default for field in fields})
-    parameters = [
-        field.name if field.default is dataclasses.MISSING else f"{field.name}=default_{field.name}" for field in fields
-    ]
+    parameters = [each.name + f"=default_{each.name}" * (each.default is not dataclasses.MISSING) for each in fields]
     given = "; ".join(f"self.{field.name} = {field.name}" for field in fields)
     copied = "; ".join(f"made.{field.name} = self.{field.name}" for field in fields)
     exec(_METHODS.format(parameters=", ".join(parameters), given=given, copied=copied), made)  # noqa: S102
-    cls.__init__, cls.__replace__ = made["__init__"], made["__replace__"]
+    for name in ("__init__", "__replace__"):
+        made[name].__qualname__ = f"{cls.__qualname__}.{name}"  # what Python says of a wrong argument names the class
+        setattr(cls, name, made[name])
 
 
 @recursive_repr("...")
