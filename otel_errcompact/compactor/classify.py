@@ -127,8 +127,9 @@ def _redact_facts(facts: Facts, body: str) -> Facts:
     location, key = facts.location, facts.key_location
     said = (facts.cause, facts.key_cause, facts.type, location.file, location.function, key.file, key.function)
     lines = (*said, *facts.details, *facts.names, *[line for line, _ in facts.evidence])
-    # Mostly there are none, and one look at all lines costs less than one at each.
-    composed = "\n".join([line for line in lines if line not in body])
+    # Mostly there are none, and one look at all lines costs less than one at each. The blank lines between them say
+    # that a long path and the line after it are not one word that a terminal broke.
+    composed = "\n\n".join([line for line in lines if line not in body])
     if redact(composed) == composed:
         return facts
     return replace(

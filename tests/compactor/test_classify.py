@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import operator
+import sys
 import tracemalloc
 from collections import defaultdict
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from benchmarks.quality.ours import forget
 from otel_errcompact.compactor.classify import MAX_REMEMBERED_CHARACTERS, Classified, _redact_facts, classify
 from otel_errcompact.errors import Facts, Location, RawError
 from tests.clock import costs_little
@@ -140,6 +143,22 @@ def test_line_of_the_redacted_text_is_not_redacted_again():
     facts = Facts(type="KeyError", cause="7", details=("password = 'hunter2x'",))
 
     assert _redact_facts(facts, "password = 'hunter2x'\nKeyError: 7") is facts
+
+
+def test_path_of_an_exception_is_not_read_as_a_broken_line():
+    """Facts that are redacted together stay apart: a long path and the name below it are not read as one word."""
+    file = f"/srv/releases/of-the-checkout-service/{'2026/' * 12}tools.py"
+    namespace: dict[str, Any] = {}
+    exec(compile("def fail():\n    raise KeyError('user_id')", file, "exec"), namespace)
+    called: set[str] = set()
+    forget()
+    sys.setprofile(lambda frame, *_: called.add(frame.f_code.co_name))
+    try:
+        classify(RawError(text="", exception=caught(namespace["fail"])))
+    finally:
+        sys.setprofile(None)
+    assert "view_without_wraps" in called
+    assert "_find_over_breaks" not in called
 
 
 def test_secrets_leave_a_source_line():
