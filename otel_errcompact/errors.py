@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence  # noqa: TC003 - the hints of a field can be read at run time
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.runtime.records import dataclass, replace
 
@@ -44,6 +44,15 @@ class Operation:
 
 UNKNOWN = Operation()
 """The operation of what is no call."""
+
+UNCLASSIFIED: Final = "unclassified"
+"""Stands for a format after a fault of ours."""
+
+SHED: Final = "shed"
+"""Stands for a format where there was no time to read the text."""
+
+NOT_READ: Final = "not read: failures came faster than they are read"
+"""The cause that such a failure has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,6 +128,10 @@ def measure(rounds: int) -> list[Row]:
     for size in SIZES:
         new, seen = clock.spans(_observing((output * (1 + size // len(output)))[:size]))
         rows.append(Row(name=f"whole observation, output of {size:,} characters", value=new, seen=seen, unit="span"))
+    rows += [
+        Row(name=f"new texts of the corpus a second of processor, {name}", value=_count_a_second(ledger), unit="")
+        for name, ledger in (("all read", Ledger(OUT_OF_REACH)), ("none read", _make_loaded_ledger()))
+    ]
     return rows + _rows(
         "healthy result judged", "results", [clock.spans(_judging(*result)) for result in HEALTHY], SPANS_OF_VERDICT
     )
@@ -158,6 +162,19 @@ class _Clock:
             spans.append(_time(lambda: [self._span() for _ in range(_SPANS_AT_ONCE)]) / _SPANS_AT_ONCE)
         span = tenth_percentile(spans)
         return min(new) / span, min(seen) / span
+
+
+def _make_loaded_ledger() -> Ledger:
+    # Each look at the time shows more work than a process may ever do.
+    return Ledger(OUT_OF_REACH, work_timer=count(0, 1 << 60).__next__)
+
+
+def _count_a_second(ledger: Ledger) -> float:
+    texts = [f"{text}\nattempt {number}" for number, text in enumerate(corpus_texts())]
+    ledger.observe("before", RawError(text=texts[0], tool=TOOL))
+    forget()
+    spent = _time(lambda: [ledger.observe(f"run {n}", RawError(text=text, tool=TOOL)) for n, text in enumerate(texts)])
+    return len(texts) * 1_000_000_000 / spent
 
 
 def _rows(what: str, texts: str, values: list[tuple[float, float]], goal: float | None) -> list[Row]:

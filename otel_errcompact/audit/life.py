@@ -21,7 +21,7 @@ from otel_errcompact.engine.events import (
     Settled,
     Succeeded,
 )
-from otel_errcompact.errors import Operation
+from otel_errcompact.errors import SHED, UNCLASSIFIED, Operation
 from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import MODES, Thresholds
 from otel_errcompact.otel import semconv
@@ -39,8 +39,8 @@ Attributes = dict[str, "Value"]
 MAX_TEXT: Final = 65_536
 """Characters of one text in a line that is no raw error, and of a call's arguments; longer ones lose their middle."""
 
-_MODEL_FORMATS: Final = frozenset({"prose", "unclassified"})
-"""Formats of facts that a model may have found."""
+_MODEL_FORMATS: Final = frozenset({"prose", UNCLASSIFIED, SHED})
+"""Formats of facts that a model may have found, or that are not in the text."""
 
 
 def clip(text: str) -> str:

@@ -54,7 +54,7 @@ class FailureCounter:
     def prepare(self, run_id: str, raw: RawError, *, whole: bool) -> Failed:
         """Prepare a failure for its count, without a lock."""
         started = self._timer()
-        found = self._pipeline.classify(raw)
+        found = self._pipeline.classify(raw, started)
         kind = self._pipeline.kind_of(raw, found)
         call = ""
         if raw.boundary:

@@ -20,7 +20,8 @@ from otel_errcompact.detector.outcomes import is_outcome_unknown
 from otel_errcompact.detector.results import ResultVerdict, classify_result
 from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, render_block, render_inline
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
-from otel_errcompact.errors import Facts
+from otel_errcompact.engine.load import Load
+from otel_errcompact.errors import NOT_READ, SHED, UNCLASSIFIED, Facts
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.records import dataclass
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.extract.stacks.roots import CodeRoots
     from otel_errcompact.history.history import ErrorClass, History, Recorded
+
+
+CLASS_UNREAD: Final = "class_unread"
+"""The stage under which failures are counted that there was no time to read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,6 +63,7 @@ class Pipeline:
         guard: Keeps faults of the classification away from the application.
         model: Reads prose that no parser understands.
         roots: The folders of the user's own code.
+        load: Tells whether there is time to read a failure.
     """
 
     def __init__(
@@ -69,12 +75,15 @@ class Pipeline:
         guard: Guard | None = None,
         model: ModelExtractor | None = None,
         roots: CodeRoots = ANYWHERE,
+        load: Load | None = None,
     ) -> None:
         self._options = options
+        self._load = load or Load()
         self.roots: Final = roots
         self.count_tokens: Final = count_tokens
         self._hidden_failures = hidden_failures
-        self._classifying = (guard or Guard()).stage("classify")
+        self._guard = guard or Guard()
+        self._classifying = self._guard.stage("classify")
         self._model = model
 
     def detect(
@@ -86,18 +95,25 @@ class Pipeline:
             return ResultVerdict(outcome="ignored", reason=verdict.reason)
         return verdict
 
-    def classify(self, raw: RawError) -> Classified:
+    def classify(self, raw: RawError, now: int = 0) -> Classified:
         """
         Extract, redact and key a failure.
 
-        Should that fail, thresholds still count the error, or a loop would never end.
+        Should that fail, thresholds still count the error, or a loop would never end. Where failures come faster than
+        they are read, each text is a class of its own that owns nothing of it; the class is found later, from the raw
+        error. A live exception is always read: its frames hold what the application wants back.
         """
+        if self._load.is_high(now) and raw.exception is None:
+            self._guard.record_loss(CLASS_UNREAD, 1)
+            return _name_class(raw, SHED, raw.text)
+        began = self._load.work_timer()
         found: Classified | None = None
         with self._classifying:
             found = classify(raw, self.roots)
             if self._model is not None:
                 found = self._model.refine(raw, found)
-        return found or _build_unclassified(raw)
+        self._load.add(began)
+        return found or _name_class(raw, UNCLASSIFIED)
 
     def kind_of(self, raw: RawError, found: Classified) -> FailureKind:
         """
@@ -157,8 +173,14 @@ class Pipeline:
         )
 
 
-def _build_unclassified(raw: RawError) -> Classified:
-    """Return a class by type and tool, after a fault of ours."""
-    key = blake2b(f"unclassified\x1f{raw.type}\x1f{raw.tool}".encode("utf-8", "replace"), digest_size=8).hexdigest()
-    facts = Facts(type=raw.type or "Error", cause="could not be classified", format="unclassified")
+def _name_class(raw: RawError, reason: str, *said: str) -> Classified:
+    parts = "\x1f".join((reason, raw.type, raw.tool, *said))
+    key = blake2b(parts.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    facts = Facts(type=raw.type or "Error", cause=_CAUSES[reason], format=reason)
     return Classified(facts=facts, key=key, template=facts.cause)
+
+
+_CAUSES: Final = {
+    UNCLASSIFIED: "could not be classified",
+    SHED: NOT_READ,
+}

@@ -10,6 +10,7 @@ from otel_errcompact.digest import ALL_FORGOTTEN
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.engine.events import Event, Evicted, OfRaw, Refused
 from otel_errcompact.engine.listeners import Listeners
+from otel_errcompact.engine.load import Load
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.engine.postponed import PostponedCounts
 from otel_errcompact.engine.redacted import redact_operation
@@ -40,6 +41,7 @@ class Runs:
         options: All options; the defaults if None.
         backend: Where the state of runs lives that other processes work on too; this process's memory if None.
         timer: Nanoseconds for measuring our own cost; injected, since the core reads no clock.
+        work_timer: Nanoseconds that a thread has worked; without it failures are read however fast they come.
         count_tokens: How tokens are counted.
         guard: Keeps failing listeners away from the application.
         model: Reads prose that no parser understands.
@@ -51,6 +53,7 @@ class Runs:
         *,
         backend: Backend | None = None,
         timer: Callable[[], int] = lambda: 0,
+        work_timer: Callable[[], int] = lambda: 0,
         count_tokens: TokenCounter = estimate_tokens,
         guard: Guard | None = None,
         model: ModelExtractor | None = None,
@@ -59,7 +62,14 @@ class Runs:
         self.guard = guard or Guard()
         self.listeners: Final = Listeners(self.guard)
         self.roots: Final = open_roots(self.options.workspace_roots)
-        self._pipeline = Pipeline(self.options.digest, count_tokens, guard=self.guard, model=model, roots=self.roots)
+        self._pipeline = Pipeline(
+            self.options.digest,
+            count_tokens,
+            guard=self.guard,
+            model=model,
+            roots=self.roots,
+            load=Load(work_timer),
+        )
         self._create = partial(create_run, options=self.options, is_shared=backend is not None)
         self.store: Final = self._make_store(backend)
         self._rules = Rules(self.options, self._pipeline, create=self._create, timer=timer)

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal
 
-from otel_errcompact.errors import Facts
+from otel_errcompact.errors import SHED, UNCLASSIFIED, Facts
 from otel_errcompact.extract.format import Format, Listing, Text, split_names
 from otel_errcompact.extract.index import COMMANDS, INDEX
 from otel_errcompact.extract.prefilter import Prefilter
@@ -29,8 +29,8 @@ GROUP: Final = "otel_errcompact.formats"
 LAST_RESORT: Final = INDEX[-1]
 """The format that takes any text."""
 
-UNREAD: Final = frozenset({LAST_RESORT.name, "plain", "shell"})
-"""Formats that take a line of any text: they own none, and an agent reads the text itself."""
+UNREAD: Final = frozenset({LAST_RESORT.name, "plain", "shell", UNCLASSIFIED, SHED})
+"""Formats that take a line of any text, or none: they own none, and an agent reads the text itself."""
 
 _PORTION: Final = 15
 """Formats whose markers are searched for at once; those behind the format that takes a text are never searched for."""

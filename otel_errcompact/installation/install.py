@@ -282,7 +282,7 @@ def _ledger_for(options: Options | None, model: ModelExtractor | None = None) ->
         return _default[0]
     options = options or Options.from_environ()
     backend = open_backend(options.store)
-    made = Ledger(options, backend=backend, timer=time.perf_counter_ns, model=model)
+    made = Ledger(options, backend=backend, timer=time.perf_counter_ns, work_timer=time.thread_time_ns, model=model)
     if not _default:
         _default.append(made)
     return made

@@ -763,6 +763,8 @@ def test_a_failure_that_cannot_be_classified_still_counts(monkeypatch: pytest.Mo
     assert dict(ledger.guard.failures) == {"classify": 3}
     line = ledger.digest("r").splitlines()[1]
     assert line.startswith("[Error] at tool db.query: could not be classified (x3, 3 in a row) #")
+    lines = [f"step {number} of the migration has failed" for number in range(500)]
+    assert ledger.observe("s", raw("\n".join(lines))).text.splitlines()[:-1] == lines
 
 
 def test_a_failure_of_unknown_kind_was_executed_and_is_permanent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from opentelemetry._logs import SeverityNumber
 from otel_errcompact.digest import one_line
 from otel_errcompact.engine.events import Ended, Handled, Observation, Refused, Repeated, Resolved
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.errors import Location
+from otel_errcompact.errors import SHED, Location
 from otel_errcompact.escalator.escalation import AnsweredEscalation
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
@@ -419,7 +419,8 @@ class Telemetry(Listener):
         self, place: tuple[str, str, str, str, str], found: Classified, observation: Observation | None
     ) -> Cell:
         key, tool, agent, outcome, certainty = place
-        self._classes.label(key)
+        if found.facts.format != SHED:  # each such text is a class of its own, for want of time
+            self._classes.label(key)
         attributes = {
             semconv.ERROR_TYPE: self._types.label(found.facts.type),
             **self._label(key, tool, agent),

@@ -661,6 +661,15 @@ class TestBounds:
         assert set(meter.values("errcompact.class.info", "errcompact.class")) == {(keys[0],), (keys[1],)}
         assert meter.values("errcompact.internal.failures", "errcompact.stage") == {("class_label_overflow",): 2}
 
+    def test_texts_that_there_was_no_time_to_read(self, monkeypatch):
+        """Each is a class of its own, and none takes the label of a class that is known."""
+        meter = metered(Options(telemetry=TelemetryOptions(class_labels=2)))
+        monkeypatch.setattr("otel_errcompact.engine.load.BURST_NS", -1)
+        for name in ("alpha", "beta", "gamma"):
+            meter.ledger.observe("r", raw(f"no {name}"))
+        assert meter.values("errcompact.errors", "errcompact.class") == {("other",): 3}
+        assert meter.values("errcompact.internal.failures", "errcompact.stage") == {("class_unread",): 3}
+
     def test_tools_agents_and_types(self, meter, monkeypatch):
         """Names of tools, agents and types are bounded too, since an application may make them up."""
         for number in range(instruments.MAX_AGENTS + 1):

@@ -10,7 +10,7 @@ from otel_errcompact.audit import life
 from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.engine.events import Began, Ended, Failed, Refused, Succeeded
-from otel_errcompact.errors import Location, RawError, SpanRef
+from otel_errcompact.errors import NOT_READ, Location, RawError, SpanRef
 from otel_errcompact.otel import semconv
 from otel_errcompact_lab.replay.results import PlayedCall
 from otel_errcompact_lab.transcripts.model import Attributed
@@ -193,6 +193,8 @@ class _Player:
     def _restore_class(self, raw: RawError, line: RecordedLine, told: dict[str, Any]) -> Classified:
         # The text gives what the line lacks.
         found = classify(raw)
+        if told["found.facts.cause"] == NOT_READ:
+            return found
         key = told["found.key"] or found.key
         if semconv.CAUSE in line.attributes or semconv.ERROR_TYPE in line.attributes:
             facts = replace(

@@ -33,6 +33,8 @@ from otel_errcompact_lab.replay import open_pipeline
 from otel_errcompact_lab.transcripts import RecordedCall, RecordedLife, RecordedRun, read
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from otel_errcompact.escalator.actions import Handler
     from otel_errcompact_lab.replay import ReplayedRun
 
@@ -70,11 +72,11 @@ def lose(path: Path, number: int) -> None:
 class Recorded:
     """A ledger whose failures are kept in a file."""
 
-    def __init__(self, path: Path, **options: Any) -> None:
+    def __init__(self, path: Path, work_timer: Callable[[], int] = lambda: 0, **options: Any) -> None:
         self.path = path
         clock = itertools.count(1_700_000_000_000_000_000, 1_000_000_000)
         self.clock_ns = lambda: next(clock)
-        self.ledger = Ledger(Options(**options))
+        self.ledger = Ledger(Options(**options), work_timer=work_timer)
         self.file = TrajectoryFile(TrajectoryOptions(path=path), clock_ns=self.clock_ns)
         self.ledger.listeners.add(self.file)
 
@@ -117,6 +119,22 @@ class TestOneRun:
         assert same_as(run, played)
         assert [found.status for found in played.report.classes] == ["RECOVERED"] * 3 + ["ESCALATED"]
         assert (played.result, played.lacks) == ("unresolved", "")
+
+    def test_classes_that_there_was_no_time_to_find(self, tmp_path: Path) -> None:
+        """What was not read while it failed is read from the file: its texts are of one class again."""
+        recorded = Recorded(tmp_path / "trajectory.jsonl", work_timer=itertools.count(0, 1 << 60).__next__)
+        with recorded.run() as run:
+            for port in (54321, 54322, 54323):
+                fails(run, f"ConnectionError: no such host found at 10.0.0.1:{port}")
+        (played,) = read_back(recorded.path)
+        unread = "not read: failures came faster than they are read"
+        assert [found.cause for found in run.report().classes] == [
+            "no such host found at 10.0.0.1:54321",
+            unread,
+            unread,
+        ]
+        (found,) = played.report.classes
+        assert (found.count, found.type) == (3, "ConnectionError")
 
     def test_nothing_fails(self, recorded: Recorded) -> None:
         """A run in which nothing fails writes nothing."""
