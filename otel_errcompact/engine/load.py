@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SHARE: Final = 2
+SHARE: Final = 4
 """One part of so many of a processor's time may go into reading failures ..."""
 
 BURST_NS: Final = 5_000_000_000

@@ -52,7 +52,7 @@ def ledger_of(clock: Clock) -> Ledger:
 
 
 def test_reading_takes_a_share_of_a_processor() -> None:
-    """Beyond a burst, half of the time that passes is for reading."""
+    """Beyond a burst, a quarter of the time that passes is for reading."""
     clock = Clock()
     load = Load(lambda: clock.worked)
     read = 0
