@@ -68,7 +68,7 @@ def look_up(order: str) -> str:
 
 
 def break_down(order: str) -> str:
-    """Raise `FRAMES` frames deep."""
+    """Raise `FRAMES` frames deep, with another message for each order."""
     fail(FRAMES - 1, f"no route to host 'db' for {order}")
     return order
 
@@ -132,11 +132,12 @@ class Tools:
     def sentry(self, function: Callable[[str], str]) -> Call:
         """Return a call as a transaction of Sentry, whose failure is captured; its transport drops everything."""
         sentry_sdk = _start_sentry()
+        orders = map("A-{}".format, count(1_042))
 
         def call() -> None:
             with sentry_sdk.start_transaction(op="gen_ai.execute_tool", name="tool"):
                 try:
-                    function("A-1042")
+                    function(next(orders))
                 except ConnectionError as error:
                     sentry_sdk.capture_exception(error)
 
@@ -158,10 +159,12 @@ def _start_sentry() -> Any:
 
 
 def _swallow(tool: Callable[[str], object]) -> Call:
+    orders = map("A-{}".format, count(1_042))
+
     def call() -> None:
         # Not `suppress`, which would be the better part of what a healthy call costs.
         try:  # noqa: SIM105
-            tool("A-1042")
+            tool(next(orders))
         except ConnectionError:
             pass
 

@@ -106,5 +106,6 @@ def _make(environment: Path, python: Path) -> None:
     print(f"Installing {', '.join(REQUIREMENTS)} into {environment} ...", file=sys.stderr)
     venv.create(environment, clear=True)
     install = [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet", "--python", python]
-    subprocess.run([*install, "--editable", ROOT, *REQUIREMENTS], timeout=PATIENCE_S, check=True)
+    ours = ["--editable", ROOT, "--editable", ROOT / "packages" / "context"]
+    subprocess.run([*install, *ours, *REQUIREMENTS], timeout=PATIENCE_S, check=True)
     made.write_text(wanted, encoding="utf-8")
