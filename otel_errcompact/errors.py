@@ -52,7 +52,7 @@ SHED: Final = "shed"
 """Stands for a format where there was no time to read the text."""
 
 NOT_READ: Final = "not read: failures came faster than they are read"
-"""The cause that such a failure has."""
+"""The template of its class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.compactor.hints import hint_for
-from otel_errcompact.detector.kinds import EXECUTED, UNKNOWN, FailureKind, kind_of
+from otel_errcompact.detector.kinds import EXECUTED, TRANSIENT, UNKNOWN, FailureKind, kind_of
 from otel_errcompact.detector.outcomes import is_outcome_unknown
 from otel_errcompact.detector.results import ResultVerdict, classify_result
 from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, render_block, render_inline
@@ -23,6 +23,7 @@ from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.engine.load import Load
 from otel_errcompact.errors import NOT_READ, SHED, UNCLASSIFIED, Facts
 from otel_errcompact.extract.stacks.roots import ANYWHERE
+from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.records import dataclass
 
@@ -99,30 +100,33 @@ class Pipeline:
         """
         Extract, redact and key a failure.
 
-        Should that fail, thresholds still count the error, or a loop would never end. Where failures come faster than
-        they are read, each text is a class of its own that owns nothing of it; the class is found later, from the raw
-        error. A live exception is always read: its frames hold what the application wants back.
+        Should that fail, thresholds still count the error, or a loop would never end. Where texts come faster than they
+        are read, each is a class of its own that owns nothing of it, and stops no run; the class is found later, from
+        the raw error. A live exception is always read, and its agent reads no more of it than before.
         """
-        if self._load.is_high(now) and raw.exception is None:
-            self._guard.record_loss(CLASS_UNREAD, 1)
-            return _name_class(raw, SHED, raw.text)
+        if raw.exception is None and self._load.is_high(now):
+            self._guard.record_loss(CLASS_UNREAD, 1, "left unread")
+            return _leave_unread(raw)
         began = self._load.work_timer()
         found: Classified | None = None
         with self._classifying:
             found = classify(raw, self.roots)
             if self._model is not None:
                 found = self._model.refine(raw, found)
-        self._load.add(began)
-        return found or _name_class(raw, UNCLASSIFIED)
+        if raw.exception is None:
+            self._load.add(began)
+        return found or _build_unclassified(raw)
 
     def kind_of(self, raw: RawError, found: Classified) -> FailureKind:
         """
         Return the kind of a failure.
 
-        Should that fail, it counts as executed and permanent, as most are.
+        Should that fail, it counts as executed and permanent, as most are. One that was not read may be one that waits.
         """
         with self._classifying:
             kind = kind_of(raw, found.facts)
+            if kind == EXECUTED and found.facts.format == SHED:
+                kind = TRANSIENT
             return UNKNOWN if kind.transient and is_outcome_unknown(raw, found.facts) else kind
         return EXECUTED
 
@@ -173,14 +177,21 @@ class Pipeline:
         )
 
 
-def _name_class(raw: RawError, reason: str, *said: str) -> Classified:
-    parts = "\x1f".join((reason, raw.type, raw.tool, *said))
-    key = blake2b(parts.encode("utf-8", "replace"), digest_size=8).hexdigest()
-    facts = Facts(type=raw.type or "Error", cause=_CAUSES[reason], format=reason)
-    return Classified(facts=facts, key=key, template=facts.cause)
+def _build_unclassified(raw: RawError) -> Classified:
+    # After a fault of ours.
+    facts = Facts(type=raw.type or "Error", cause="could not be classified", format=UNCLASSIFIED)
+    return Classified(facts=facts, key=_hash(UNCLASSIFIED, raw.type, raw.tool), template=facts.cause)
 
 
-_CAUSES: Final = {
-    UNCLASSIFIED: "could not be classified",
-    SHED: NOT_READ,
-}
+def _leave_unread(raw: RawError) -> Classified:
+    last = raw.text.rstrip().rpartition("\n")[2].strip()
+    cause = redact(last) if len(last) <= _LONGEST_CAUSE else ""
+    facts = Facts(type="error", cause=cause or NOT_READ, format=SHED)
+    return Classified(facts=facts, key=_hash(SHED, raw.tool, raw.text), template=NOT_READ)
+
+
+_LONGEST_CAUSE: Final = 500
+
+
+def _hash(*parts: str) -> str:
+    return blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -82,17 +82,18 @@ class Guard:
         """Count what is no fault and is logged elsewhere."""
         self.failures[stage] += 1
 
-    def record_loss(self, stage: str, number: int) -> None:
+    def record_loss(self, stage: str, number: int, how: str = "lost") -> None:
         """
         Count losses that are no fault; log at most once a minute.
 
         Args:
             stage: Where it happened.
             number: How many.
+            how: What has become of them.
         """
         self.failures[stage] += number
         if self._may_log():
-            _logger.warning("%s: %d lost so far; the application is not affected", stage, self.failures[stage])
+            _logger.warning("%s: %d %s so far; the application is not affected", stage, self.failures[stage], how)
 
     def _may_log(self, what: str = "") -> bool:
         now = self._clock()

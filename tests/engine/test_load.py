@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from otel_errcompact import run
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
 from otel_errcompact.digest import DigestOptions
@@ -81,9 +82,9 @@ def test_a_text_that_is_not_read_reaches_the_agent_as_it_is(clock: Clock, caplog
     with caplog.at_level(logging.WARNING):
         unread = ledger.observe("r", RawError(text=f"{REFUSED} again", tool="db"))
     assert unread.text == f"{REFUSED} again #{unread.found.key[:4]}"
-    assert unread.found.facts.cause == "not read: failures came faster than they are read"
+    assert unread.found.template == "not read: failures came faster than they are read"
     assert ledger.guard.failures == {CLASS_UNREAD: 1}
-    assert caplog.messages == ["class_unread: 1 lost so far; the application is not affected"]
+    assert caplog.messages == ["class_unread: 1 left unread so far; the application is not affected"]
 
 
 def test_a_long_text_that_is_not_read_keeps_its_ends(clock: Clock) -> None:
@@ -92,6 +93,7 @@ def test_a_long_text_that_is_not_read_keeps_its_ends(clock: Clock) -> None:
     ledger.observe("r", RawError(text=REFUSED, tool="db"))
     lines = [f"step {number} of the migration has failed" for number in range(2_000)]
     unread = ledger.observe("r", RawError(text="\n".join(lines), tool="db"))
+    assert unread.found.facts.cause == lines[-1]
     shown = unread.text.splitlines()
     assert shown[0] == lines[0]
     assert lines[-1] in shown
@@ -99,14 +101,33 @@ def test_a_long_text_that_is_not_read_keeps_its_ends(clock: Clock) -> None:
 
 
 def test_texts_that_are_not_read_are_the_same_only_if_they_are_equal(clock: Clock) -> None:
-    """What is not known to be one failure is not counted as one, and stops no run."""
+    """What is not known to be one failure is not counted as one."""
     ledger = ledger_of(clock)
-    ledger.open("r")
     ledger.observe("r", RawError(text=REFUSED, tool="db"))
-    others = [ledger.observe("r", RawError(text=f"row {number} is locked", tool="db")) for number in range(3)]
-    assert [each.count for each in others] == [1, 1, 1]
-    same = [ledger.observe("r", RawError(text="row 9 is locked", tool="db")) for _ in range(3)]
-    assert [each.count for each in same] == [1, 2, 3]
+    texts = ["row 1 is locked", "row 2 is locked", "row 2 is locked"]
+    assert [ledger.observe("r", RawError(text=text, tool="db")).count for text in texts] == [1, 1, 2]
+
+
+@pytest.mark.parametrize("texts", [["HTTP 503: service unavailable"], ["pending"], [f"pending {n}" for n in range(9)]])
+def test_what_is_not_read_stops_and_refuses_nothing(clock: Clock, texts: list[str]) -> None:
+    """Whether waiting helps is not known: the same call is made again and again, and none is refused or asked about."""
+    ledger = ledger_of(clock)
+    ledger.observe("flood", RawError(text=REFUSED, tool="db"))
+    with run("r", ledger=ledger) as made:
+        for number in range(20):
+            with made.tool("poll", arguments={"job": 7}) as call:
+                call.fail(texts[number % len(texts)])
+    assert (made.report().occurrences, made.report().escalations) == (20, ())
+
+
+def test_the_cause_of_a_text_that_is_not_read_is_a_line_without_secrets(clock: Clock) -> None:
+    """A long line is none: half a secret shows no longer that it is one."""
+    ledger = ledger_of(clock)
+    ledger.observe("r", RawError(text=REFUSED, tool="db"))
+    texts = ["request failed\npassword='hunter2x'\n", "x" * 501, ""]
+    causes = [ledger.observe("r", RawError(text=text, tool="db")).found.facts.cause for text in texts]
+    not_read = "not read: failures came faster than they are read"
+    assert causes == ["password='[REDACTED:password]'", not_read, not_read]
 
 
 def test_failures_are_read_again_when_there_is_time(clock: Clock) -> None:
@@ -118,8 +139,9 @@ def test_failures_are_read_again_when_there_is_time(clock: Clock) -> None:
 
 
 def test_a_live_exception_is_always_read(clock: Clock) -> None:
-    """Its frames are not in any text, and are given back to the application."""
+    """Its agent reads no more of it than before; and it takes no time from texts, which would stay unread after it."""
     ledger = ledger_of(clock)
-    ledger.observe("r", RawError(text=REFUSED, tool="db"))
     error = KeyError("user_id")
-    assert ledger.observe("r", RawError(text="", exception=error, tool="db")).found.facts.type == "KeyError"
+    for _ in range(2):
+        assert ledger.observe("r", RawError(text="", exception=error, tool="db")).found.facts.type == "KeyError"
+    assert ledger.observe("r", RawError(text=REFUSED, tool="db")).found.facts.type == "psycopg2.OperationalError"

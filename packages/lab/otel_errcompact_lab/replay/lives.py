@@ -193,7 +193,7 @@ class _Player:
     def _restore_class(self, raw: RawError, line: RecordedLine, told: dict[str, Any]) -> Classified:
         # The text gives what the line lacks.
         found = classify(raw)
-        if told["found.facts.cause"] == NOT_READ:
+        if NOT_READ in (told["found.template"], told["found.facts.cause"]):
             return found
         key = told["found.key"] or found.key
         if semconv.CAUSE in line.attributes or semconv.ERROR_TYPE in line.attributes:
