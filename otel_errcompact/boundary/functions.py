@@ -116,7 +116,7 @@ _EITHER: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 def _make_answer(call: Call, failure: Failure, error: Exception | None = None) -> object:
-    if error is None and not call.compacted:
+    if error is None and (not call.compacted or (failure is str and _is_read_by_fields(call))):
         return call.result
     answer = failure(call.text)
     if not isinstance(answer, BaseException):
@@ -124,3 +124,8 @@ def _make_answer(call: Call, failure: Failure, error: Exception | None = None) -
     if error is not None and not call.compacted:
         raise error
     raise answer from error
+
+
+def _is_read_by_fields(call: Call) -> bool:
+    # A value that only states a failure is an answer: the program that called may read its fields.
+    return call.failure is not None and bool(call.failure.raw.stated) and not isinstance(call.result, str)

@@ -231,6 +231,18 @@ def test_where_the_library_only_observes_a_result_that_is_a_failure_stays_what_i
     assert run.report().occurrences == 2
 
 
+def test_a_value_that_only_states_a_failure_stays_what_it_is(ledger: Ledger) -> None:
+    """It counts, and the program that called reads its fields; a text, and what asks for a framework's own, change."""
+    declined = {"ok": False, "error": "card declined", "decline_code": "do_not_honor"}
+    with errcompact.run("r", ledger=ledger) as run:
+        assert run.call(lambda: declined) is declined
+        assert compacted(lambda: declined)() is declined
+        with pytest.raises(RuntimeError, match="card declined"):
+            compacted(failure=RuntimeError)(lambda: declined)()
+        assert run.call(lambda: "Error: card declined").startswith("Error: card declined #")
+    assert run.report().occurrences == 4
+
+
 def test_where_the_library_only_observes_a_type_of_error_gives_way_to_the_tool_s_own(ledger: Ledger) -> None:
     """What a framework knows as an error it gets as it would without the library; a value holds the raw text."""
     with pytest.raises(ZeroDivisionError):
