@@ -83,7 +83,7 @@ _STATUS: Final = lazy_pattern(
 _WORDS_OF_STATUS: Final = ("HTTP", "tatus", "rror code", "rror '", "returned error: ")
 """Strings of which each text with a status has one, unless it begins with it."""
 
-_WAITING_HELPS: Final = frozenset({"408", "409", "423", "425", "429"})
+_WAITING_HELPS: Final = frozenset({"202", "408", "409", "423", "425", "429"})
 _NEVER: Final = frozenset({"501", "505", "506", "510"})
 
 _ASKED_TO_WAIT: Final = lazy_pattern(

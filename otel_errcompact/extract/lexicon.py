@@ -82,13 +82,30 @@ transient      (?:service|server)(?: is)?(?: currently| temporarily)? unavailabl
 transient      overloaded\b  over capacity\b  is (?:too |currently )?busy\b  upstream connect error\b
 transient      (?:try|retry) again (?:later|in (?:a|an|[0-9]))  (?:try|retry) (?:later|after [0-9]|in [0-9])
 transient      not finished\b  not done\b  not yet (?:finished|done)\b  not (?:yet )?ready\b(?! to)
+transient      (?<!did )not complete\Z
+transient      ha(?:s|ve) not (?:yet )?(?:completed|finished|started|arrived|propagated|been (?:confirmed|reviewed))\b
 transient      \A(?:still )?(?:waiting|pending)\b  awaiting (?:approval|review|confirmation|response)\b
 transient      (?:(?<=is )|(?<=are )|(?<=still )|(?<=[,:])|(?<=[,:] ))(?:waiting|pending) (?:for|on|review|approval)\b
-transient      still (?:pending|running|starting|initiali[sz]ing|processing|building|provisioning|loading)\b
-transient      (?:warming|starting|booting|spinning) up\b
-transient      is (?:currently )?(?:starting|initiali[sz]ing|provisioning|pending|loading|being created)\b
+transient      (?:is|still|(?<!not )currently)(?: still| currently| now| in)? (?:pending|queued|scheduled|running
+               |starting|initiali[sz]ing|processing|building|provisioning|loading|creating|validating|finali[sz]ing
+               |uploading|deploying|indexing|booting|recovering|resuming|attempting)\b(?!:| (?:as|on|with|at|into)\b)
+transient      \w{0,30}(?:state|status|phase)["']?[ :=]{1,20}["']?(?:in )?(?:\w{1,20}_)?(?:pending|queued|scheduled
+               |waiting|submitted|in_?progress|(?!fail|miss|err|degrad|conflict|warn)\w{3,20}ing)\b(?!-)
+transient      \w{1,30}_(?:pending|queued|scheduled)\Z  \A(?:pending|queued)_\w{1,30}\Z  not_?started\Z
+transient      \w{1,30}(?:initiali[sz]|creat)ing\Z  still authori[sz]ing\b
+transient      (?:is|are) (?:still |currently |now )?being (?:processed|generated|created|prepared|provisioned|updated
+               |deleted|deployed|built|rebuilt|restored|uploaded|indexed|reviewed|verified|validated|migrated|transferred
+               |scanned|initiali[sz]ed|started|stopped|exported|imported|modified|copied|resized)\b
+transient      (?:warming|starting|booting|spinning|coming)[ _]up\b  please wait\b
+transient      (?:check|come) back (?:later|in|soon)\b  wait (?:a few|some|several) (?:seconds|minutes|moments)\b
+transient      \A(?:(?!error|fail|cannot|could|no\b|not\b|while\b|already)[\w.-]{1,24} ){0,3}(?:pending|queued|scheduled
+               |running|starting|initiali[sz]ing|processing|provisioning|creating|validating|finali[sz]ing
+               |busy)[.!]{0,3}\Z
 transient      (?:build|deploy|deployment|rollout|restart|operation|job|task|backup|restore|provisioning|update|upgrade
-               )(?: is)?(?: already| still| currently)? in progress\b
+               |installation|execution|run|query|sync|transfer|import|export|scan|snapshot|release|resize|request
+               )(?: [^.;\n]{0,80})? in progress\b
+transient      (?<!no rebase )(?<!transaction )(?<!rebase is )(?<!merge is )(?<!already )in progress[.!]{0,5}\Z
+transient      \w{1,20}_in_progress\b  in_?progress\Z  \A202\b  \A(?:0 confirmations|eta)\b
 named          time ?out(?: |\Z)  timed out(?: |\Z)  deadline exceeded(?: |\Z)  (?:etimedout|esockettimedout)(?: |\Z)
 named          rate ?limit  throttl  too many requests  slow down  overloaded  over capacity  server busy  busy\Z
 named          throughput exceeded  (?:(?:service|server|temporarily) |\A)unavailable(?: |\Z)  resource exhausted

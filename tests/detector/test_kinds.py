@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -237,3 +239,24 @@ def test_a_status_that_means_not_yet_is_transient(command: str, exit_code: int, 
     """The program's own page says so, whatever it has printed."""
     error = RawError(text="no answer", tool="bash", arguments=json.dumps({"command": command}), exit_code=exit_code)
     assert kind_of(error, extract(error)).transient is waits
+
+
+WAITING = [line.split("\t") for line in Path(__file__).with_name("waiting.txt").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("written", "waits", "of", "stays", "of_stays"), [("1", 68, 80, 73, 80), ("2", 51, 60, 109, 120)]
+)
+def test_answers_of_those_who_wait(written: str, waits: int, of: int, stays: int, of_stays: int) -> None:
+    """
+    Sentences by two who had not seen the words: of what comes too early, and of what waiting does not help.
+
+    Before the words were written 23 and 34 of the first were found. The words were written with the first set at hand;
+    of the second, at its first sight, 52 were found, and 17 of the others were taken for such.
+    """
+    counts = Counter(
+        (sign, kind(text, tool="poll_job") == "transient") for number, sign, text in WAITING if number == written
+    )
+    assert counts["+", True] >= waits
+    assert counts["-", False] >= stays
+    assert (counts["+", True] + counts["+", False], counts["-", True] + counts["-", False]) == (of, of_stays)
