@@ -92,7 +92,7 @@ _TEXTS: Final = {
     "call": semconv.CALL, "cause": semconv.CAUSE, "digest": semconv.DIGEST, "directory": semconv.DIRECTORY,
     "file": semconv.CODE_FILE_PATH, "function": semconv.CODE_FUNCTION_NAME, "hint": semconv.HINT, "key": semconv.CLASS,
     "kind": semconv.KIND, "message": semconv.MESSAGE, "mode": semconv.MODE, "name": semconv.OPERATION,
-    "outcome": semconv.OUTCOME, "result": semconv.RESULT, "run_id": semconv.RUN_ID, "stated": semconv.STATED_BY,
+    "result": semconv.RESULT, "run_id": semconv.RUN_ID, "stated": semconv.STATED_BY,
     "tally": semconv.TALLY, "template": semconv.TEMPLATE, "threshold": semconv.THRESHOLD,
     "thresholds": semconv.THRESHOLDS, "tool": semconv.GEN_AI_TOOL_NAME, "type": semconv.ERROR_TYPE,
 }  # fmt: skip
@@ -101,8 +101,7 @@ _NUMBERS: Final = {
     "count": semconv.COUNT, "digest_tokens": semconv.TOKENS_DIGEST, "escalation_count": semconv.ESCALATION_COUNT,
     "handled": semconv.HANDLED_COUNT, "limit": semconv.LIMIT, "line": semconv.CODE_LINE_NUMBER,
     "occurrences": semconv.OCCURRENCES, "raw_tokens": semconv.TOKENS_RAW, "recovered_count": semconv.RECOVERED_COUNT,
-    "repeats": semconv.REPEATS, "sent_tokens": semconv.TOKENS_SENT, "streak": semconv.STREAK_LENGTH,
-    "tick": semconv.TICK,
+    "repeats": semconv.REPEATS, "sent_tokens": semconv.TOKENS_SENT, "tick": semconv.TICK,
 }  # fmt: skip
 _FLAGS: Final = {
     "asks": semconv.ASKS, "attended": semconv.ATTENDED, "halts": semconv.HALTS, "stoppable": semconv.STOPPABLE,
@@ -168,7 +167,7 @@ class _Line:
 _OPERATION: Final = "operation.name operation.targets operation.wide"
 _SETTINGS: Final = "run_id agent tick mode thresholds asks attended stoppable"
 _BREACH: Final = "escalation.run_id escalation.agent tick action message escalation.threshold escalation.key"
-_COUNTS: Final = "run_id agent tick found.key outcome count streak kind call raw_tokens sent_tokens digest_tokens"
+_COUNTS: Final = "run_id tick found.key kind call raw_tokens sent_tokens digest_tokens"
 _SUMS: Final = (
     "run_id agent result occurrences handled repeats after_escalation class_count escalation_count recovered_count "
     "raw_tokens sent_tokens digest_tokens"
@@ -178,7 +177,7 @@ LINES: Final[Mapping[type, _Line]] = {
     Began: _Line(semconv.RUN_BEGIN, _SETTINGS),
     Changed: _Line(semconv.RUN_CHANGED, _SETTINGS),
     Observation: _Line(semconv.RUN_ERROR, _COUNTS),
-    Handled: _Line(semconv.RUN_HANDLED, "run_id agent found.key outcome"),
+    Handled: _Line(semconv.RUN_HANDLED, "run_id found.key"),
     Succeeded: _Line(semconv.RUN_SUCCESS, f"run_id agent tick began tool {_OPERATION} call directory"),
     Resolved: _Line(semconv.RUN_RESOLVED, "run_id agent tool classes"),
     Refused: _Line(semconv.RUN_REFUSED, "run_id agent tick began tool arguments key call directory count"),
@@ -202,14 +201,16 @@ def describe_event(event: object) -> tuple[str, Attributes]:
     """
     Return the name of an event's line, and its attributes.
 
-    The facts of a failure are added where reading the text again might find others: of a live exception, of what a
-    model has read, and of each new class.
+    The facts of a failure are added where reading the text again might find others: of a live exception, and of what a
+    model has read. What is counted by reading the lines before it, and what the raw error says, is left out.
     """
     line = LINES[type(event)]
     attributes = line.write(event)
     if isinstance(event, Observation):
+        if event.sent_tokens == event.raw_tokens:
+            del attributes[semconv.TOKENS_SENT]
         facts = event.found.facts
-        if event.raw.exception is not None or event.count == 1 or facts.format in _MODEL_FORMATS:
+        if event.raw.exception is not None or facts.format in _MODEL_FORMATS:
             attributes |= _FACTS.write(event)
             if event.found.template == facts.cause:
                 attributes[semconv.TEMPLATE] = ""

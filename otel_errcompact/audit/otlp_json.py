@@ -27,8 +27,6 @@ INFO: Final = 9
 ERROR: Final = 17
 """Severity numbers."""
 
-_SEVERITIES: Final = {INFO: "INFO", ERROR: "ERROR"}
-
 _ESCAPED: Final = 12
 """Bytes of a character as JSON at most."""
 
@@ -36,8 +34,8 @@ _SAMPLES: Final = 16
 """Samples of a long text, each a thousandth of it."""
 
 _NOT_FINITE: Final = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
-_IDENTITY: Final = ("service.name", "service.namespace", semconv.SERVICE_INSTANCE_ID)
-"""The attributes of the resource in the lines of a run's life; those of raw errors have all."""
+_IDENTITY: Final = ("service.name", "service.namespace")
+"""The attributes of the resource in the lines of a run's life; those of raw errors have all that others do not say."""
 
 
 def write_log_record(
@@ -48,8 +46,7 @@ def write_log_record(
     if span is not None:
         ids = f',"traceId":"{format_trace_id(span.trace_id)}","spanId":"{format_span_id(span.span_id)}"'
     return (
-        f'{{"timeUnixNano":"{time_ns}","observedTimeUnixNano":"{time_ns}","severityNumber":{severity},'
-        f'"severityText":"{_SEVERITIES[severity]}","eventName":{quote(event)},'
+        f'{{"timeUnixNano":"{time_ns}","severityNumber":{severity},"eventName":{quote(event)},'
         f'"attributes":[{write_attributes(attributes)}]{ids}}}'
     )
 
@@ -118,7 +115,11 @@ def build_span_envelope(resource: Resource) -> tuple[str, str]:
     By hand, since the official encoder takes longer to import than all else that is installed; a test compares.
     """
     attributes = ",".join(
-        [f"{_KEYS[name]}{_write_resource_value(value)}}}" for name, value in resource.attributes.items()]
+        [
+            f"{_KEYS[name]}{_write_resource_value(value)}}}"
+            for name, value in resource.attributes.items()
+            if not name.startswith("telemetry.sdk.")  # no SDK writes these lines
+        ]
     )
     described = f'{{"attributes":[{attributes}]}}' if attributes else "{}"
     scope = f'{{"name":{quote(semconv.SCOPE)}}}'

@@ -8,7 +8,7 @@ from opentelemetry.trace import format_span_id, format_trace_id
 
 from otel_errcompact.audit.life import clip
 from otel_errcompact.audit.otlp_json import write_attributes, write_text
-from otel_errcompact.digest import encodable, one_line
+from otel_errcompact.digest import encodable
 from otel_errcompact.otel import semconv
 from otel_errcompact.redaction.redact import redact
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _INTERNAL: Final = 1
 """The kind of a span that is neither a client's nor a server's."""
 _ERROR: Final = 2
-_NOT_REMOTE: Final = 0x100
-"""The flag of a parent that is known to be in the same process."""
 
 
 def write_span(
@@ -50,17 +48,14 @@ def write_span(
         named: Further attributes of the span, which are written as they are.
     """
     exact = redact(text) if redacted else text
-    message = redact(raw.message) if redacted else raw.message
-    kind = raw.type or ("" if message else semconv.TOOL_ERROR)
     details: dict[str, Value] = {
-        semconv.EXCEPTION_TYPE: kind,
-        semconv.EXCEPTION_MESSAGE: message,
+        semconv.EXCEPTION_TYPE: raw.type,
+        semconv.EXCEPTION_MESSAGE: redact(raw.message) if redacted else raw.message,
         semconv.EXCEPTION_STACKTRACE: exact,
     }
     if not exact.isascii() and encodable(exact) != exact:
         details[semconv.RAW] = exact.encode("utf-8", "surrogatepass")
     attributes = {**_build_attributes(run_id, raw, redacted=redacted), **named}
-    status = one_line(encodable(message or raw.type or exact[:400]))
     return (
         f'{{"traceId":"{format_trace_id(span.trace_id)}","spanId":"{format_span_id(span.span_id)}",'
         f'"name":{write_text(_name_span(raw))},"kind":{_INTERNAL},'
@@ -68,7 +63,7 @@ def write_span(
         f'"attributes":[{write_attributes(attributes)}],'
         f'"events":[{{"timeUnixNano":"{time_ns}","name":"{semconv.EXCEPTION_EVENT}",'
         f'"attributes":[{write_attributes(details)}]}}],'
-        f'"status":{{"message":{write_text(status)},"code":{_ERROR}}},"flags":{_NOT_REMOTE}}}'
+        f'"status":{{"code":{_ERROR}}}}}'
     )
 
 
@@ -85,9 +80,7 @@ def _is_model_call(raw: RawError) -> bool:
 def _build_attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Value]:
     attributes: dict[str, Value] = {
         semconv.GEN_AI_CONVERSATION_ID: run_id,
-        semconv.RUN_ID: run_id,
         semconv.GEN_AI_AGENT_NAME: raw.agent,
-        semconv.ERROR_TYPE: raw.type or semconv.TOOL_ERROR,
     }
     if raw.boundary and _is_model_call(raw):
         attributes[semconv.GEN_AI_OPERATION_NAME] = raw.operation.name

@@ -95,7 +95,7 @@ class TrajectoryFile(Listener):
         self._life_head, self._life_tail = otlp_json.build_log_envelope(resource)
         self._ledger_id = format_span_id(self._ids.generate_span_id())
         self._numbers = itertools.count(1)
-        self._records: BoundedTable[int, int] = BoundedTable(MAX_RECORDS)
+        self._records: BoundedTable[int, str] = BoundedTable(MAX_RECORDS)
         self._lives: BoundedTable[str, str] = BoundedTable(MAX_LIVES)
         self._lock = ReentrantLock()
         guard = guard or Guard()
@@ -131,9 +131,12 @@ class TrajectoryFile(Listener):
         Raises:
             OSError: The disk refuses; the line is kept and tried again with the next one.
         """
-        number = next(self._numbers)
-        self._records.put(id(arrived.raw), number)
-        self._append_line(self._raws, self.encode(arrived.run_id, arrived.raw, number))
+        record = self._name_record(next(self._numbers))
+        self._records.put(id(arrived.raw), record)
+        self._append_line(self._raws, self.encode(arrived.run_id, arrived.raw, record))
+
+    def _name_record(self, number: int) -> str:
+        return f"{self._ledger_id}-{number}"
 
     def _write_begin(self, begun: Began) -> None:
         if begun.life:
@@ -153,7 +156,7 @@ class TrajectoryFile(Listener):
 
     def _write_about_raw(self, event: Observation | Handled) -> None:
         name, attributes = life.describe_event(event)
-        self._write_line(name, {**attributes, semconv.RECORD: self._records.pop(id(event.raw)) or 0})
+        self._write_line(name, attributes, record=self._records.pop(id(event.raw)) or self._name_record(0))
 
     def _write_end(self, ended: Ended) -> None:
         if ended.report.occurrences or ended.report.handled:
@@ -163,20 +166,22 @@ class TrajectoryFile(Listener):
     def _write_event(self, event: object) -> None:
         self._write_line(*life.describe_event(event), event if isinstance(event, Escalation) else None)
 
-    def _write_line(self, name: str, attributes: life.Attributes, escalation: Escalation | None = None) -> None:
+    def _write_line(
+        self, name: str, attributes: life.Attributes, escalation: Escalation | None = None, *, record: str = ""
+    ) -> None:
         if self._options.redact:
             attributes = {name: otlp_json.redact_value(value) for name, value in attributes.items()}
-        attributes[semconv.LEDGER_ID] = self._ledger_id
+        attributes |= {semconv.RECORD: record} if record else {semconv.LEDGER_ID: self._ledger_id}
         if (shared := self._lives.get(str(attributes[semconv.RUN_ID]))) is not None:
             attributes[semconv.LIFE_ID] = shared
-        record = otlp_json.write_log_record(
+        written = otlp_json.write_log_record(
             name,
             attributes,
             time_ns=(escalation.time_ns if escalation is not None else 0) or self._clock_ns(),
             severity=otlp_json.INFO if escalation is None else otlp_json.ERROR,
             span=escalation.span if escalation is not None else None,
         )
-        self._append_line(self._runs, f"{self._life_head}{record}{self._life_tail}\n".encode("ascii"))
+        self._append_line(self._runs, f"{self._life_head}{written}{self._life_tail}\n".encode("ascii"))
 
     def _append_line(self, file: LineFile, line: bytes) -> None:
         is_within = self._lock.is_mine()
@@ -198,7 +203,7 @@ class TrajectoryFile(Listener):
             self._raws.end()
             self._runs.end()
 
-    def encode(self, run_id: str, raw: RawError, number: int = 0) -> bytes:
+    def encode(self, run_id: str, raw: RawError, record: str = "") -> bytes:
         """
         Return the line for one raw error.
 
@@ -207,24 +212,23 @@ class TrajectoryFile(Listener):
         Args:
             run_id: The run's id.
             raw: The raw error.
-            number: The number that later lines name it by; 0 if none does.
+            record: What later lines name it by; empty if none does.
         """
         # Redaction may shorten a text by any length.
         if self._options.redact or not otlp_json.is_longer(raw.text, self._options.max_bytes):
-            line = self._encode_line(run_id, raw, raw.text, number)
+            line = self._encode_line(run_id, raw, raw.text, record)
             if len(line) <= self._options.max_bytes:
                 return line
         # Escaped as JSON, a character takes up to twelve bytes.
-        return self._encode_line(run_id, raw, cut_middle(raw.text, self._options.max_bytes // 16, _REMAINS), number)
+        return self._encode_line(run_id, raw, cut_middle(raw.text, self._options.max_bytes // 16, _REMAINS), record)
 
-    def _encode_line(self, run_id: str, raw: RawError, text: str, number: int) -> bytes:
+    def _encode_line(self, run_id: str, raw: RawError, text: str, record: str) -> bytes:
         span = raw.span or SpanRef(trace_id=self._ids.generate_trace_id(), span_id=self._ids.generate_span_id())
         redacted = self._options.redact
-        named: life.Attributes = {}
-        if number:
-            named = {semconv.LEDGER_ID: self._ledger_id, semconv.RECORD: number, **life.describe_raw(raw)}
+        named = life.describe_raw(raw)
         if redacted:
             named = {name: otlp_json.redact_value(value) for name, value in named.items()}
+        named[semconv.RECORD] = record
         time_ns = raw.time_ns or self._clock_ns()
         written = write_span(run_id, raw, text, span, time_ns, redacted=redacted, named=named)
         return f"{self._head}{written}{self._tail}\n".encode("ascii")

@@ -186,7 +186,7 @@ class RecordedTrace:
         # Such a file has spans of no duration.
         return all(
             span.scope_name == semconv.SCOPE
-            and semconv.RUN_ID in span.attributes
+            and semconv.RECORD in span.attributes
             and span.status == "error"
             and span.start_ns == span.end_ns
             for span in self.spans

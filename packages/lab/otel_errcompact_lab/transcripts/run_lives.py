@@ -39,7 +39,8 @@ EVENTS: Final = frozenset(
     }
 )
 
-_ABOUT_RAW: Final = frozenset({semconv.RUN_ERROR, semconv.RUN_HANDLED})
+_Record = tuple[str, str]
+"""The ledger that has written a line, and the number of the raw error that the line is about."""
 
 _Key = tuple[str, str]
 """
@@ -77,16 +78,16 @@ class Lives:
         self._lives: OrderedDict[_Key, _Life] = OrderedDict()
         self._ended: OrderedDict[_Key, None] = OrderedDict()
         """Those that have ended, of which another process may have lines further on."""
-        self._raws: OrderedDict[tuple[str, int], RecordedSpan] = OrderedDict()
+        self._raws: OrderedDict[_Record, RecordedSpan] = OrderedDict()
         self._size = 0
 
     def add_raw(self, span: RecordedSpan) -> Iterator[RecordedLife | RecordedSpan]:
         """Keep a raw error for its run; yield what that evicts."""
-        ledger, number = span.attributes.get(semconv.LEDGER_ID), span.attributes.get(semconv.RECORD)
-        if not isinstance(ledger, str) or not isinstance(number, int):
+        record = _read_record(span.attributes)
+        if not all(record):
             yield span
             return
-        self._raws[ledger, number] = span
+        self._raws[record] = span
         self._size += 1
         yield from self._evict()
 
@@ -94,18 +95,16 @@ class Lives:
         self, event: str, attributes: Mapping[str, AttributeValue], time_ns: int, source: str
     ) -> Iterator[RecordedLife | RecordedSpan]:
         """Add a line; yield the run that it ends or evicts."""
-        ledger, run_id = attributes.get(semconv.LEDGER_ID), attributes.get(semconv.RUN_ID)
-        if event not in EVENTS or not isinstance(ledger, str) or not isinstance(run_id, str):
+        record, run_id = _read_record(attributes), attributes.get(semconv.RUN_ID)
+        if event not in EVENTS or not record[0] or not isinstance(run_id, str):
             return
-        line = RecordedLine(event=event, time_ns=time_ns, attributes=attributes)
-        if event in _ABOUT_RAW:
-            line = replace(line, raw=self._raws.pop((ledger, line.integer(semconv.RECORD)), None))
-            self._size -= line.raw is not None
+        line = RecordedLine(event=event, time_ns=time_ns, attributes=attributes, raw=self._raws.pop(record, None))
+        self._size -= line.raw is not None
         shared = line.text(semconv.LIFE_ID)
-        key = shared or ledger, run_id
+        key = shared or record[0], run_id
         life = self._lives.setdefault(key, _Life(source, shared))
         life.lines.append(line)
-        life.ledgers.add(ledger)
+        life.ledgers.add(record[0])
         self._lives.move_to_end(key)
         self._size += 1
         if event == semconv.RUN_END:
@@ -120,7 +119,7 @@ class Lives:
         of_ledger = {(ledger, key[1]): life for key, life in self._lives.items() for ledger in life.ledgers}
         of_run = {key[1]: life for key, life in self._lives.items() if life.life}
         for (ledger, _), span in tuple(self._raws.items()):
-            run_id = str(span.attributes.get(semconv.RUN_ID))
+            run_id = str(span.attributes.get(semconv.GEN_AI_CONVERSATION_ID))
             # A process that was killed at its first failure has no other line of the run.
             life = of_ledger.get((ledger, run_id)) or of_run.get(run_id)
             if life is None:
@@ -181,14 +180,22 @@ class SharedLives:
         return file, life
 
 
+def _read_record(attributes: Mapping[str, AttributeValue]) -> _Record:
+    ledger, record = attributes.get(semconv.LEDGER_ID), str(attributes.get(semconv.RECORD, ""))
+    if isinstance(ledger, str):  # of a line about no raw error, and in older files of all
+        return ledger, record
+    ledger, _, number = record.rpartition("-")
+    return ledger, number
+
+
 def _in_order(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
     # By their ticks; one without stands behind those of its ledger.
-    newest: dict[object, int] = {}
+    newest: dict[str, int] = {}
     last = 0
     placed: list[tuple[bool, int, int, RecordedLine]] = []
     for place, line in enumerate(lines):
         of = line.raw if line.raw is not None else line
-        ledger, tick = of.attributes.get(semconv.LEDGER_ID), line.integer(semconv.TICK)
+        (ledger, _), tick = _read_record(of.attributes), line.integer(semconv.TICK)
         last = max(last, tick)
         newest[ledger] = max(newest.get(ledger, 0), tick) or last
         # The last process has ended the run, which may have nothing else to tell of it.

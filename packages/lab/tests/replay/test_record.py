@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -226,6 +227,23 @@ class TestOneRun:
         lines.write_text(lines.read_text("utf-8").replace("errcompact.tokens.sent", "errcompact.tokens.other"), "utf-8")
         (played,) = read_back(recorded.path)
         assert played.report.sent_tokens == played.report.raw_tokens
+
+    def test_older_files_say_ledger_and_number_apart(self, recorded: Recorded) -> None:
+        """They are read as current ones are."""
+        with recorded.run() as run:
+            for number in range(2):
+                fails(run, query=number)
+        for file in (recorded.path, recorded.file.runs_path):
+            text, replaced = re.subn(
+                r'("errcompact\.)record(","value":{"stringValue":"\w+)-(\d)"',
+                r'\1ledger.id\2"}},{"key":\1record","value":{"intValue":"\3"',
+                file.read_text("utf-8"),
+            )
+            assert replaced == 2
+            file.write_text(text, "utf-8")
+        (played,) = read_back(recorded.path)
+        assert same_as(run, played)
+        assert (played.failures, played.lacks) == (2, "")
 
     def test_handled(self, recorded: Recorded) -> None:
         """Handled failures are counted as such, and are no classes."""

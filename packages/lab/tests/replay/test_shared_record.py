@@ -124,14 +124,15 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_each_failure_has_its_own_number(join: Callable[..., Process]) -> None:
-    """Its counts name its raw error, so that it is one failure when it is read."""
+    """Its counts name ledger and number of its raw error, so that it is one failure when it is read."""
     process = join()
     run = process.open()
     for number in range(5):
         process.fails(run, query=number)
     process.close(run)
     errors = [line for line in lines_of(process.path) if line["event"] == "error"]
-    assert [line["errcompact.record"] for line in errors] == ["1", "2", "3", "4", "5"]
+    ledger = lines_of(process.path)[0]["errcompact.ledger.id"]
+    assert [line["errcompact.record"] for line in errors] == [f"{ledger}-{number}" for number in (1, 2, 3, 4, 5)]
     (played,) = read_back(process.path)
     assert same_as(run, played)
     assert (played.failures, played.lacks, played.result) == (5, "", "unresolved")
