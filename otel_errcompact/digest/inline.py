@@ -100,6 +100,8 @@ def _add_place(evidence: Sequence[Evidence], lines: Sequence[str], raw: RawError
 
 def _order_lines(lines: list[str], raw: str) -> list[str]:
     # What stands in the raw text stands in its order here; what was written anew stays behind what it followed.
+    if len(lines) <= 1:
+        return lines
     at: dict[str, int] = {}
     for number, line in enumerate(clean(raw).split("\n")):
         at.setdefault(" ".join(line.split()), number)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Evidence, Facts
@@ -16,7 +18,7 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 MAX_EVIDENCE: Final = 64
 """Lines of evidence."""
@@ -61,7 +63,7 @@ _PHRASES_COMPARED: Final = lazy_pattern(lambda: join_words((
 _PACKAGE: Final = form(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
 _END_OF_PACKAGE: Final = form(r"\.[A-Z]")
 
-_NUMBERED: Final = form(r"\s{0,8}(?P<number>{number})(?:[|:\u2502]| {2,}|\t)")
+_NUMBERED: Final = form(r"\s{0,8}({number})(?:[|:\u2502]| {2,}|\t)")
 _LISTED: Final = form(r"\n\s{0,8}{number}(?:[|:\u2502]| {2,}|\t)")
 """The beginning of each line with a number; behind a line feed, which is searched for at the speed of C."""
 
@@ -248,28 +250,20 @@ def _blank_sources(lines: Lines) -> Lines:
 
 def _blank_listings(lines: Lines) -> Lines:
     # An excerpt of a file, as editors of agents show it around an edit, can be read again at its place.
-    kept = list(lines)
-    run: list[int] = []
-    previous = -1
-    for number, line in enumerate((*lines, "")):
-        found = _NUMBERED.match(line) if line.lstrip()[:1].isdigit() else None
-        if found is not None and run and int(found["number"]) == previous + 1:
-            run.append(number)
-        else:
-            _blank_run(kept, run)
-            run = [number] if found is not None else []
-        previous = int(found["number"]) if found is not None else -1
+    kept: list[str] = []
+    # Lines numbered one after the other are all as far from their numbers.
+    distances = [int(found[1]) - at if (found := _NUMBERED.match(line)) else None for at, line in enumerate(lines)]
+    for distance, group in groupby(zip(distances, lines, strict=True), key=itemgetter(0)):
+        run = [line for _, line in group]
+        is_listing = distance is not None and len(run) >= _MIN_LISTED and not _lists_failures(run)
+        kept += [""] * len(run) if is_listing else run
     return kept
 
 
-def _blank_run(lines: list[str], run: Sequence[int]) -> None:
-    if len(run) < _MIN_LISTED:
-        return
-    telling = sum(kind_of(lines[number].lstrip(" 0123456789|:\u2502\t")) is Kind.TELLING for number in run)
-    if 2 * telling > len(run):
-        return  # a numbered list of failures
-    for number in run:
-        lines[number] = ""
+def _lists_failures(run: Lines) -> bool:
+    half = (len(run) + 1) // 2
+    others = (line for line in run if kind_of(line.lstrip(" 0123456789|:\u2502\t")) is not Kind.TELLING)
+    return len(tuple(islice(others, half))) < half
 
 
 def _is_noise(piece: str, cause: str) -> bool:

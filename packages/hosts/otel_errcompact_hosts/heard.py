@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -28,6 +29,8 @@ class Heard:
 
     def __init__(self, data: Path) -> None:
         self._folder = data / "heard"
+        self._said: dict[str, str] = {}
+        """What this process has written of each host."""
 
     def age(self, host: str) -> float | None:
         """Return seconds since the last event; None without one."""
@@ -38,11 +41,19 @@ class Heard:
 
     def note(self, host: str, session: str, *, is_start: bool) -> str:
         """Note an event; return what its session should be told."""
-        silent, age = self._read(host) if is_start else _HEARD, self.age(host) or 0
+        silent, age = (self._read(host), self.age(host) or 0) if is_start else (_HEARD, 0)
         with suppress(OSError):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (self._folder / host).write_text(session if is_start else _HEARD, encoding="utf-8")
+            self._write(host, session if is_start else _HEARD)
         return _SILENT.format(host) if silent not in {_HEARD, session} and age >= _MIN_AGE_S else ""
+
+    def _write(self, host: str, said: str) -> None:
+        if self._said.get(host) == said:
+            with suppress(FileNotFoundError):
+                os.utime(self._folder / host)
+                return
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self._folder / host).write_text(said, encoding="utf-8")
+        self._said[host] = said
 
     def _read(self, host: str) -> str:
         try:

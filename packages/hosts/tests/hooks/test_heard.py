@@ -52,6 +52,18 @@ def test_the_age_is_that_of_the_last_event(heard: Heard, tmp_path: Path) -> None
     assert (heard.age("gemini") or 0) > 3_599
 
 
+def test_an_event_is_noted_again_where_its_file_was_removed(heard: Heard, tmp_path: Path) -> None:
+    """Of events that say the same, those after the first one only renew the file."""
+    for _ in range(2):
+        heard.note("gemini", "s1", is_start=False)
+        grow_old(tmp_path, 3_600)
+    heard.note("gemini", "s1", is_start=False)
+    assert (heard.age("gemini") or 0) < 3_000
+    (tmp_path / "data" / "heard" / "gemini").unlink()
+    heard.note("gemini", "s1", is_start=False)
+    assert heard.age("gemini") is not None
+
+
 def test_a_folder_that_cannot_be_written_loses_the_note_alone(tmp_path: Path) -> None:
     """Here it is a file."""
     (tmp_path / "data").write_text("")
