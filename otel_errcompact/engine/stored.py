@@ -8,6 +8,7 @@ are not redacted.
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from otel_errcompact.detector.kinds import FailureKind
@@ -66,7 +67,7 @@ class RunCodec:
         if marks.get(SETTINGS) != settings:
             marks[SETTINGS] = settings
             parts[SETTINGS] = _write({**_read_fields(state, _PLAIN_SETTINGS), **_dump_settings(state)})
-        counts = _write([*(getattr(state, name) for name in _NUMBERS), state.history.dump()])
+        counts = _write([*_get_numbers(state), state.history.dump()])
         if marks.get(COUNTS) != counts:
             marks[COUNTS] = parts[COUNTS] = counts
         steps = _mark_steps(state)
@@ -116,7 +117,9 @@ class RunCodec:
         return True
 
 
-_write: Final = json.JSONEncoder(separators=(",", ":")).encode
+_get_numbers: Final = attrgetter(*_NUMBERS)
+_get_settings: Final = attrgetter(*_PLAIN_SETTINGS, "thresholds")
+_write: Final = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 def _read_fields(value: object, names: Sequence[str]) -> dict[str, object]:
@@ -127,12 +130,7 @@ def _read_fields(value: object, names: Sequence[str]) -> dict[str, object]:
 
 
 def _mark_settings(state: RunState) -> object:
-    return (
-        *(getattr(state, name) for name in _PLAIN_SETTINGS),
-        state.thresholds,
-        frozenset(state.members),
-        frozenset(state.askers),
-    )
+    return *_get_settings(state), frozenset(state.members), frozenset(state.askers)
 
 
 def _dump_settings(state: RunState) -> dict[str, object]:

@@ -63,6 +63,7 @@ class SqliteBackend:
     def __init__(self, path: Path, *, expire_s: float, wait_s: float, clock: Callable[[], float] = time.time) -> None:
         self.name: Final = f"sqlite:///{path}"
         self._path = path
+        self._names = str(path), f"{path}-wal"
         self._expire_s = expire_s
         self._wait_s = wait_s
         self._clock = clock
@@ -242,7 +243,7 @@ class SqliteBackend:
 
     def _identify_file(self) -> tuple[object, ...]:
         # With its log, which stays while a connection is open.
-        return _identify_file(str(self._path)), _identify_file(f"{self._path}-wal")
+        return _identify_file(self._names[0]), _identify_file(self._names[1])
 
     def _prepare_database(self, connection: sqlite3.Connection) -> None:
         self._retry_step(lambda: connection.execute("PRAGMA journal_mode = WAL"))
