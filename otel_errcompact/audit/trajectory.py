@@ -131,12 +131,9 @@ class TrajectoryFile(Listener):
         Raises:
             OSError: The disk refuses; the line is kept and tried again with the next one.
         """
-        record = self._name_record(next(self._numbers))
+        record = f"{self._ledger_id}-{next(self._numbers)}"
         self._records.put(id(arrived.raw), record)
         self._append_line(self._raws, self.encode(arrived.run_id, arrived.raw, record))
-
-    def _name_record(self, number: int) -> str:
-        return f"{self._ledger_id}-{number}"
 
     def _write_begin(self, begun: Began) -> None:
         if begun.life:
@@ -156,7 +153,7 @@ class TrajectoryFile(Listener):
 
     def _write_about_raw(self, event: Observation | Handled) -> None:
         name, attributes = life.describe_event(event)
-        self._write_line(name, attributes, record=self._records.pop(id(event.raw)) or self._name_record(0))
+        self._write_line(name, attributes, record=self._records.pop(id(event.raw)) or f"{self._ledger_id}-0")
 
     def _write_end(self, ended: Ended) -> None:
         if ended.report.occurrences or ended.report.handled:

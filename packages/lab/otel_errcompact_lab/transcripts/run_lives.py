@@ -39,9 +39,6 @@ EVENTS: Final = frozenset(
     }
 )
 
-_Record = tuple[str, str]
-"""The ledger that has written a line, and the number of the raw error that the line is about."""
-
 _Key = tuple[str, str]
 """
 Whose run it is, and the run: several processes may record runs of one id. It is the ledger's, or, in a shared store,
@@ -78,7 +75,7 @@ class Lives:
         self._lives: OrderedDict[_Key, _Life] = OrderedDict()
         self._ended: OrderedDict[_Key, None] = OrderedDict()
         """Those that have ended, of which another process may have lines further on."""
-        self._raws: OrderedDict[_Record, RecordedSpan] = OrderedDict()
+        self._raws: OrderedDict[tuple[str, str], RecordedSpan] = OrderedDict()
         self._size = 0
 
     def add_raw(self, span: RecordedSpan) -> Iterator[RecordedLife | RecordedSpan]:
@@ -180,7 +177,8 @@ class SharedLives:
         return file, life
 
 
-def _read_record(attributes: Mapping[str, AttributeValue]) -> _Record:
+def _read_record(attributes: Mapping[str, AttributeValue]) -> tuple[str, str]:
+    # The ledger that has written a line, and the number of the raw error that it is about.
     ledger, record = attributes.get(semconv.LEDGER_ID), str(attributes.get(semconv.RECORD, ""))
     if isinstance(ledger, str):  # of a line about no raw error, and in older files of all
         return ledger, record
