@@ -26,6 +26,10 @@ _LOOKS: Final = frozenset({codes.AT, codes.ASSERT, codes.ASSERT_NOT})
 _COST_OF_CHOICE: Final = 0.5
 """What one more string to look for costs, in characters of the shortest."""
 
+_OF_ALL: Final = 0.3
+_OF_FEW: Final = 3
+"""What a character that all texts hold, or few, is worth of another one."""
+
 
 def find_literals(pattern: str) -> tuple[str, ...]:
     """
@@ -78,4 +82,9 @@ def _inside(code: Any, value: Any) -> Iterable[tuple[str, ...]]:
 
 
 def _best_of(candidates: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return max(candidates, key=lambda words: min(map(len, words)) - _COST_OF_CHOICE * (len(words) - 1), default=())
+    return max(candidates, key=lambda words: min(map(_weigh, words)) - _COST_OF_CHOICE * (len(words) - 1), default=())
+
+
+def _weigh(word: str) -> float:
+    # Nearly every text holds a space or a colon, and hardly any a sign that no keyboard has.
+    return sum(_OF_ALL if each in " :." else 1 if each.isascii() else _OF_FEW for each in word)

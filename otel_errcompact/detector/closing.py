@@ -81,18 +81,17 @@ def find_failure(text: str, programs: Sequence[str], arguments: str = "", *, any
     speaking = [program for program in programs if not prints_what_others_say(program)]
     if not tail or (programs and not speaking):
         return ""
-    programs = speaking
-    if any_program or any(map(runs_any, programs)):
-        return _last_of(tail, (*_owners_of(programs), *_of_any_program())) or _in_own_name(tail, programs)
-    for program in programs:  # what another one says before or behind it changes nothing
-        if found := _last_of(tail, _owners_of_program(program)):
-            return found
-    return _in_own_name(tail, programs)
+    own = map(_owners_of, speaking)
+    if any_program or any(map(runs_any, speaking)):
+        return _last_of(tail, (*own, _of_any_program())) or _in_own_name(tail, speaking)
+    # What another one says before or behind a program changes nothing.
+    found = next(filter(None, (_last_of(tail, (owners,)) for owners in own)), "")
+    return found or _in_own_name(tail, speaking)
 
 
 def formats_of(program: str) -> frozenset[str]:
     """Return the names of the formats that a program prints."""
-    return frozenset(owner.name for owner in _owners_of_program(program))
+    return frozenset(owner.name for owner in _owners_of(program).formats)
 
 
 def runs_any(program: str) -> bool:
@@ -105,8 +104,8 @@ def prints_what_others_say(program: str) -> bool:
     return any(row.reads for row in rows_of(program))
 
 
-def _last_of(tail: str, owners: tuple[Closings, ...]) -> str:
-    telling = _clues_of(owners).candidates(tail)
+def _last_of(tail: str, groups: Sequence[Prefilter[Closings]]) -> str:
+    telling = [owner for owners in groups for owner in owners.candidates(tail)]
     if not telling:
         return ""
     failed, name = -1, ""
@@ -116,7 +115,9 @@ def _last_of(tail: str, owners: tuple[Closings, ...]) -> str:
         at = max(_last_match(owner.failed, tail, start), _last_stack(owner.stacks, tail))
         if at > failed:
             failed, name = at, owner.name
-    passed = max((_last_match(owner.passed, tail, tallies) for owner in owners), default=-1) if failed >= 0 else -1
+    if failed < 0:
+        return ""
+    passed = max(_last_match(owner.passed, tail, tallies) for owners in groups for owner in owners.formats)
     return name if failed > passed else ""
 
 
@@ -145,37 +146,35 @@ def _last_stack(pattern: re.Pattern[str] | None, tail: str) -> int:
     return at if unframed <= _MAX_BEHIND else -1
 
 
-@lru_cache(maxsize=256)
-def _clues_of(owners: tuple[Closings, ...]) -> Prefilter[Closings]:
-    return Prefilter(owners, [owner.clues for owner in owners])
-
-
 @cache
-def _of_any_program() -> tuple[Closings, ...]:
+def _of_any_program() -> Prefilter[Closings]:
     # Whatever runs them, runners and checkers end with a tally; of other programs a stack that ends all is known.
     owners = (compile_closings(listing) for listing in listings() if listing.programs)
-    return tuple(owner if owner.passed else owner._replace(failed=None) for owner in owners)
+    return _filter_by_clues(
+        owner if owner.passed else owner._replace(failed=None) for owner in owners if owner.passed or owner.stacks
+    )
 
 
 @lru_cache(maxsize=256)
-def _owners_of_program(program: str) -> tuple[Closings, ...]:
+def _owners_of(program: str) -> Prefilter[Closings]:
     words = program.split(" ")
     names = {" ".join(words[:number]) for number in range(1, len(words) + 1)}
-    return tuple(compile_closings(listing) for listing in listings() if not names.isdisjoint(listing.programs))
+    return _filter_by_clues(compile_closings(each) for each in listings() if not names.isdisjoint(each.programs))
 
 
-def _owners_of(programs: Iterable[str]) -> list[Closings]:
-    return list(dict.fromkeys(owner for program in programs for owner in _owners_of_program(program)))
+def _filter_by_clues(owners: Iterable[Closings]) -> Prefilter[Closings]:
+    owners = tuple(owners)
+    return Prefilter(owners, [owner.clues for owner in owners])
 
 
 # --- shells, and programs in their own names -------------------------------------------------------------------------
 
 
 def _in_own_name(tail: str, programs: Sequence[str]) -> str:
-    lines = [line for line in tail[-MAX_CLOSING:].split("\n") if line.strip()]
-    last = lines[-1]
+    tail = tail[-MAX_CLOSING:]
+    last = tail[tail.rfind("\n") + 1 :]
     if _HELP.match(last):
-        above = reversed(lines[-_MAX_HELP:-1])
+        above = reversed([line for line in tail.split("\n") if line.strip()][-_MAX_HELP:-1])
         last = next((line for line in above if line[:1] != " " and not _HELP.match(line)), last)
     named = _own_name(frozenset(word for program in programs for word in program.split(" ") if word))
     return OF_SHELL if named.match(last) or _of_shell().match(last) else ""

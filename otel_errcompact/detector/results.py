@@ -16,6 +16,7 @@ from otel_errcompact.extract.prefilter import Prefilter
 from otel_errcompact.extract.table import listings, load
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +155,7 @@ def _find_closing(text: str, call: Call, *, says_success: bool) -> str:
         return ""  # every program shows its status
     if programs and "$" in call.arguments and not call.filters and _announces_failure(text, call.command_line):
         return OF_SHELL
-    return find_failure(text, programs, call.arguments, any_program=not call.knows_command)
+    return find_failure(text, programs, call.arguments, any_program=not (programs or call.command_line))
 
 
 def _is_refusal(text: str, call: Call) -> bool:
@@ -192,12 +193,11 @@ def _has_no_match(head: str, call: Call) -> bool:
 
 def _exit_code_in(text: str) -> int | None:
     # Hosts without a channel beside the text write the status before or behind it; in between a program may speak.
-    for part in (text[:_HEAD], text[-_TAIL:]):
-        if any(map(part.__contains__, _OF_STATUSES)):
-            for line in _lines_of_host(text):
-                found = _EXIT_CODE.match(line) or _EXIT_STATUS.match(line)
-                if found is not None:
-                    return int(found[1])
+    if has_any(text if len(text) <= _HEAD else f"{text[:_HEAD]}\n{text[-_TAIL:]}", _OF_STATUSES):
+        for line in _lines_of_host(text):
+            found = _EXIT_CODE.match(line) or _EXIT_STATUS.match(line)
+            if found is not None:
+                return int(found[1])
     if text[:1] != "{" or ("exit" not in text and "eturn" not in text):
         return None
     opened = open_envelope(text)

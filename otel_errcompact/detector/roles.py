@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from otel_errcompact.detector.closing import prints_what_others_say
-from otel_errcompact.detector.operation import invocations_of, last_command, runs_commands
+from otel_errcompact.detector.operation import invocations_of, runs_commands
 from otel_errcompact.detector.operation.command_line import carried_by, command_of, invocations_in
 from otel_errcompact.runtime.lazy import lazy, lazy_pattern
 
@@ -66,11 +66,6 @@ class Call:
             return self._runs
         found = list_invocations(self.tool, self.arguments)
         return not (len(found) == 1 and not found[0].words and found[0].program.isidentifier())
-
-    @property
-    def knows_command(self) -> bool:
-        """Whether the arguments name the command line."""
-        return bool(last_command(self.tool, self.arguments))
 
     @property
     def kind(self) -> Kind:

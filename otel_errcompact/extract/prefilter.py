@@ -12,6 +12,7 @@ Row = TypeVar("Row")
 
 _SHARED: Final = (
     *("A", "R", "C", "[", "*", "M", "G", "W", "B", "H", "=", "<", "`", "U", "P", "j", "k"),
+    *("E", "I", "T", "F", "S", "N", "D"),
     *("error", "ail", "est", " Error:", "py:", ".cs", ".e", "ing", "on", "at"),
 )
 """
@@ -30,7 +31,7 @@ class Prefilter(Generic[Row]):
     """
 
     def __init__(self, formats: Sequence[Row], markers: Sequence[tuple[str, ...]]) -> None:
-        self._formats = formats
+        self.formats: Final = formats
         self._always = {number for number, own in enumerate(markers) if not own}
         files: dict[str, dict[str, list[int]]] = {}
         for number, own in enumerate(markers):
@@ -50,4 +51,4 @@ class Prefilter(Generic[Row]):
                 for marker, numbers in markers:
                     if marker in body:
                         found.update(numbers)
-        return [self._formats[number] for number in sorted(found)]
+        return [self.formats[number] for number in sorted(found)]

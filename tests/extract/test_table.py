@@ -156,7 +156,7 @@ def caches():
         told._list_clues,
         told._join_signs,
         closing._of_any_program,
-        closing._owners_of_program,
+        closing._owners_of,
     )
 
 
