@@ -51,7 +51,7 @@ class FilteringSpanProcessor(SpanProcessor):
     since a call costs as much as the reads. Where one is missing, every span is looked at.
 
     Args:
-        plain_names: Names of spans of no interest, and the scopes in which they are not.
+        plain_names: Names of spans, and the scopes in which those are of no interest.
         open_spans: The places of open boundaries, and of the spans inside them.
         most_spans: How many places are kept before the oldest is dropped.
         left: The boundaries whose end will not be seen, until they are settled.

@@ -168,6 +168,13 @@ class Boundary:
             pending, self.pending = self.pending, []
             return pending
 
+    def close_quietly(self) -> bool:
+        """Close it unless failures are pending, and return whether it did."""
+        with self._lock:
+            if not self.pending:
+                self._closed, self.inner.inside = True, None
+            return self._closed
+
     @property
     def decider(self) -> Boundary | None:
         """
@@ -235,7 +242,7 @@ class OpenBoundaries:
         """Boundaries that were dropped or evicted, until `take_left`; always the same object."""
 
         self.plain: Final[dict[str, set[str]]] = {}
-        """Names of spans of no interest, and the scopes in which they are not; always the same object."""
+        """Names of spans, and the scopes in which those are of no interest; always the same object."""
 
     def start(self, span: Span, parent_context: Context | None) -> None:
         """Record a span that starts as, or inside, a boundary or agent."""
@@ -267,6 +274,14 @@ class OpenBoundaries:
         """Return whether an open span is inside a boundary, and none itself."""
         place = self.spans.get(span_id)
         return place is not None and place.boundary.span_id != span_id
+
+    def end_quiet(self, span_id: int) -> bool:
+        """Forget a call of a run unless something depends on its end."""
+        place = self.spans.get(span_id)
+        boundary = place.boundary if place is not None else None
+        if boundary is None or boundary.span_id != span_id or boundary.outer is not None or not boundary.run_id:
+            return False
+        return boundary.close_quietly() and self._places.pop(span_id) is not None
 
     def end(self, span_id: int) -> Boundary | None:
         """
@@ -314,9 +329,11 @@ class OpenBoundaries:
     def _find_operation(self, span: Span, scope: str) -> str:
         convention = find_convention(scope)
         operation = convention.classify(span.name, span.attributes or {})
-        if not operation and convention is OFFICIAL:
+        if span.name not in self.plain:
             if len(self.plain) >= MAX_PLAIN_NAMES:
                 self.plain.clear()
+            self.plain[span.name] = set()  # also of a boundary: a name that is missing costs an exception
+        if not operation and convention is OFFICIAL:
             self.plain.setdefault(span.name, set()).add(scope)
         return operation
 

@@ -20,7 +20,7 @@ from otel_errcompact.detector.control_flow import is_control_flow
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.otel.data import EndedSpan
 from otel_errcompact.otel.sdk import copy_attributes
-from otel_errcompact.otel.semconv import CLASS, EXCEPTION_EVENT, MODEL_OPERATIONS, RAW, SPAN_TOOL
+from otel_errcompact.otel.semconv import CLASS, EXCEPTION_EVENT, MODEL_OPERATIONS, RAW, SCOPE, SPAN_TOOL
 from otel_errcompact.otel.spans.boundaries import STAYED, OpenBoundaries, PendingFailure
 from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.context import is_unbound
@@ -156,6 +156,8 @@ class FailureTracker:
 
     def end_healthy(self, name: str, span_id: int, scope: str) -> bool:
         """Record a healthy span's end; False if it has to be read."""
+        if scope == SCOPE:
+            return self.boundaries.end_quiet(span_id)
         if not self.boundaries.is_inner(span_id) or find_convention(scope).hidden_error:
             return False
         around = self.boundaries.end(span_id)
@@ -246,8 +248,6 @@ class FailureTracker:
 
     def _end_boundary(self, boundary: Boundary, span: EndedSpan) -> None:
         pending = boundary.close()
-        if not (pending or span.failed or span.events or boundary.outer) and boundary.run_id and span.is_made_here:
-            return  # as nearly all of our own are
         if span.failed and not pending and boundary.run_id and span.is_made_here and self._follow_own(boundary, span):
             return
         call = span.read_call()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ConcurrentMultiSpanProcessor, ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
@@ -17,6 +18,7 @@ from opentelemetry.trace import Status, StatusCode
 
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.otel.spans import boundaries
+from otel_errcompact.otel.spans.context import with_run
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.runtime.guard import Guard
 
@@ -189,6 +191,19 @@ class TestHealthy:
         monkeypatch.setattr(rig.processor, "_end", lambda *_: looked_at.append("end"))
         tracer.start_span("GET").end()
         assert looked_at == []
+
+    def test_own_call(self, rig, monkeypatch):
+        """A healthy call of a run that the library has opened is forgotten without a look at its span."""
+        read, end = [], rig.processor._end
+        monkeypatch.setattr(rig.processor, "_end", lambda span: (read.append(span), end(span)))
+        own = rig.tracer("otel_errcompact")
+        token = otel_context.attach(with_run("open"))
+        own.start_span("execute_tool db", attributes=TOOL).end()
+        assert (read, len(rig.processor._open_spans)) == ([], 0)
+        with own.start_as_current_span("execute_tool db", attributes=TOOL):
+            own.start_span("execute_tool inner", attributes=TOOL).end()
+        otel_context.detach(token)
+        assert [span.name for span in read] == ["execute_tool inner"]
 
     def test_inside_a_boundary(self, rig, tracer):
         """Inside a boundary it is remembered while it is open, and forgotten then."""
