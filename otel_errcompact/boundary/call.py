@@ -379,7 +379,6 @@ class Call:
                     agent=self.scope.agent,
                     began=self._began,
                     directory=self._directory,
-                    call=self._fingerprint,
                 )
         finally:
             if self._error is not None:

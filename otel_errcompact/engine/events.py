@@ -216,7 +216,7 @@ class Succeeded(Event):
     """The tick at which the agent asked for the call; 0 where it is not known."""
 
     call: str = ""
-    """The fingerprint of the call; empty where its arguments are not known."""
+    """The fingerprint of the call; empty where its operation has not failed, or its arguments are not known."""
 
     def keep(self, newest: int) -> Self:
         """Return it with the failures that it comes after."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from otel_errcompact.detector.operation import call_fingerprint, operation_of
+from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.engine.events import (
     Arrived,
     Ended,
@@ -130,7 +130,7 @@ class Ledger(Runs):
         raw = self._receive_raw(run_id, raw)
         self.apply(Handled(run_id=run_id, agent=raw.agent, raw=raw, found=self._pipeline.classify(raw)))
 
-    def succeed(  # noqa: PLR0913 - by name all of them
+    def succeed(
         self,
         run_id: str,
         tool: str,
@@ -141,7 +141,6 @@ class Ledger(Runs):
         target: str = "",
         began: int = 0,
         directory: str = "",
-        call: str = "",
     ) -> tuple[ErrorClass, ...]:
         """
         Count that a call succeeded and return the classes it resolves.
@@ -155,11 +154,10 @@ class Ledger(Runs):
             target: What the call is about, where its arguments do not name it.
             began: The tick at which the agent asked for the call; 0 is now.
             directory: The call's working directory; empty if unknown.
-            call: The call's fingerprint; that of tool, arguments and directory if empty.
         """
         state = self.store.peek(run_id)
         if state is None or not state.history.total:
-            return ()  # healthy runs pay for no lock and no fingerprint
+            return ()  # healthy runs pay for no lock and no operation
         operation = operation or operation_of(tool, arguments, target=target)
         effects = self._count_event(
             Succeeded(
@@ -170,7 +168,6 @@ class Ledger(Runs):
                 arguments=arguments,
                 directory=directory,
                 began=began,
-                call=call or call_fingerprint(tool, arguments, directory),
             )
         )
         return effects[1].classes if len(effects) > 1 else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from otel_errcompact.detector.operation import call_fingerprint
 from otel_errcompact.engine.counting import FailureCounter
 from otel_errcompact.engine.events import (
     Began,
@@ -129,8 +130,11 @@ def _count_success(state: RunState, event: Succeeded, tick: int) -> Effects:
     if not history.total:
         return ()
     agent, began = event.agent or state.agent, event.began or history.tick
-    classes = history.succeed(event.operation, agent=agent, call=event.call, began=began)
-    succeeded = replace(event, agent=agent, began=began, tick=tick)
+    call = event.call
+    if not call and history.knows(event.operation):  # a success of anything else ends no streak
+        call = call_fingerprint(event.tool, event.arguments, event.directory)
+    classes = history.succeed(event.operation, agent=agent, call=call, began=began)
+    succeeded = replace(event, agent=agent, began=began, tick=tick, call=call)
     if not classes:
         return (succeeded,)
     return succeeded, Resolved(run_id=event.run_id, agent=agent, tool=event.tool, classes=classes)

@@ -254,7 +254,8 @@ class History:
             began: When the agent asked for it: failures that were recorded later stay; 0 is now.
         """
         began = began or self._tick
-        self.row = self.row.split(began) or Attempts()
+        if self.row.count:
+            self.row = self.row.split(began) or Attempts()
         self.repeats.succeed(agent)
         resolved: list[ErrorClass] = []
         self._steps = [*self._steps, (began, operation.name)][-MAX_STEPS:]
@@ -300,8 +301,11 @@ class History:
 
     def is_failing(self, operation: Operation) -> bool:
         """Return whether a success of the operation would end a live streak."""
-        streaks = (streak for known in self._classes.values() for streak in _find_covered(operation, known.streaks))
-        return any(streak.live is not None for streak in streaks)
+        return any(streak.live is not None for streak in self._list_covered(operation))
+
+    def knows(self, operation: Operation) -> bool:
+        """Return whether an operation has failed, or one that it covers."""
+        return any(True for _ in self._list_covered(operation))
 
     def mark_escalated(self, error_class: ErrorClass) -> None:
         """Note that a class has led to an escalation, which stands."""
@@ -324,6 +328,9 @@ class History:
             for streak in error_class.streaks.values():
                 streak.refresh()
             error_class.measure_streak()
+
+    def _list_covered(self, operation: Operation) -> Iterator[Streak]:
+        return (streak for known in self._classes.values() for streak in _find_covered(operation, known.streaks))
 
     def _tell_end(self, error_class: ErrorClass, last: str) -> str:
         between = [name for began, name in self._steps[:-1] if began > error_class.tick]

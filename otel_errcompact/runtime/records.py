@@ -75,8 +75,11 @@ def __replace__(self, /, **changes):
 
 
 def _is_large(cls: type) -> bool:
-    factories = [getattr(value, "default_factory", dataclasses.MISSING) for value in vars(cls).values()]
-    return len(cls.__annotations__) >= _LARGE and all(each is dataclasses.MISSING for each in factories)
+    inherited = getattr(cls, "__dataclass_fields__", {})
+    values = (*inherited.values(), *vars(cls).values())
+    factories = [getattr(value, "default_factory", dataclasses.MISSING) for value in values]
+    is_large = len(inherited) + len(cls.__annotations__) >= _LARGE and not hasattr(cls, "__post_init__")
+    return is_large and all(each is dataclasses.MISSING for each in factories)
 
 
 def _fill_while_open(cls: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from otel_errcompact.config import Options
 from otel_errcompact.detector.kinds import FailureKind
+from otel_errcompact.detector.operation import call_fingerprint
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.engine.events import (
     Arrived,
@@ -729,6 +730,18 @@ def test_the_beginning_of_a_run_and_its_successes_are_told_once_something_has_fa
         ledger.observe("r", raw(MISSING, time_ns=time_ns))
     ledger.succeed("r", "edit", operation=Operation("edit", ("a.py",)), arguments=CALL)
     assert heard == [("r", "shop", "enforce", True, True, 7), ("edit", "edit a.py", CALL)]
+
+
+def test_only_a_success_of_what_has_failed_has_a_fingerprint() -> None:
+    """The success of an operation that has not failed ends no streak, whichever call it was."""
+    heard: list[str] = []
+
+    ledger = Ledger()
+    ledger.listeners.add(Listener({Succeeded: lambda event: heard.append(event.call)}))
+    ledger.observe("r", RawError(text=MISSING, tool="edit", operation=Operation("edit", ("a.py",))))
+    ledger.succeed("r", "list", arguments=CALL)
+    ledger.succeed("r", "edit", operation=Operation("edit", ("a.py",)), arguments=CALL)
+    assert heard == ["", call_fingerprint("edit", CALL)]
 
 
 def test_a_listener_that_fails_harms_nobody(monkeypatch: pytest.MonkeyPatch, journal: Journal) -> None:
