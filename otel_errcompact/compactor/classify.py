@@ -129,7 +129,7 @@ def _redact_facts(facts: Facts, body: str) -> Facts:
     lines = (*said, *facts.details, *facts.names, *[line for line, _ in facts.evidence])
     # Mostly there are none, and one look at all lines costs less than one at each. The blank lines between them say
     # that a long path and the line after it are not one word that a terminal broke.
-    composed = "\n\n".join([line for line in lines if line not in body])
+    composed = "\n\n".join([line for line in lines if line.removeprefix("> ") not in body])
     if redact(composed) == composed:
         return facts
     return replace(

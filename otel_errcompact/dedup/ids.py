@@ -22,12 +22,12 @@ _LABELLED: Final = lazy_pattern(
         for word in ("request", "trace", "span", "session", "correlation", "client", "message", "task", "uu", "gu")
     )
     + r")(?P<id>)"
-    r"|(?<![A-Za-z].)(?:(?<=[rR])e(?:f(?:erence)?|quest)|(?<=[sS])(?:ession|pan)|(?<=[tT])(?:race(?:parent)?|ransaction|icket)"
+    r"|(?<![A-Za-z].)(?:(?:(?<=[rR])e(?:f(?:erence)?|quest)|(?<=[sS])(?:ession|pan)|(?<=[tT])(?:race(?:parent)?|ransaction|icket)"
     r"|(?<=[dD])igest|(?<=[eE])[tT]ag|(?<=[iI])ncident)(?P<one>)"
-    r"|(?<![A-Za-z].)(?:(?<=[jJ])ob|(?<=[pP])ods?)(?P<thing>)"
-    r"|(?<![A-Za-z].)(?:(?<=[pP])(?:ayment|arcel|ipeline[Rr]un)|(?<=[oO])rder|(?<=[iI])nvoice|(?<=[tT])ask[Rr]un"
+    r"|(?:(?<=[jJ])ob|(?<=[pP])ods?)(?P<thing>)"
+    r"|(?:(?<=[pP])(?:ayment|arcel|ipeline[Rr]un)|(?<=[oO])rder|(?<=[iI])nvoice|(?<=[tT])ask[Rr]un"
     r"|(?<=[cC])(?:ustomer|ontainer)|(?<=[sS])hipment|(?<=[wW])orkflow|(?<=[rR])evision|(?<=[bB])ooking)(?P<noun>)"
-    r")(?: (?:is|was|number|no\.))?(?=[^\w.])"
+    r"))(?: (?:is|was|number|no\.))?(?=[^\w.])"
     r"(?P<between>\\{0,2}['\"`]?(?: ?(?:[:=#(\[,]{1,2}|->)[ \t]?| )(?:W/(?=\"))?\\{0,2}['\"`<(\[]?)"
     r"(?=[A-Za-z_+/~.:=-]{0,64}[0-9]|[\w+/~=-]{16}|[a-fA-F]{8}(?!\w)|[a-z-]{3,60}-[b-df-hj-np-tv-z2-9]{5}(?![\w-]))"
     r"(?![45][0-9][0-9] [A-Z])(?P<value>[\w+/~.:=-]*[\w+/=~-])"

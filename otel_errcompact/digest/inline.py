@@ -40,7 +40,7 @@ _TWO_LINES: Final = 64
 _HEAVIEST: Final = 100
 _LONGEST_PLACED: Final = 240
 
-_DURATION: Final = lazy_pattern(r"\b[0-9][0-9:.,]*(?: ?(?:ms|s|sec|secs|seconds|min|minutes)\b|:[0-9]{2}\b)")
+_DURATION: Final = lazy_pattern(r"[0-9](?<!\w.)[0-9:.,]*(?: ?(?:ms|s|sec|secs|seconds|min|minutes)\b|:[0-9]{2}\b)")
 """What differs between two outputs of the same failure and is no news."""
 
 _LEFT_OUT: Final = lazy_pattern(r"\.\.\. ([0-9]{1,9}) more lines")

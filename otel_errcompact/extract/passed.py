@@ -56,5 +56,7 @@ def strip_passed(body: str) -> str:
 def _compile_runners() -> tuple[tuple[str, ...], re.Pattern[str], list[Closings]]:
     rows = [row for row in listings() if row.clues_of_passes]
     passed = "|".join(f"(?P<_{number}>{'|'.join(row.passes)})" for number, row in enumerate(rows))
-    clues = tuple(dict.fromkeys(clue for row in rows for clue in row.clues_of_passes))
+    all_clues = dict.fromkeys(clue for row in rows for clue in row.clues_of_passes)
+    # A text with a clue that holds another one has that one too.
+    clues = tuple(clue for clue in all_clues if not any(other in clue for other in all_clues if other != clue))
     return clues, re.compile(f"^(?:{passed})", re.MULTILINE), [compile_closings(row) for row in rows]

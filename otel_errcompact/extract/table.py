@@ -32,7 +32,7 @@ LAST_RESORT: Final = INDEX[-1]
 UNREAD: Final = frozenset({LAST_RESORT.name, "plain", "shell", UNCLASSIFIED, SHED})
 """Formats that take a line of any text, or none: they own none, and an agent reads the text itself."""
 
-_PORTION: Final = 15
+_PORTION: Final = 18
 """Formats whose markers are searched for at once; those behind the format that takes a text are never searched for."""
 
 _START_OF_WORD: Final = lazy_pattern(r"[A-Za-z0-9]|\[[A-Za-z0-9]+\]")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.redaction.found import Found
 from otel_errcompact.redaction.values import is_mixed, is_random
-from otel_errcompact.redaction.words import DIGIT, LONG_RUN, find_long_words
+from otel_errcompact.redaction.words import LONG_RUN, find_drawn_words
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ _MARKED: Final = tuple((clue, lazy_pattern(rf"(?:{form})(?![A-Za-z0-9])"), kind)
 
 def find_issued(text: str) -> list[Found]:
     """Return secrets that their issuer's form tells."""
-    drawn = [word for word in find_long_words(text) if DIGIT.search(text, *word) or LONG_RUN.search(text, *word)]
+    drawn = find_drawn_words(text)
     found = [one for word in drawn for one in _find_in_word(text, *word)]
     for clue, pattern, kind in _MARKED if drawn else _MARKED[: len(DRAWN)]:
         if clue in text:

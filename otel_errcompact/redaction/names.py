@@ -33,10 +33,12 @@ STEMS: Final = (
 )
 """Parts of which each name of a secret holds one, in lower case."""
 
+_PLAIN_STEMS: Final = tuple(filter(str.isascii, STEMS))
+
 
 def find_stems(lower: str) -> list[str]:
     """Return the stems of names of secrets that stand in a text."""
-    return [stem for stem in STEMS if stem in lower]
+    return [stem for stem in (_PLAIN_STEMS if lower.isascii() else STEMS) if stem in lower]
 
 
 MAX_NAME: Final = 64

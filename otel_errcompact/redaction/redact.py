@@ -40,7 +40,7 @@ def redact(text: str) -> str:
 
 def _redact_text(text: str) -> str:
     # What was found may have hidden something: the head of a table, a line that was the longest.
-    left = MAX_PASSES
+    left = MAX_PASSES if text else 0
     while left and (found := _find_secrets(text)):
         text = replace_found(text, found)
         left -= 1

@@ -92,7 +92,9 @@ def _strip_fragments(text: str) -> str:
 
 def _strip_control(text: str) -> str:
     if text.isascii():  # Bytes are translated five times as fast.
-        return text.encode("ascii").translate(None, _CONTROL_BYTES).decode("ascii")
+        written = text.encode("ascii")
+        kept = written.translate(None, _CONTROL_BYTES)
+        return text if len(kept) == len(written) else kept.decode("ascii")
     return text.translate(_CONTROL_CHARACTERS)
 
 
