@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from dataclasses import field, fields
+from typing import ClassVar, Generic, TypeVar
 
 import pytest
 
 from otel_errcompact.runtime.records import dataclass, replace
+
+T = TypeVar("T")
 
 
 def classes(decorator):
@@ -35,6 +39,33 @@ def classes(decorator):
         text: str
 
     return Place, Count, Name, Token
+
+
+def heirs(decorator):
+    """A class, one that inherits from it, and one that finds a value by itself."""
+
+    @decorator(slots=True, kw_only=True)
+    class Event:
+        kind: ClassVar[str] = "event"
+        run: str
+        agent: str = ""
+
+    @decorator(slots=True, kw_only=True)
+    class Failed(Event):
+        kind: ClassVar[str] = "failed"
+        agent: str = "main"
+        tools: list[str] = field(default_factory=lambda: ["a"])
+
+    @decorator(slots=True)
+    class Counted:
+        first: int
+        second: int = 2
+        both: int = field(init=False)
+
+        def __post_init__(self) -> None:
+            self.both = self.first + self.second
+
+    return Event, Failed, Counted
 
 
 def large(decorator):
@@ -168,3 +199,48 @@ def test_a_method_of_the_class_itself_stays() -> None:
             return "short"
 
     assert repr(Short("long")) == "short"
+
+
+def test_a_class_inherits_and_finds_values_by_itself() -> None:
+    """Values of the base come first, and a default is the heir's own."""
+    texts = []
+    for event, failed, counted in (heirs(dataclass), heirs(dataclasses.dataclass)):
+        made = failed(run="r", tools=["b"])
+        texts.append((repr(event(run="r")), repr(failed(run="r")), repr(made), repr(counted(1)), repr(counted(1, 3))))
+        assert (made.kind, event.kind, hasattr(made, "__dict__")) == ("failed", "event", False)
+        assert [each.name for each in fields(failed)] == ["run", "agent", "tools"]
+        assert counted.__match_args__ == ("first", "second")
+    assert texts[0] == texts[1]
+
+
+def test_a_class_may_be_generic() -> None:
+    """Its parameters are no fields."""
+
+    @dataclass(slots=True)
+    class Held(Generic[T]):
+        held: T
+
+    assert Held[int](1) == Held(1)
+    assert [each.name for each in fields(Held)] == ["held"]
+
+
+def test_a_class_without_slots_keeps_what_it_is_given() -> None:
+    """As `lazy` does."""
+    name = OURS[2]("a")
+    name.__dict__["more"] = 1
+    assert (name.more, name) == (1, OURS[2]("a"))
+
+
+def test_a_class_is_made_at_its_first_use() -> None:
+    """Whichever of its attributes is read first; what it takes can be asked for before there is an object."""
+    for read in (
+        lambda cls: list(inspect.signature(cls).parameters),
+        lambda cls: [each.name for each in fields(cls)],
+        lambda cls: [*cls.__match_args__],
+        lambda cls: [cls.__eq__ and cls.__hash__ and "text"],
+    ):
+        made = classes(dataclass)[2]
+        assert type(vars(made)["__init__"]).__name__ == "_Later"
+        assert read(made) == ["text"]
+        assert type(vars(made)["__init__"]).__name__ == "function"
+        assert made("a") == made(text="a")
