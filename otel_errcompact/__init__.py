@@ -7,8 +7,6 @@ the core never loads OpenTelemetry.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 # `typing` takes longer to import than all that `errcompact exec` runs before a command.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,15 +23,14 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES: Final = {
-    "boundary": ("Call", "Run", "compacted", "current_run", "run"),
-    "config": ("Options",),
-    "escalator.actions": ("Continue", "Halt", "Pause"),
-    "escalator.escalation": ("Escalation",),
-    "escalator.thresholds": ("Thresholds",),
-    "escalator.exceptions": ("RunHalted", "RunPaused"),
-    "installation.install": ("install", "uninstall"),
+    ".boundary": ("Call", "Run", "compacted", "current_run", "run"),
+    ".config": ("Options",),
+    ".escalator.actions": ("Continue", "Halt", "Pause"),
+    ".escalator.escalation": ("Escalation",),
+    ".escalator.thresholds": ("Thresholds",),
+    ".escalator.exceptions": ("RunHalted", "RunPaused"),
+    ".installation.install": ("install", "uninstall"),
 }
-_HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "Call",
@@ -57,13 +54,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _read_version()
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from otel_errcompact.runtime.forks import FORKS_WAIT
+    from otel_errcompact.runtime.forks import load_name
 
-    with FORKS_WAIT:
-        return getattr(import_module(f"{__name__}.{home}"), name)
+    return load_name(__name__, _MODULES, name)
 
 
 def _read_version() -> str:

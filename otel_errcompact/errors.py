@@ -248,3 +248,23 @@ class Facts:
     def keyed_cause(self) -> str:
         """The text whose template enters the dedup key."""
         return self.key_cause or self.cause
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """The certain traits of a failure."""
+
+    transient: bool = False
+    """Whether its own words say that waiting helps."""
+
+    rejected: bool = False
+    """Whether the call was rejected before anything was executed."""
+
+    unknown: bool = False
+    """Whether a transient failure leaves open if the call took effect."""
+
+
+EXECUTED: Final = FailureKind()
+TRANSIENT: Final = FailureKind(transient=True)
+UNSURE: Final = FailureKind(transient=True, unknown=True)
+REJECTED: Final = FailureKind(rejected=True)

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from otel_errcompact.audit.otlp_json import Value
-    from otel_errcompact.detector.kinds import FailureKind
-    from otel_errcompact.errors import RawError
+    from otel_errcompact.errors import FailureKind, RawError
     from otel_errcompact.history.history import ErrorClass
 
 Attributes = dict[str, "Value"]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 from opentelemetry.trace import format_span_id, format_trace_id
 
+from otel_errcompact import late
 from otel_errcompact.digest import encodable
 from otel_errcompact.otel import semconv
-from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,8 +104,8 @@ def _write_value(value: Value) -> str:
 def redact_value(value: Value) -> Value:
     """Return a value without secrets."""
     if isinstance(value, str):
-        return redact(value)
-    return tuple(map(redact, value)) if isinstance(value, tuple) else value
+        return late.redact(value)
+    return tuple(map(late.redact, value)) if isinstance(value, tuple) else value
 
 
 def build_span_envelope(resource: Resource) -> tuple[str, str]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from opentelemetry.trace import format_span_id, format_trace_id
 
+from otel_errcompact import late
 from otel_errcompact.audit.life import clip
 from otel_errcompact.audit.otlp_json import write_attributes, write_text
 from otel_errcompact.digest import encodable
 from otel_errcompact.otel import semconv
-from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +47,10 @@ def write_span(
         redacted: Whether secrets are taken out.
         named: Further attributes of the span, which are written as they are.
     """
-    exact = redact(text) if redacted else text
+    exact = late.redact(text) if redacted else text
     details: dict[str, Value] = {
         semconv.EXCEPTION_TYPE: raw.type,
-        semconv.EXCEPTION_MESSAGE: redact(raw.message) if redacted else raw.message,
+        semconv.EXCEPTION_MESSAGE: late.redact(raw.message) if redacted else raw.message,
         semconv.EXCEPTION_STACKTRACE: exact,
     }
     if not exact.isascii() and encodable(exact) != exact:
@@ -88,7 +88,7 @@ def _build_attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str
         attributes[semconv.GEN_AI_OPERATION_NAME] = semconv.SPAN_TOOL
         attributes[semconv.GEN_AI_TOOL_NAME] = raw.tool
         attributes[semconv.GEN_AI_TOOL_CALL_ID] = raw.call_id
-        attributes[semconv.GEN_AI_TOOL_CALL_ARGUMENTS] = clip(redact(raw.arguments) if redacted else raw.arguments)
+        attributes[semconv.GEN_AI_TOOL_CALL_ARGUMENTS] = clip(late.redact(raw.arguments) if redacted else raw.arguments)
     if raw.exit_code is not None:
         attributes[semconv.PROCESS_EXIT_CODE] = raw.exit_code
     return attributes

@@ -10,20 +10,31 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import format_span_id
 
-from otel_errcompact.audit import life, otlp_json
+from otel_errcompact import audit
 from otel_errcompact.audit.files import name_file
 from otel_errcompact.audit.line_file import LineFile
-from otel_errcompact.audit.raw_span import write_span
 from otel_errcompact.config import runs_path
 from otel_errcompact.digest import cut_middle
-from otel_errcompact.engine.events import Arrived, Began, Ended, Handled, Observation
+from otel_errcompact.engine.events import (
+    Arrived,
+    Began,
+    Changed,
+    Ended,
+    Handled,
+    Observation,
+    Refused,
+    Resolved,
+    Resumed,
+    Succeeded,
+)
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import SpanRef
-from otel_errcompact.escalator.escalation import Escalation
+from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.guard import Guard
+from otel_errcompact.runtime.lazy import lazy
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace.id_generator import IdGenerator
 
+    from otel_errcompact.audit.life import Attributes
     from otel_errcompact.config import TrajectoryOptions
     from otel_errcompact.engine.listeners import Receivers
     from otel_errcompact.errors import RawError
@@ -44,6 +56,9 @@ _REMAINS: Final = ": the trajectory's files are smaller"
 
 MAX_RECORDS: Final = 4_096
 """Raw errors under way, whose lines are written and of which nothing else is known yet."""
+
+_WHOLE: Final = (Changed, Succeeded, Resolved, Refused, Escalation, AnsweredEscalation, Resumed)
+"""Events that are written as they are."""
 
 MAX_LIVES: Final = 10_000
 """Runs in a shared store whose lines name which run of their id they are about."""
@@ -91,8 +106,7 @@ class TrajectoryFile(Listener):
         self._options = options
         self._ids = ids or RandomIdGenerator()
         self._clock_ns = clock_ns
-        self._head, self._tail = otlp_json.build_span_envelope(resource)
-        self._life_head, self._life_tail = otlp_json.build_log_envelope(resource)
+        self._resource = resource
         self._ledger_id = format_span_id(self._ids.generate_span_id())
         self._numbers = itertools.count(1)
         self._records: BoundedTable[int, str] = BoundedTable(MAX_RECORDS)
@@ -102,6 +116,14 @@ class TrajectoryFile(Listener):
         self._raws = LineFile(self.path, options, guard)
         self._runs = LineFile(self.runs_path, options, guard)
         reset_in_child(self._forget_parent)
+
+    @lazy
+    def _span_envelope(self) -> tuple[str, str]:
+        return audit.build_span_envelope(self._resource)
+
+    @lazy
+    def _log_envelope(self) -> tuple[str, str]:
+        return audit.build_log_envelope(self._resource)
 
     @property
     def dropped(self) -> int:
@@ -116,7 +138,7 @@ class TrajectoryFile(Listener):
     def receivers(self) -> Receivers:
         """Return what writes each kind of event."""
         return {
-            **dict.fromkeys(life.LINES, self._write_event),
+            **dict.fromkeys(_WHOLE, self._write_event),
             Arrived: self.write_raw,
             Began: self._write_begin,
             Observation: self._write_observation,
@@ -143,7 +165,7 @@ class TrajectoryFile(Listener):
     def _write_observation(self, observation: Observation) -> None:
         self._write_about_raw(observation)
         if observation.taken_back:
-            attributes: life.Attributes = {
+            attributes: Attributes = {
                 semconv.RUN_ID: observation.run_id,
                 semconv.GEN_AI_AGENT_NAME: observation.agent,
                 semconv.GEN_AI_TOOL_NAME: observation.raw.tool,
@@ -152,7 +174,7 @@ class TrajectoryFile(Listener):
             self._write_line(semconv.RUN_TAKEN_BACK, attributes)
 
     def _write_about_raw(self, event: Observation | Handled) -> None:
-        name, attributes = life.describe_event(event)
+        name, attributes = audit.describe_event(event)
         self._write_line(name, attributes, record=self._records.pop(id(event.raw)) or f"{self._ledger_id}-0")
 
     def _write_end(self, ended: Ended) -> None:
@@ -161,24 +183,25 @@ class TrajectoryFile(Listener):
         self._lives.pop(ended.report.run_id)
 
     def _write_event(self, event: object) -> None:
-        self._write_line(*life.describe_event(event), event if isinstance(event, Escalation) else None)
+        self._write_line(*audit.describe_event(event), event if isinstance(event, Escalation) else None)
 
     def _write_line(
-        self, name: str, attributes: life.Attributes, escalation: Escalation | None = None, *, record: str = ""
+        self, name: str, attributes: Attributes, escalation: Escalation | None = None, *, record: str = ""
     ) -> None:
         if self._options.redact:
-            attributes = {name: otlp_json.redact_value(value) for name, value in attributes.items()}
+            attributes = {name: audit.redact_value(value) for name, value in attributes.items()}
         attributes |= {semconv.RECORD: record} if record else {semconv.LEDGER_ID: self._ledger_id}
         if (shared := self._lives.get(str(attributes[semconv.RUN_ID]))) is not None:
             attributes[semconv.LIFE_ID] = shared
-        written = otlp_json.write_log_record(
+        written = audit.write_log_record(
             name,
             attributes,
             time_ns=(escalation.time_ns if escalation is not None else 0) or self._clock_ns(),
-            severity=otlp_json.INFO if escalation is None else otlp_json.ERROR,
+            severity=audit.INFO if escalation is None else audit.ERROR,
             span=escalation.span if escalation is not None else None,
         )
-        self._append_line(self._runs, f"{self._life_head}{written}{self._life_tail}\n".encode("ascii"))
+        head, tail = self._log_envelope
+        self._append_line(self._runs, f"{head}{written}{tail}\n".encode("ascii"))
 
     def _append_line(self, file: LineFile, line: bytes) -> None:
         is_within = self._lock.is_mine()
@@ -212,7 +235,7 @@ class TrajectoryFile(Listener):
             record: What later lines name it by; empty if none does.
         """
         # Redaction may shorten a text by any length.
-        if self._options.redact or not otlp_json.is_longer(raw.text, self._options.max_bytes):
+        if self._options.redact or not audit.is_longer(raw.text, self._options.max_bytes):
             line = self._encode_line(run_id, raw, raw.text, record)
             if len(line) <= self._options.max_bytes:
                 return line
@@ -222,13 +245,14 @@ class TrajectoryFile(Listener):
     def _encode_line(self, run_id: str, raw: RawError, text: str, record: str) -> bytes:
         span = raw.span or SpanRef(trace_id=self._ids.generate_trace_id(), span_id=self._ids.generate_span_id())
         redacted = self._options.redact
-        named = life.describe_raw(raw)
+        named = audit.describe_raw(raw)
         if redacted:
-            named = {name: otlp_json.redact_value(value) for name, value in named.items()}
+            named = {name: audit.redact_value(value) for name, value in named.items()}
         named[semconv.RECORD] = record
         time_ns = raw.time_ns or self._clock_ns()
-        written = write_span(run_id, raw, text, span, time_ns, redacted=redacted, named=named)
-        return f"{self._head}{written}{self._tail}\n".encode("ascii")
+        written = audit.write_span(run_id, raw, text, span, time_ns, redacted=redacted, named=named)
+        head, tail = self._span_envelope
+        return f"{head}{written}{tail}\n".encode("ascii")
 
     def _forget_parent(self) -> None:
         """Start empty in a child process; the parent writes its own lines."""

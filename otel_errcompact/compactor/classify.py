@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.key import dedup_key, template_of
-from otel_errcompact.errors import Evidence, Location
+from otel_errcompact.errors import NOT_READ, SHED, UNCLASSIFIED, Evidence, Facts, Location
 from otel_errcompact.extract.arguments import file_in_call
 from otel_errcompact.extract.evidence.late import add_evidence
 from otel_errcompact.extract.extraction import facts_of_exceptions, facts_of_text
 from otel_errcompact.extract.messages.calls import cause_of_call
 from otel_errcompact.extract.stacks.live import read_chain
-from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.records import dataclass, replace
+from otel_errcompact.runtime.roots import ANYWHERE
 
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts, RawError
+    from otel_errcompact.errors import RawError
     from otel_errcompact.extract.stacks.failure import Failure
-    from otel_errcompact.extract.stacks.roots import CodeRoots
+    from otel_errcompact.runtime.roots import CodeRoots
 
 MAX_REMEMBERED: Final = 256
 """Failures whose class is remembered: of exceptions and of texts each."""
@@ -61,6 +62,27 @@ def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
         return found
     facts = replace(found.facts, location=Location(file=redact(file)))
     return Classified(facts=facts, key=dedup_key(facts, found.template), template=found.template)
+
+
+def classify_roughly(raw: RawError) -> Classified:
+    """Return a class by type and tool, after a fault of ours."""
+    facts = Facts(type=raw.type or "Error", cause="could not be classified", format=UNCLASSIFIED)
+    return Classified(facts=facts, key=_hash(UNCLASSIFIED, raw.type, raw.tool), template=facts.cause)
+
+
+def leave_unread(raw: RawError) -> Classified:
+    """Return a class of equal texts, where there is no time."""
+    last = raw.text.rstrip().rpartition("\n")[2].strip()
+    cause = redact(last) if len(last) <= _LONGEST_CAUSE else ""
+    facts = Facts(type="error", cause=cause or NOT_READ, format=SHED)
+    return Classified(facts=facts, key=_hash(SHED, raw.tool, raw.text), template=NOT_READ)
+
+
+_LONGEST_CAUSE: Final = 500
+
+
+def _hash(*parts: str) -> str:
+    return blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _classify_error(raw: RawError, roots: CodeRoots) -> Classified:

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.statuses import is_not_yet
+from otel_errcompact.errors import EXECUTED, REJECTED, TRANSIENT, FailureKind
 from otel_errcompact.extract.lexicon import FAULTS_OF_CODE, Sense, Words
 from otel_errcompact.extract.table import names_of, patterns_of, rejections
 from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact.runtime.records import dataclass
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -17,26 +17,6 @@ if TYPE_CHECKING:
 
 MAX_CAUSE: Final = 1_000
 """Characters of a cause that are read."""
-
-
-@dataclass(frozen=True, slots=True)
-class FailureKind:
-    """The certain traits of a failure."""
-
-    transient: bool = False
-    """Whether its own words say that waiting helps."""
-
-    rejected: bool = False
-    """Whether the call was rejected before anything was executed."""
-
-    unknown: bool = False
-    """Whether a transient failure leaves open if the call took effect."""
-
-
-EXECUTED: Final = FailureKind()
-TRANSIENT: Final = FailureKind(transient=True)
-UNKNOWN: Final = FailureKind(transient=True, unknown=True)
-REJECTED: Final = FailureKind(rejected=True)
 
 
 def kind_of(raw: RawError, facts: Facts) -> FailureKind:

@@ -6,7 +6,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.dedup.masking import mask
+from otel_errcompact import late
 from otel_errcompact.runtime.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -19,8 +19,12 @@ MAX_LINES: Final = 2_048
 MAX_TEMPLATES: Final = 128
 MAX_CALLS: Final = 64
 
-# Repeats mostly have the same lines, and a template costs more than all the rest of a repeat.
-template_of: Final = lru_cache(maxsize=1_024)(mask)
+
+@lru_cache(maxsize=1_024)
+def template_of(line: str) -> str:
+    """Return a line with its volatile parts masked."""
+    # Repeats mostly have the same lines, and a template costs more than all the rest of a repeat.
+    return late.mask(line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from hashlib import blake2b
+from functools import cache, partial
 from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -127,11 +126,14 @@ class _Counter:
     """
 
     def __init__(self, encode: Callable[[str], list[int]]) -> None:
+        from hashlib import blake2b  # not before: with it the library of OpenSSL is loaded
+
         self._encode = encode
+        self._hash = partial(blake2b, digest_size=16)
         self._remembered: BoundedTable[bytes, int] = BoundedTable(MAX_REMEMBERED)
 
     def __call__(self, text: str) -> int:
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = self._hash(text.encode("utf-8", "surrogatepass")).digest()
         known = self._remembered.get(key)
         if known is None:
             known = sum(len(self._encode(text[at : at + PIECE])) for at in range(0, len(text), PIECE))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from otel_errcompact.detector.operation import call_fingerprint
-from otel_errcompact.detector.outcomes import find_wait, is_worth_saying
+from otel_errcompact import late
 from otel_errcompact.digest import Situation
 from otel_errcompact.engine.events import Failed, Observation
 from otel_errcompact.escalator.decision import Rows
@@ -58,7 +57,7 @@ class FailureCounter:
         kind = self._pipeline.kind_of(raw, found)
         call = ""
         if raw.boundary:
-            call = raw.fingerprint or call_fingerprint(raw.tool, raw.arguments, raw.directory)
+            call = raw.fingerprint or late.call_fingerprint(raw.tool, raw.arguments, raw.directory)
         return Failed(run_id=run_id, raw=raw, found=found, kind=kind, call=call, whole=whole, started=started)
 
     def count(self, state: RunState, failed: Failed, tick: int) -> tuple[object, ...]:
@@ -138,7 +137,7 @@ class FailureCounter:
         stopped_by: ActionName | None,
     ) -> str:
         error_class = recorded.error_class
-        wait = find_wait(raw, error_class.facts) if error_class.kind.transient else ""
+        wait = late.find_wait(raw, error_class.facts) if error_class.kind.transient else ""
         if step.decision.level == "carry_on" and wait.split(" ")[0] in (raw.sent if raw.is_exception else raw.text):
             wait = ""  # the agent reads it there
         situation = Situation(
@@ -151,7 +150,7 @@ class FailureCounter:
             stopped_by=stopped_by,
             rejected=error_class.kind.rejected,
             transient=error_class.kind.transient,
-            unknown=error_class.kind.unknown and (step.decision.level != "carry_on" or is_worth_saying(raw)),
+            unknown=error_class.kind.unknown and (step.decision.level != "carry_on" or late.is_worth_saying(raw)),
             wait=wait,
         )
         return self._pipeline.render(state, raw, error_class, situation)

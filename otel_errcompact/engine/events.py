@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from otel_errcompact.compactor.classify import Classified
-    from otel_errcompact.detector.kinds import FailureKind
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.errors import Operation, RawError
+    from otel_errcompact.errors import FailureKind, Operation, RawError
     from otel_errcompact.escalator.decision import Counts
     from otel_errcompact.escalator.escalation import ActionName, Escalation
     from otel_errcompact.escalator.thresholds import Mode, Thresholds

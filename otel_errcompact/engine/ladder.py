@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact import late
 from otel_errcompact.digest import quote
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.decision import Counts, Decision, decide, mark_escalated
 from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import ASKING
-from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.events import Refused
@@ -144,7 +144,7 @@ class Ladder:
             location=str(facts.location),
             cause=facts.cause,
             tool=error_class.tool,
-            arguments=redact(call.arguments),
+            arguments=late.redact(call.arguments),
             mark=f"#{error_class.short}",
             digest=state.render_block(self._pipeline),
             time_ns=error_class.last_seen_ns,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from otel_errcompact.detector.operation import operation_of
+from otel_errcompact import late
 from otel_errcompact.engine.events import (
     Arrived,
     Ended,
@@ -158,7 +158,7 @@ class Ledger(Runs):
         state = self.store.peek(run_id)
         if state is None or not state.history.total:
             return ()  # healthy runs pay for no lock and no operation
-        operation = operation or operation_of(tool, arguments, target=target)
+        operation = operation or late.operation_of(tool, arguments, target=target)
         effects = self._count_event(
             Succeeded(
                 run_id=run_id,

@@ -10,29 +10,25 @@ or events has no run to stop.
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.compactor.classify import Classified, classify
-from otel_errcompact.compactor.hints import hint_for
-from otel_errcompact.detector.kinds import EXECUTED, TRANSIENT, UNKNOWN, FailureKind, kind_of
-from otel_errcompact.detector.outcomes import is_outcome_unknown
-from otel_errcompact.detector.results import ResultVerdict, classify_result
-from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, render_block, render_inline
+from otel_errcompact import digest as digests
+from otel_errcompact import late
+from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.engine.load import Load
-from otel_errcompact.errors import NOT_READ, SHED, UNCLASSIFIED, Facts
-from otel_errcompact.extract.stacks.roots import ANYWHERE
-from otel_errcompact.redaction.redact import redact
+from otel_errcompact.errors import EXECUTED, SHED, TRANSIENT, UNSURE, FailureKind
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.roots import ANYWHERE, CodeRoots
 
 if TYPE_CHECKING:
+    from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.compactor.model import ModelExtractor
+    from otel_errcompact.detector.results import ResultVerdict
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import Escalation
-    from otel_errcompact.extract.stacks.roots import CodeRoots
     from otel_errcompact.history.history import ErrorClass, History, Recorded
 
 
@@ -91,9 +87,9 @@ class Pipeline:
         self, text: str, *, tool: str, arguments: str, flagged: bool | None, exit_code: int | None = None
     ) -> ResultVerdict:
         """Return whether a result is a failure, hidden ones only if wanted."""
-        verdict = classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
+        verdict = late.classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
         if verdict.stated and not self._hidden_failures:
-            return ResultVerdict(outcome="ignored", reason=verdict.reason)
+            return late.ResultVerdict(outcome="ignored", reason=verdict.reason)
         return verdict
 
     def classify(self, raw: RawError, now: int = 0) -> Classified:
@@ -106,16 +102,16 @@ class Pipeline:
         """
         if raw.exception is None and self._load.is_high(now):
             self._guard.record_loss(CLASS_UNREAD, 1, "left unread")
-            return _leave_unread(raw)
+            return late.leave_unread(raw)
         began = self._load.work_timer()
         found: Classified | None = None
         with self._classifying:
-            found = classify(raw, self.roots)
+            found = late.classify(raw, self.roots)
             if self._model is not None:
                 found = self._model.refine(raw, found)
         if raw.exception is None:
             self._load.add(began)
-        return found or _build_unclassified(raw)
+        return found or late.classify_roughly(raw)
 
     def kind_of(self, raw: RawError, found: Classified) -> FailureKind:
         """
@@ -124,10 +120,10 @@ class Pipeline:
         Should that fail, it counts as executed and permanent, as most are. One that was not read may be one that waits.
         """
         with self._classifying:
-            kind = kind_of(raw, found.facts)
+            kind = late.kind_of(raw, found.facts)
             if kind == EXECUTED and found.facts.format == SHED:
                 kind = TRANSIENT
-            return UNKNOWN if kind.transient and is_outcome_unknown(raw, found.facts) else kind
+            return UNSURE if kind.transient and late.is_outcome_unknown(raw, found.facts) else kind
         return EXECUTED
 
     def record(
@@ -145,7 +141,7 @@ class Pipeline:
         """Count a failure as `History.record` does, with a hint if new."""
         is_new = memory.history.get(found.key) is None
         if hint is None:
-            hint = hint_for(found.facts, may_retry=not kind.unknown) if is_new else ""
+            hint = late.hint_for(found.facts, may_retry=not kind.unknown) if is_new else ""
         recorded = memory.history.record(raw, found, kind=kind, agent=agent, call=call, hint=hint, tick=tick)
         if is_new:
             memory.shown = memory.shown.begin_class(found.key, memory.history)
@@ -154,7 +150,9 @@ class Pipeline:
     def render(self, memory: FailureMemory, raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
         """Return the text of one failure and remember the agent read it."""
         options, count_tokens = self._options, self.count_tokens
-        digest = render_inline(raw, error_class, memory.shown, situation, options=options, count_tokens=count_tokens)
+        digest = digests.render_inline(
+            raw, error_class, memory.shown, situation, options=options, count_tokens=count_tokens
+        )
         memory.shown = digest.shown
         return digest.text
 
@@ -167,7 +165,7 @@ class Pipeline:
         guidance: str = "",
     ) -> str:
         """Return the block of recent errors; empty if no class is open."""
-        return render_block(
+        return digests.render_block(
             memory.history,
             options=self._options,
             escalation=escalation,
@@ -175,23 +173,3 @@ class Pipeline:
             guidance=guidance,
             count_tokens=self.count_tokens,
         )
-
-
-def _build_unclassified(raw: RawError) -> Classified:
-    # After a fault of ours.
-    facts = Facts(type=raw.type or "Error", cause="could not be classified", format=UNCLASSIFIED)
-    return Classified(facts=facts, key=_hash(UNCLASSIFIED, raw.type, raw.tool), template=facts.cause)
-
-
-def _leave_unread(raw: RawError) -> Classified:
-    last = raw.text.rstrip().rpartition("\n")[2].strip()
-    cause = redact(last) if len(last) <= _LONGEST_CAUSE else ""
-    facts = Facts(type="error", cause=cause or NOT_READ, format=SHED)
-    return Classified(facts=facts, key=_hash(SHED, raw.tool, raw.text), template=NOT_READ)
-
-
-_LONGEST_CAUSE: Final = 500
-
-
-def _hash(*parts: str) -> str:
-    return blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from otel_errcompact.redaction.redact import redact
+from otel_errcompact import late
 from otel_errcompact.runtime.records import replace
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def redact_operation(operation: Operation) -> Operation:
 
     The same secret gives the same text, so that failures and successes of one operation still meet.
     """
-    name, targets = redact(operation.name), tuple(redact(target) for target in operation.targets)
+    name, targets = late.redact(operation.name), tuple(late.redact(target) for target in operation.targets)
     return (
         operation
         if (name, targets) == (operation.name, operation.targets)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from otel_errcompact.detector.operation import call_fingerprint
-from otel_errcompact.digest import render_refusal
+from otel_errcompact import digest, late
 from otel_errcompact.escalator.decision import Rows
 from otel_errcompact.runtime.records import dataclass, replace
 
@@ -38,7 +37,7 @@ class RefusedCall:
         attempts = self.repeated.attempts.count + attempt
         # Of parallel calls another one may have taken the step of this turn.
         may_stop = attempt > 0 and state.may_escalate(self.call.began or state.newest_tick + 1)
-        return render_refusal(
+        return digest.render_refusal(
             self.error_class,
             self.repeated.failed,
             attempts,
@@ -78,7 +77,7 @@ def find_refused(state: RunState | None, call: Refused) -> RefusedCall | None:
     if state is None or not state.history.repeats or state.mode == "observe" or not state.attended:
         return None
     agent = call.agent or state.agent
-    fingerprint = call.call or call_fingerprint(call.tool, call.arguments, call.directory)
+    fingerprint = call.call or late.call_fingerprint(call.tool, call.arguments, call.directory)
     repeated = state.history.repeats.find(agent, fingerprint) if fingerprint else None
     thresholds = state.thresholds
     if repeated is None or not repeated.is_refused(thresholds.refuse, thresholds.refuse_seconds, call.time_ns):

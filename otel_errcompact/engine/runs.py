@@ -17,9 +17,9 @@ from otel_errcompact.engine.redacted import redact_operation
 from otel_errcompact.engine.refusals import find_refused
 from otel_errcompact.engine.rules import Rules
 from otel_errcompact.engine.state import CONTINUES, RunState, Verdict, create_run
-from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.history.stores.memory import MemoryStore
 from otel_errcompact.runtime.guard import Guard
+from otel_errcompact.runtime.roots import open_roots
 
 if TYPE_CHECKING:
     from collections.abc import Callable

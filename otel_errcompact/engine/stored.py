@@ -11,8 +11,7 @@ import json
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from otel_errcompact.detector.kinds import FailureKind
-from otel_errcompact.errors import NOWHERE, Evidence, Facts, Location, Operation, SpanRef
+from otel_errcompact.errors import NOWHERE, Evidence, Facts, FailureKind, Location, Operation, SpanRef
 from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.history.history import ErrorClass

@@ -11,9 +11,8 @@ from dataclasses import field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from otel_errcompact.dedup.progress import has_moved
-from otel_errcompact.detector.kinds import EXECUTED, FailureKind, names_nothing
-from otel_errcompact.detector.operation import covers, leaves_behind
+from otel_errcompact import late
+from otel_errcompact.errors import EXECUTED, FailureKind
 from otel_errcompact.history.repeats import RepeatedCalls
 from otel_errcompact.history.streaks import Attempts, Streak
 from otel_errcompact.runtime.records import dataclass
@@ -119,10 +118,10 @@ class ErrorClass:
         if self.kind.rejected:  # nothing was executed
             return True
         failing = [each for each, streak in self.streaks.items() if streak.live is not None]
-        if operation.name not in self.replaced and any(leaves_behind(operation, each) for each in failing):
+        if operation.name not in self.replaced and any(late.leaves_behind(operation, each) for each in failing):
             self.replaced.append(operation.name)
             self.revision += 1
-        return all(each.name in self.replaced for each in failing) and names_nothing(self.facts)
+        return all(each.name in self.replaced for each in failing) and late.names_nothing(self.facts)
 
     def is_open(self) -> bool:
         """Return whether the operation has not succeeded since this class failed."""
@@ -220,7 +219,7 @@ class History:
         error_class = self._classes.get(found.key) or self._add_class(raw, found, hint)
         self._classes.move_to_end(found.key)
         was_resolved = error_class.resolved
-        moved = error_class.count > 0 and has_moved(error_class.facts, found.facts)
+        moved = error_class.count > 0 and late.has_moved(error_class.facts, found.facts)
         self.total += 1
         self.spent += 1
         error_class.recur(found.facts, kind, raw.time_ns, tick)
@@ -379,6 +378,6 @@ class History:
 def _find_covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:
     """Return the streaks that an operation covers, mostly its own."""
     if operation.wide:
-        return [streak for failing, streak in streaks.items() if covers(operation, failing)]
+        return [streak for failing, streak in streaks.items() if late.covers(operation, failing)]
     streak = streaks.get(operation)
     return [] if streak is None else [streak]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from otel_errcompact.detector.operation import operation_of
+from otel_errcompact import late
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.lazy import lazy
 from otel_errcompact.runtime.records import dataclass
@@ -43,7 +43,7 @@ class BoundaryCall:
     def operation(self) -> Operation:
         """What it tries to do, found when first read."""
         # Most calls end well, and need none.
-        return operation_of(self.tool, self.arguments)
+        return late.operation_of(self.tool, self.arguments)
 
 
 class EndedSpan(NamedTuple):

@@ -1,15 +1,17 @@
-"""Resets in a forked child process, whose counts are its own."""
+"""Resets in forked child processes, and imports that forks wait for."""
 
 from __future__ import annotations
 
 import os
+import sys
 import weakref
 from contextlib import suppress
+from importlib import import_module
 from threading import RLock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 MAX_WAIT_S: Final = 10.0
 """Seconds that a fork waits for an import at most."""
@@ -21,6 +23,29 @@ Held around an import that a call or a failure starts: `with FORKS_WAIT: import 
 A module that one thread imports while another one forks stays locked in the child for ever, and the first failure there
 that needs it would hang.
 """
+
+
+def load_name(module: str, homes: Mapping[str, tuple[str, ...]], name: str) -> Any:
+    """
+    Import what a `__getattr__` is asked for, while forks wait.
+
+    From then on the module has it as a name of its own.
+
+    Args:
+        module: The name of the module, of a package where homes are relative to it.
+        homes: The names that it lends, by the modules that have them.
+        name: The name.
+
+    Raises:
+        AttributeError: No module has it.
+    """
+    home = next((home for home, names in homes.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    with FORKS_WAIT:
+        found = getattr(import_module(home, module), name)
+    setattr(sys.modules[module], name, found)
+    return found
 
 
 def reset_in_child(reset: Callable[[], None]) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.compactor.classify import classify
-from otel_errcompact.detector.kinds import MAX_CAUSE, FailureKind, kind_of
-from otel_errcompact.errors import Facts, RawError
+from otel_errcompact.detector.kinds import MAX_CAUSE, kind_of
+from otel_errcompact.errors import Facts, FailureKind, RawError
 from tests.clock import costs_little
 from tests.extract.reading import extract
 

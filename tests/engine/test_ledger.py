@@ -768,7 +768,7 @@ def test_a_failure_that_cannot_be_classified_still_counts(monkeypatch: pytest.Mo
         raise RuntimeError("ours")
 
     monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr("otel_errcompact.engine.pipeline.classify", broken)
+    monkeypatch.setattr("otel_errcompact.late.classify", broken)
     ledger = Ledger()
     ledger.open("r")
     observations = [ledger.observe("r", raw(f"{REFUSED} {number}")) for number in range(3)]
@@ -787,7 +787,7 @@ def test_a_failure_of_unknown_kind_was_executed_and_is_permanent(monkeypatch: py
         raise RuntimeError("ours")
 
     monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr("otel_errcompact.engine.pipeline.kind_of", broken)
+    monkeypatch.setattr("otel_errcompact.late.kind_of", broken)
     ledger = Ledger()
     assert ledger.observe("r", raw("HTTP 503: service unavailable")).kind == FailureKind()
     assert dict(ledger.guard.failures) == {"classify": 1}

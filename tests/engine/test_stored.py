@@ -4,10 +4,9 @@ from dataclasses import fields
 
 import pytest
 
-from otel_errcompact.detector.kinds import REJECTED
 from otel_errcompact.engine.state import RunState
 from otel_errcompact.engine.stored import RunCodec
-from otel_errcompact.errors import Evidence, Facts, Location, Operation
+from otel_errcompact.errors import REJECTED, Evidence, Facts, Location, Operation
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.history.history import History
 from tests.builders import classified, raw

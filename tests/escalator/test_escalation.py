@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from otel_errcompact.detector.kinds import FailureKind
+from otel_errcompact.errors import FailureKind
 from otel_errcompact.escalator.actions import Continue, Halt, Pause, name_action
 from otel_errcompact.escalator.decision import Decision, Rows, decide, mark_escalated
 from otel_errcompact.escalator.escalation import Escalation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.detector.kinds import TRANSIENT, kind_of
-from otel_errcompact.errors import RawError
+from otel_errcompact.detector.kinds import kind_of
+from otel_errcompact.errors import TRANSIENT, RawError
 from tests.extract.reading import extract
 
 ALL = "All connection attempts failed"

@@ -14,10 +14,10 @@ import pytest
 
 from otel_errcompact import tools
 from otel_errcompact.compactor.hints import hints
-from otel_errcompact.detector.kinds import EXECUTED, REJECTED, TRANSIENT, kind_of
+from otel_errcompact.detector.kinds import kind_of
 from otel_errcompact.detector.operation import operation_of, programs
 from otel_errcompact.detector.results import classify_result
-from otel_errcompact.errors import Evidence, Facts, RawError
+from otel_errcompact.errors import EXECUTED, REJECTED, TRANSIENT, Evidence, Facts, RawError
 from otel_errcompact.extract import recognition, table
 from otel_errcompact.extract.command import Command
 from otel_errcompact.extract.format import Format, Hint, Listing, split_names

@@ -31,6 +31,15 @@ HEAVY = frozenset(
 )
 """Modules that take long to import, or that only some programs need."""
 
+READERS = (
+    FORMATS,
+    *(f"otel_errcompact.{room}" for room in ("compactor", "dedup", "extract", "redaction")),
+    *(f"otel_errcompact.detector.{name}" for name in ("kinds", "operation", "outcomes", "results", "roles")),
+    *(f"otel_errcompact.digest.{name}" for name in ("block", "inline", "news")),
+    *(f"otel_errcompact.audit.{name}" for name in ("life", "otlp_json", "raw_span")),
+)
+"""What reads a failure and writes of it."""
+
 BEGIN = """
 import json, sys
 import opentelemetry.sdk._logs, opentelemetry.sdk.metrics, opentelemetry.sdk.resources, opentelemetry.sdk.trace
@@ -97,6 +106,13 @@ def test_no_format_is_loaded_before_a_text_fails(tmp_path: Path) -> None:
     assert [name for name in by_exception if name.startswith(FORMATS)] == []
     assert f"{FORMATS}compilers" in by_text
     assert f"{FORMATS}pytest" not in by_text
+
+
+@pytest.mark.programs
+def test_nothing_that_reads_a_failure_is_loaded_by_installing(tmp_path: Path) -> None:
+    """Recognition, masks, redaction, the rendering of digests and the encoder of lines wait for the first failure."""
+    assert sorted(name for name in loaded_by(tmp_path, INSTALL) if name.startswith(READERS)) == []
+    assert [name for name in READERS if find_spec(name.removesuffix(".")) is None] == []
 
 
 @pytest.mark.programs

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.roots import is_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 MAX_REMEMBERED_FILES: Final = 4_096
 
@@ -103,3 +107,14 @@ def library_place(frame: Frame) -> Location:
     library = _INSTALLED_IN.match(frame.file)
     file = frame.file[library.end() :] if library else frame.file
     return Location(function=frame.function, file=file, line=frame.line)
+
+
+def choose_own(frames: Iterable[Frame], is_own: Callable[[Frame], bool], roots: tuple[str, ...]) -> Frame | None:
+    """Return the innermost own frame, below a root if one is there."""
+    outside: Frame | None = None
+    for frame in frames:
+        if is_own(frame):
+            if not roots or is_within(frame.file, roots):
+                return frame
+            outside = outside or frame
+    return outside

@@ -11,9 +11,8 @@ from otel_errcompact.extract.forms import Found, Lines, form, place_of
 from otel_errcompact.extract.members import MAX_MEMBERS, Member
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import Failure
-from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.extract.stacks.frames import Frame, choose_own
 from otel_errcompact.extract.stacks.recursion import recursion_of
-from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import replace
 

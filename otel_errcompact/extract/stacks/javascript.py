@@ -8,11 +8,10 @@ from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.messages.comparison import read_changes
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.failure import MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.extract.stacks.frames import Frame, choose_own
 from otel_errcompact.extract.stacks.javascript_frames import frame_of, innermost, is_own, is_own_frame, plain_file
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.stacks.recursion import recursion_of
-from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, indentation, is_exception_name
 from otel_errcompact.runtime.lazy import lazy_pattern
 

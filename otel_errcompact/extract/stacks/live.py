@@ -11,11 +11,11 @@ from otel_errcompact.extract.cleaning.characters import clean
 from otel_errcompact.extract.stacks.attributes import attributes_of
 from otel_errcompact.extract.stacks.callers import callers_of
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing, only_checks
+from otel_errcompact.extract.stacks.frames import Frame, choose_own, is_own, is_own_frame, is_plumbing, only_checks
 from otel_errcompact.extract.stacks.recursion import recursion_of
-from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots, choose_own, is_within
 from otel_errcompact.runtime.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
 from otel_errcompact.runtime.forks import FORKS_WAIT
+from otel_errcompact.runtime.roots import ANYWHERE, CodeRoots, is_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.extract.cleaning.characters import LEFT_OUT
 from otel_errcompact.extract.forms import form
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, says_all
-from otel_errcompact.extract.stacks.frames import Frame, is_own_frame, is_plumbing, only_checks
+from otel_errcompact.extract.stacks.frames import Frame, choose_own, is_own_frame, is_plumbing, only_checks
 from otel_errcompact.extract.stacks.recursion import recursion_of
-from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.extract.statements import is_exception_name
 from otel_errcompact.runtime.lazy import lazy_pattern
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, cast
 
-from otel_errcompact.extract.stacks.live import context_of
+from otel_errcompact import late
 from otel_errcompact.runtime.foreign import attribute_of, mark_of
 
 MARK: Final = "__errcompact_mark__"
@@ -76,7 +76,7 @@ def _find_linked(exception: BaseException) -> list[BaseException]:
     waiting, frames = [exception], set[int]()
     while waiting and len(seen) < MAX_LINKED:
         link = waiting.pop()
-        for found in (link.__cause__, context_of(link, frames), *_list_members(link)):
+        for found in (link.__cause__, late.context_of(link, frames), *_list_members(link)):
             if found is not None and id(found) not in seen:
                 seen[id(found)] = found
                 waiting.append(found)

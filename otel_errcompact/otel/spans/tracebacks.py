@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.extract.stacks.callers import callers_of
+from otel_errcompact import late
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.foreign import origin_of, qualified_name_of, string_of, traceback_of
 from otel_errcompact.runtime.forks import reset_in_child
@@ -91,7 +91,7 @@ def insert_callers(text: str, exception: BaseException) -> str:
 
     These are the innermost frame of the application and all that it has called.
     """
-    callers = callers_of(traceback_of(exception))
+    callers = late.callers_of(traceback_of(exception))
     start = f"\n{text}".rfind(f"\n{HEADER}\n")
     if not callers or start < 0:
         return text

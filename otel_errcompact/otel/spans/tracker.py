@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from opentelemetry import context as otel_context
 from opentelemetry.trace import INVALID_SPAN_CONTEXT
 
-from otel_errcompact.compactor.classify import classify
+from otel_errcompact import late
 from otel_errcompact.detector.control_flow import is_control_flow
-from otel_errcompact.detector.results import classify_result
 from otel_errcompact.otel.data import EndedSpan
 from otel_errcompact.otel.sdk import copy_attributes
 from otel_errcompact.otel.semconv import CLASS, EXCEPTION_EVENT, MODEL_OPERATIONS, RAW, SCOPE, SPAN_TOOL
@@ -207,14 +206,14 @@ class FailureTracker:
         match decide(situation):
             case Outcome.LINK:
                 self.duplicates += 1
-                return self._find_class(origins or ()) or classify(raw, self.ledger.roots).key
+                return self._find_class(origins or ()) or late.classify(raw, self.ledger.roots).key
             case Outcome.DEFER if boundary is not None:
                 origin = self._occurrences.remember_logged(place, raw, named=logged.named)
                 lean = replace(raw, exception=None)
                 pending = PendingFailure(lean, origin, place.name, [origin], incidental=logged.incidental)
                 self._defer_failure(place, boundary, pending)
                 # The record is exported before the outcome is known; its own class is that of either.
-                return classify(raw, self.ledger.roots).key
+                return late.classify(raw, self.ledger.roots).key
             case Outcome.COUNT:
                 origin = self._occurrences.remember_logged(place, raw, named=logged.named)
                 return self._count_failure(place, None, raw, (origin,))
@@ -468,7 +467,7 @@ class FailureTracker:
         if call is None or recorded.traced:
             return True
         text = recorded.message or recorded.text
-        return classify_result(text, tool=call.tool, arguments=call.arguments, flagged=True).outcome != "ignored"
+        return late.classify_result(text, tool=call.tool, arguments=call.arguments, flagged=True).outcome != "ignored"
 
     def _is_steered(self) -> bool:
         """Return whether control flow is under way and ends spans."""

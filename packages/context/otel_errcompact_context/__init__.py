@@ -7,10 +7,9 @@ caller's list is never changed, whatever is cut is kept whole first, and no tool
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.runtime.forks import FORKS_WAIT
+from otel_errcompact.runtime.forks import load_name
 
 if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
@@ -70,7 +69,6 @@ _MODULES: Final = {
     ".providers.usage": ("overflow_in_usage",),
     ".window.window": ("ContextWindow",),
 }
-_HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - as `dir` sorts them
     "Archive",
@@ -107,11 +105,7 @@ __all__ = [  # noqa: RUF022 - as `dir` sorts them
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with FORKS_WAIT:
-        return getattr(import_module(home, __name__), name)
+    return load_name(__name__, _MODULES, name)
 
 
 def __dir__() -> list[str]:

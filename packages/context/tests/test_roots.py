@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from otel_errcompact.extract.stacks.roots import CodeRoots
+from otel_errcompact.runtime.roots import CodeRoots
 from otel_errcompact_context import ContextWindow, compact_errors
 from tests.extract.stacks.test_roots import TEXT
 

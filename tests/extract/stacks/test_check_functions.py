@@ -9,7 +9,7 @@ import pytest
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.stacks.frames import Frame, only_checks
-from otel_errcompact.extract.stacks.roots import CodeRoots
+from otel_errcompact.runtime.roots import CodeRoots
 from tests.extract.reading import facts
 
 CODE = """

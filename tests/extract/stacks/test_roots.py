@@ -16,7 +16,7 @@ from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import glued
 from otel_errcompact.extract.cleaning.parts import Part
 from otel_errcompact.extract.format import Text
-from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots, is_within, open_roots
+from otel_errcompact.runtime.roots import ANYWHERE, CodeRoots, is_within, open_roots
 
 SHOP = CodeRoots(("/srv/shop/",))
 IN_SHOP = CodeRoots(directory="/srv/shop/")

@@ -10,9 +10,9 @@ from otel_errcompact.digest import DigestOptions, one_line
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.engine.pipeline import FailureMemory, Pipeline
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.history.history import History
 from otel_errcompact.redaction.redact import redact
+from otel_errcompact.runtime.roots import open_roots
 from otel_errcompact_context.window.entries import FAILED, ErrorEvent, read_events
 
 if TYPE_CHECKING:

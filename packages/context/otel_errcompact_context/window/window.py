@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 from otel_errcompact.config import Options, state_folder
 from otel_errcompact.digest.tokens import default_counter
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited
 from otel_errcompact.runtime.guard import Guard
+from otel_errcompact.runtime.roots import open_roots
 from otel_errcompact_context import providers
 from otel_errcompact_context.breaker import CircuitBreaker
 from otel_errcompact_context.memory.archive import FolderArchive

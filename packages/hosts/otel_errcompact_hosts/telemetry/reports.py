@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.records import dataclass
+from otel_errcompact.runtime.roots import open_roots
 from otel_errcompact_hosts.calls import HostCall, HostResult
 
 if TYPE_CHECKING:

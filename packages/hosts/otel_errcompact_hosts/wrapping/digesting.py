@@ -12,8 +12,8 @@ from otel_errcompact.detector.outcomes import find_wait, is_worth_saying
 from otel_errcompact.digest import Situation
 from otel_errcompact.engine.pipeline import FailureMemory, Pipeline
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.history.history import SHORT_LENGTH, History
+from otel_errcompact.runtime.roots import open_roots
 from otel_errcompact_hosts.calls import find_way_back
 
 if TYPE_CHECKING:

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.config import Options
-    from otel_errcompact.detector.kinds import FailureKind
-    from otel_errcompact.errors import Facts
+    from otel_errcompact.errors import Facts, FailureKind
     from otel_errcompact.extract.recognition import Attempt
 
 _MATERIAL: Final = ("version", "type", "function", "file", "template")

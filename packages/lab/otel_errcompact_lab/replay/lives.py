@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.audit import life
 from otel_errcompact.compactor.classify import Classified, classify
-from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.engine.events import Began, Ended, Failed, Refused, Succeeded
-from otel_errcompact.errors import NOT_READ, Location, RawError, SpanRef
+from otel_errcompact.errors import NOT_READ, FailureKind, Location, RawError, SpanRef
 from otel_errcompact.otel import semconv
 from otel_errcompact_lab.replay.results import PlayedCall
 from otel_errcompact_lab.transcripts.model import Attributed

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots
+from otel_errcompact.runtime.roots import ANYWHERE, CodeRoots
 from otel_errcompact_context.breaker import CircuitBreaker
 from otel_errcompact_context.memory.beginnings import RefusedLists
 from otel_errcompact_context.notes import LayerName

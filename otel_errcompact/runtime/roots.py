@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from otel_errcompact.extract.stacks.frames import Frame
+    from collections.abc import Iterable
 
 
 class CodeRoots(NamedTuple):
-    """The folders whose code is the user's own; each ends with a slash."""
+    """The folders of the user's own code; each ends with a slash."""
 
     configured: tuple[str, ...] = ()
     """They decide the place of a failure, and so its key."""
@@ -43,21 +41,10 @@ def open_roots(configured: Iterable[Path]) -> CodeRoots:
 
 @lru_cache(maxsize=1_024)
 def is_within(file: str, roots: tuple[str, ...]) -> bool:
-    """Tell whether a file lies below a root; a relative one, and code that was typed in, may."""
+    """Tell whether a file lies below a root; a relative one may."""
     path = file.replace("\\", "/")
     is_absolute = path.startswith("/") or path[1:3] == ":/"
     return not is_absolute or path.startswith(roots)
-
-
-def choose_own(frames: Iterable[Frame], is_own: Callable[[Frame], bool], roots: tuple[str, ...]) -> Frame | None:
-    """Return the innermost own frame, below a root if one is there."""
-    outside: Frame | None = None
-    for frame in frames:
-        if is_own(frame):
-            if not roots or is_within(frame.file, roots):
-                return frame
-            outside = outside or frame
-    return outside
 
 
 def _as_folder(path: Path) -> str:
