@@ -2,7 +2,7 @@
 What a process pays before anything fails, and for its first failure.
 
 Each figure is the processor time of new processes, and of the runs the tenth percentile. The bare span is measured in
-the same processes, and the times are scaled by it.
+the same processes, and the times are scaled by it. One figure is counted in instructions.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from benchmarks.cost.instructions import count_program
 from benchmarks.cost.measure import Row, scaled, tenth_percentile
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RUNS: Final = 15
 
-_PROGRAM: Final = """
-import json, sys, time
+_SDK: Final = """
 import opentelemetry.sdk._logs, opentelemetry.sdk.metrics, opentelemetry.sdk.resources, opentelemetry.sdk.trace
-
+"""
+_PROGRAM: Final = (
+    f"import json, sys, time{_SDK}"
+    """
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4_096 / 2**20
 
@@ -50,6 +53,7 @@ span = take_turns({"span": make_span()}, rounds=60)["span"]
 alone, install, failure = ((after - before) * 1e3 for before, after in zip(times, times[1:]))
 print(json.dumps(dict(alone=alone, install=alone + install, failure=failure, memory=memory, span=span)))
 """
+)
 _ERROR: Final = "src/app.ts(12,5): error TS2322: Type 'string' is not assignable to type 'number'.\n"
 _START: Final = "from otel_errcompact_lab.cli.main import main; main()"
 _COMMANDS: Final = {"pass": ["-c", "pass"], "version": ["-c", _START, "--version"], "key": ["-c", _START, "key"]}
@@ -89,6 +93,7 @@ def measure(rounds: int = RUNS) -> list[Row]:
 
     bare = tenth_percentile(commands["pass"])
     return [
+        Row(name="import and install, instructions", value=count_install(), unit="of the SDK's import", goal=0.35),
         *ms("import otel_errcompact alone", low("alone"), 15),
         *ms("import and install over the SDK", low("install"), 80),
         Row(name="memory of import and install over the SDK", value=low("memory"), unit="MB", goal=15),
@@ -97,6 +102,12 @@ def measure(rounds: int = RUNS) -> list[Row]:
         *ms("errcompact --version, over python -c pass", tenth_percentile(commands["version"]) - bare, 60),
         *ms("errcompact key of one error, over python -c pass", tenth_percentile(commands["key"]) - bare, 120),
     ]
+
+
+def count_install() -> float:
+    """Return the instructions of import and install by those of the SDK's import."""
+    sdk = count_program(["-c", _SDK])
+    return count_program(["-c", f"{_SDK}import otel_errcompact\notel_errcompact.install()"]) / sdk - 1
 
 
 def _time(arguments: list[str], folder: str) -> float:

@@ -33,14 +33,27 @@ def count_instructions(path: str, *, few: int = FEW, many: int = MANY) -> float:
     Raises:
         RuntimeError: The path failed, or valgrind is missing.
     """
-    return (_run(path, many) - _run(path, few)) / (many - few)
+
+    def walk(turns: int) -> int:
+        return count_program(["-m", "benchmarks.cost.paths", path, str(turns)])
+
+    return (walk(many) - walk(few)) / (many - few)
 
 
-def _run(path: str, turns: int) -> int:
+def count_program(arguments: list[str]) -> int:
+    """
+    Return the instructions of a whole process of Python.
+
+    Args:
+        arguments: What follows the interpreter.
+
+    Raises:
+        RuntimeError: It failed, or valgrind is missing.
+    """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "counts"
         command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={out}"]
-        command += [sys.executable, "-m", "benchmarks.cost.paths", path, str(turns)]
+        command += [sys.executable, *arguments]
         # Without these, sets and dictionaries of names lie otherwise in each process.
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         try:
@@ -48,8 +61,8 @@ def _run(path: str, turns: int) -> int:
         except FileNotFoundError as error:
             raise RuntimeError("valgrind is missing; install it, as `apt-get install valgrind` does") from error
         if done.returncode or not out.is_file():
-            raise RuntimeError(f"{path!r} failed under valgrind:\n{done.stderr[-2_000:]}")
+            raise RuntimeError(f"{arguments} failed under valgrind:\n{done.stderr[-2_000:]}")
         found = _TOTAL.search(out.read_text(encoding="utf-8"))
         if found is None:
-            raise RuntimeError(f"valgrind has written no total for {path!r}")
+            raise RuntimeError(f"valgrind has written no total for {arguments}")
         return int(found[1])
