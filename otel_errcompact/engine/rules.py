@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.detector.operation import call_fingerprint
+from otel_errcompact import late
 from otel_errcompact.engine.counting import FailureCounter
 from otel_errcompact.engine.events import (
     Began,
@@ -132,7 +132,7 @@ def _count_success(state: RunState, event: Succeeded, tick: int) -> Effects:
     agent, began = event.agent or state.agent, event.began or history.tick
     call = event.call
     if not call and history.knows(event.operation):  # a success of anything else ends no streak
-        call = call_fingerprint(event.tool, event.arguments, event.directory)
+        call = late.call_fingerprint(event.tool, event.arguments, event.directory)
     classes = history.succeed(event.operation, agent=agent, call=call, began=began)
     succeeded = replace(event, agent=agent, began=began, tick=tick, call=call)
     if not classes:

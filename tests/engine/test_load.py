@@ -43,7 +43,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         clock.work(4 * BURST_NS)
         return classify(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("otel_errcompact.engine.pipeline.classify", read)
+    monkeypatch.setattr("otel_errcompact.late.classify", read)
     return clock
 
 
