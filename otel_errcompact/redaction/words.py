@@ -1,4 +1,4 @@
-"""Find the words of a text that may be tokens, at the speed of C."""
+"""Find the words of a text that may be tokens."""
 
 from __future__ import annotations
 
@@ -25,12 +25,8 @@ _LETTERS: Final = b"a" * _MANY_LETTERS
 
 
 def find_drawn_words(text: str) -> list[tuple[int, int]]:
-    """
-    Return where words begin and end that are long as a token and may be one.
-
-    A digit or a star stands in nearly all tokens and in few words of people.
-    """
-    # Each character is one byte here, so that places are the same.
+    """Return where words begin and end that may be tokens."""
+    # A digit or a star stands in nearly all tokens. Each character is one byte here, so that places are the same.
     written = text.encode("latin-1", "replace")
     runs, kinds = written.translate(_TO_RUNS), written.translate(_TO_KINDS)
     words: list[tuple[int, int]] = []

@@ -26,7 +26,6 @@ from otel_errcompact.extract.testing.headings import (
     may_name_tests,
     read_list,
 )
-from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +48,7 @@ _MAX_TITLE: Final = 16
 def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests, or of the counts where these are all."""
     lines = text.lines
-    count = find_count(lines) if has_any(text.body, _COUNTING) else None
+    count = find_count(lines, text.body)
     if count is None and not may_name_tests(text.body):
         return None
     named = [*find_headings(lines, text.body), *read_list(lines)][: 4 * MAX_MEMBERS]
@@ -65,9 +64,6 @@ def read(text: Text) -> Facts | None:
     if 0 < total <= len(told):  # the others are the suites that hold these
         members = told
     return facts_of_members(members, unit="test", total=total if total >= len(members) else 0)
-
-
-_COUNTING: Final = ("ail", "FAIL", "rror", "roken", "not ok", " -")
 
 
 def _read_members(lines: Lines, headings: Sequence[Heading]) -> list[Member]:

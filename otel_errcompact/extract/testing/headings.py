@@ -111,9 +111,11 @@ _BESIDE: Final = form(
     r"|scenarios?|examples?|assertions?|checks?|total|cases?|suites?)"
     r"|(?:pass(?:ed|ing)?|tests?|total|succeeded)(?: \w{1,12})? ?[:=|] ?{number})\b|[0-9] \+[0-9]"
 )
-_DIGIT: Final = form(r"[1-9]")
-_COUNTED: Final = ("fail", "error", "broken", "not ok", " -")
-"""Strings of which each line with such a count has one, in small letters as the patterns."""
+_NEAR_COUNT: Final = form(
+    r"[1-9](?:(?<=[DELSdels ][:=].)|(?<=[DELSdels ][:=] .)|(?<= -.)"
+    r"|[0-9]{0,6} (?:\w{1,12} )?(?i:fail|error|broken|not ok))"
+)
+"""Matches in each text with such a count; it begins with a digit, which few places hold."""
 
 _ONLY_COUNT: Final = form(r"\s*[1-9][0-9]{0,6} (?:FAILED TESTS?|fail|failed|failures?)$")
 
@@ -190,14 +192,14 @@ class Count(NamedTuple):
     said: str
 
 
-def find_count(lines: Lines) -> Count | None:
+def find_count(lines: Lines, body: str) -> Count | None:
     """Return the last line that counts failed tests beside others."""
-    for number in range(len(lines) - 1, -1, -1):
+    for number in range(len(lines) - 1 if _NEAR_COUNT.search(body) else -1, -1, -1):
         line = lines[number]
-        if len(line) > _MAX_LINE or _DIGIT.search(line) is None:
+        if len(line) > _MAX_LINE or _NEAR_COUNT.search(line) is None:
             continue
         lowered = line.lower()
-        if not has_any(lowered, _COUNTED) or _COUNT.search(lowered) is None:
+        if _COUNT.search(lowered) is None:
             continue
         around = " ".join(lines[max(0, number - 2) : number + 2]).lower()
         if _BESIDE.search(_COUNT.sub("", lowered)) or (
