@@ -89,10 +89,10 @@ transient      (?:(?<=is )|(?<=are )|(?<=still )|(?<=[,:])|(?<=[,:] ))(?:waiting
 transient      (?:is|still|(?<!not )currently)(?: still| currently| now| in)? (?:pending|queued|scheduled|running
                |starting|initiali[sz]ing|processing|building|provisioning|loading|creating|validating|finali[sz]ing
                |uploading|deploying|indexing|booting|recovering|resuming|attempting)\b(?!:| (?:as|on|with|at|into)\b)
-transient      \w{0,30}(?:state|status|phase)["']?[ :=]{1,20}["']?(?:in )?(?:\w{1,20}_)?(?:pending|queued|scheduled
-               |waiting|submitted|in_?progress|(?!fail|miss|err|degrad|conflict|warn)\w{3,20}ing)\b(?!-)
-transient      \w{1,30}_(?:pending|queued|scheduled)\Z  \A(?:pending|queued)_\w{1,30}\Z  not_?started\Z
-transient      \w{1,30}(?:initiali[sz]|creat)ing\Z  still authori[sz]ing\b
+transient      \w{0,30}(?:state|status|phase)["']?[ :=]{1,20}["']?(?:in |[0-9] {1,2})?(?:\w{1,20}_)?(?:pending|queued
+               |scheduled|waiting|submitted|in_?progress|(?!fail|miss|err|degrad|conflict|warn)\w{3,20}ing)\b(?!-)
+transient      \A\w{1,30}_(?:pending|queued|scheduled)\Z  \A(?:pending|queued)_\w{1,30}\Z  not_?started\Z
+transient      (?:\A|to start: )\w{1,30}(?:initiali[sz]|creat)ing\Z  still authori[sz]ing\b
 transient      (?:is|are) (?:still |currently |now )?being (?:processed|generated|created|prepared|provisioned|updated
                |deleted|deployed|built|rebuilt|restored|uploaded|indexed|reviewed|verified|validated|migrated|transferred
                |scanned|initiali[sz]ed|started|stopped|exported|imported|modified|copied|resized)\b
