@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import ModuleType
 
 MAX_WAIT_S: Final = 10.0
 """Seconds that a fork waits for an import at most."""
@@ -46,6 +47,13 @@ def load_name(module: str, homes: Mapping[str, tuple[str, ...]], name: str) -> A
         found = getattr(import_module(home, module), name)
     setattr(sys.modules[module], name, found)
     return found
+
+
+def load_names(*modules: ModuleType) -> None:
+    """Import all names that modules lend."""
+    for module in modules:
+        for name in module.__all__:
+            getattr(module, name)
 
 
 def reset_in_child(reset: Callable[[], None]) -> None:
