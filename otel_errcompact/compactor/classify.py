@@ -82,7 +82,7 @@ _LONGEST_CAUSE: Final = 500
 
 
 def _hash(*parts: str) -> str:
-    return blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _classify_error(raw: RawError, roots: CodeRoots) -> Classified:

@@ -131,7 +131,7 @@ def _write_init(cls: Any, *, frozen: bool, kw_only: bool) -> None:
 
 def _compile(cls: Any, name: str, source: str, scope: dict[str, Any]) -> None:
     exec(source, scope)  # noqa: S102
-    scope[name].__qualname__ = f"{cls.__qualname__}.{name}"  # what Python says of a wrong argument names the class
+    scope[name].__qualname__ = f"{cls.__qualname__}.{name}"  # for errors about a wrong argument
     setattr(cls, name, scope[name])
 
 

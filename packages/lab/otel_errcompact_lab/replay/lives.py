@@ -192,7 +192,7 @@ class _Player:
     def _restore_class(self, raw: RawError, line: RecordedLine, told: dict[str, Any]) -> Classified:
         # The text gives what the line lacks.
         found = classify(raw)
-        if NOT_READ in (told["found.template"], told["found.facts.cause"]):
+        if NOT_READ in (line.text(semconv.TEMPLATE), line.text(semconv.CAUSE)):
             return found
         key = told["found.key"] or found.key
         if semconv.CAUSE in line.attributes or semconv.ERROR_TYPE in line.attributes:
