@@ -1,9 +1,9 @@
 """
-Make dataclasses by the standard decorator, each at its first use.
+Make dataclasses, each at its first use.
 
-The standard decorator writes and compiles source for each class, which took half of an import; most classes are not
-used before something fails. Its frozen classes look up a setter for each field of each object: large ones are filled
-here while they are still open.
+The standard decorator names the fields; the methods are written here. It would compile source for each class, which
+took half of an import, though most classes are not used before something fails. Its frozen classes look up a setter for
+each field of each object: large ones are filled here while they are still open.
 """
 
 from __future__ import annotations
