@@ -72,6 +72,7 @@ class FilteringSpanProcessor(SpanProcessor):
         self._plain_names = plain_names if _HAS_KNOWN_ITEMS else cast("Mapping[str, Container[str]]", {})
         self._left = left if _HAS_KNOWN_ITEMS else (None,)
         self._open_spans = open_spans
+        self._find_place = open_spans.get  # a look for the method costs as much as the call
         self._most_spans = most_spans
         self._open_agents = open_agents
         self._open_traces = open_traces
@@ -84,7 +85,7 @@ class FilteringSpanProcessor(SpanProcessor):
                 if not open_spans:
                     return
                 parent = span._parent
-                place = None if parent is None else open_spans.get(parent[_SPAN_ID])
+                place = None if parent is None else self._find_place(parent[_SPAN_ID])
                 if place is not None:
                     inside = place.inside
                     if inside is not None and not self._left and len(open_spans) < self._most_spans:
@@ -111,17 +112,16 @@ class FilteringSpanProcessor(SpanProcessor):
                 open_spans, open_traces = self._open_spans, self._open_traces
                 if not open_spans and not open_traces:
                     return
-                inner = None
-                context = span._context
+                inner, context, agents = None, span._context, self._open_agents
                 span_id = context[_SPAN_ID]
-                if not self._left and span_id not in self._open_agents:
+                if not self._left and not (agents and span_id in agents):
                     parent = span._parent
                     if (parent is not None and not parent[_IS_REMOTE]) or context[_TRACE_ID] not in open_traces:
-                        place = open_spans.get(span_id)
+                        place = self._find_place(span_id)
                         if place is None:
                             return
                         if place.inside is place and not place.boundary.pending:
-                            open_spans.pop(span_id, None)
+                            del open_spans[span_id]
                             return
                         inner = span._name, span_id, span._instrumentation_scope._name
             else:
