@@ -23,7 +23,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
-from benchmarks.cost.measure import NEVER, SPAN, Row, fail, make_span, take_turns
+from benchmarks.cost.measure import NEVER, SPAN, Row, fail, make_span, place, take_turns
 from benchmarks.quality.ours import forget
 from otel_errcompact.boundary.registry import RunRegistry
 from otel_errcompact.config import TrajectoryOptions
@@ -148,6 +148,7 @@ def make_failing_exception(*, new: bool = False) -> Turn:
     """Return one call that raises from `FRAMES` frames, with the trajectory; where `new`, with another number."""
 
     def make(run: errcompact.Run) -> Turn:
+        @place
         def turn() -> None:
             message = next(messages)
             with run.tool("query", arguments=ITEM):

@@ -16,9 +16,9 @@ from itertools import count, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.cost.measure import Row, make_span, tenth_percentile
+from benchmarks.cost.measure import Row, make_span, raised, tenth_percentile
 from benchmarks.quality.data import DEFAULT, load
-from benchmarks.quality.ours import OUT_OF_REACH, SMALL, TOOL, forget, raised
+from benchmarks.quality.ours import OUT_OF_REACH, SMALL, TOOL, forget
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.engine.ledger import Ledger

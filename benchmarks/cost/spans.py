@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 import otel_errcompact as errcompact
 from benchmarks.cost.instructions import count_instructions
-from benchmarks.cost.measure import ATTRIBUTES, FRAMES, NEVER, Nowhere, Row, bare_tracer, fail, take_turns, words
+from benchmarks.cost.measure import ATTRIBUTES, FRAMES, NEVER, Nowhere, Row, bare_tracer, fail, place, take_turns, words
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.thresholds import Thresholds
@@ -156,6 +156,7 @@ def make_failing(*, ours: bool = True, new: bool = False) -> Callable[[], None]:
         _install(provider)
     tracer, number = provider.get_tracer("bench"), 0
 
+    @place
     def turn() -> None:
         nonlocal number
         number += 1
