@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.digest.tokens import TokenCounter
     from otel_errcompact_context.messages import FormatName, Message
-    from otel_errcompact_context.notes import LayerName
     from otel_errcompact_context.providers.provider import Provider, TurnRules
 
 MAX_MESSAGES: Final = 20_000
@@ -54,12 +53,14 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self.states: Final[dict[LayerName, object]] = {}
-        """What layers have remembered, each its own."""
+        self.states: Final[dict[str, object]] = {}
+        """What layers have remembered, and the survey of what they took out."""
         self._chunks: list[_Chunk] = []
         self._format: FormatName | None = None
         self._decided_by: int | None = None
         """How many messages decided the format; None if no message did."""
+        self._computed: dict[str, object] = {}
+        """What was computed of the list before."""
         self._checks: dict[bool, Check] = {}
         """Of the list as it came, and of what it was compacted to."""
 
@@ -104,7 +105,10 @@ class Memory:
         read = [message for chunk in self._chunks for message in chunk.messages]
         provider = providers.PROVIDERS[name]
         read += self._read_on(natives, known, provider, count_tokens)
-        return Conversation(format=name, messages=tuple(provider.settle_messages(read)))
+        conversation = Conversation(format=name, messages=tuple(provider.settle_messages(read)))
+        conversation.computed.update(self._computed)
+        self._computed = conversation.computed
+        return conversation
 
     def check_list(self, conversation: Conversation, *, is_given: bool = False) -> Check:
         """

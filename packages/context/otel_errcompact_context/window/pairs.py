@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.markers import marker_of
-from otel_errcompact_context.messages import Part, new_tuple
+from otel_errcompact_context.messages import Part, is_beginning, new_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ class Pairing:
     def __init__(self) -> None:
         self.by_result: Final[dict[Spot, Spot]] = {}
         """Where the call of each result stands."""
-        self._taken = 0
+        self._messages: Sequence[Message] = ()
         self._calls: list[Spot] = []
         self._results: dict[Spot, Spot] = {}
         self.orphans: Final[list[Spot]] = []
@@ -57,7 +57,7 @@ class Pairing:
         """Read the messages of a list that were not read yet."""
         calls, results, by_result, provider_calls = self._calls, self._results, self.by_result, self._provider_calls
         turn, role_before = self._turn, self._role
-        for index, message in enumerate(islice(messages, self._taken, None), self._taken):
+        for index, message in enumerate(islice(messages, len(self._messages), None), len(self._messages)):
             role, parts = message[0], message[1]
             if role == "assistant" != role_before:
                 turn = _Turn(turn.by_id)
@@ -85,7 +85,11 @@ class Pairing:
                 else:
                     provider_calls[part.call_id] = spot
                     calls.append(spot)
-        self._taken, self._turn, self._role = len(messages), turn, role_before
+        self._messages, self._turn, self._role = messages, turn, role_before
+
+    def is_of(self, messages: Sequence[Message]) -> bool:
+        """Tell whether a list begins with what was read."""
+        return is_beginning(self._messages, messages)
 
     def pairs(self) -> Iterator[tuple[Spot, Spot | None]]:
         """Yield each call with its result, if it has one."""
@@ -107,10 +111,11 @@ def part_at(messages: Sequence[Message], spot: Spot) -> Part:
 
 
 def pairing_of(conversation: Conversation) -> Pairing:
-    """Return the pairing of a whole list, made once."""
+    """Return the pairing of a whole list, read once; of a longer list than before only what is new."""
     found = conversation.computed.get("pairing")
-    if not isinstance(found, Pairing):
-        found = conversation.computed["pairing"] = pair_list(conversation.messages)
+    if not isinstance(found, Pairing) or not found.is_of(conversation.messages):
+        found = conversation.computed["pairing"] = Pairing()
+    found.read_on(conversation.messages)
     return found
 
 

@@ -23,6 +23,7 @@ from otel_errcompact_context.memory.archive import FolderArchive, MemoryArchive
 from otel_errcompact_context.memory.memory import Memories, Memory
 from otel_errcompact_context.memory.witness import MAX_CONTAINERS, Witness
 from otel_errcompact_context.providers import plain
+from otel_errcompact_context.window.pairs import pair_list, pairing_of
 from otel_errcompact_context.window.window import ContextWindow
 from packages.context.tests.conversations import (
     FORMATS,
@@ -241,6 +242,17 @@ def test_nothing_that_is_unchanged_is_read_again(name: FormatName) -> None:
     messages += long_conversation(name, messages=301)[-1:]
     one.compact(messages)
     assert 1 <= len(counter.texts) <= looked_at_again + 2
+
+
+def test_the_calls_of_a_list_that_grows_are_paired_on() -> None:
+    """Each message once; a list that is shorter again is paired from its beginning."""
+    messages, memory = long_conversation("anthropic", messages=120), Memory()
+    first = pairing_of(memory.read_list(messages[:80], estimate_mixed_tokens))
+    whole = memory.read_list(messages, estimate_mixed_tokens)
+    assert pairing_of(whole) is first
+    assert first.by_result == pair_list(whole.messages).by_result
+    shorter = memory.read_list(messages[:50], estimate_mixed_tokens)
+    assert pairing_of(shorter).by_result == pair_list(shorter.messages).by_result
 
 
 def test_one_change_costs_no_more_than_what_follows_it() -> None:

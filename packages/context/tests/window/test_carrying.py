@@ -18,7 +18,7 @@ from otel_errcompact_context.window.layers.carrying.actions import Action, find_
 from otel_errcompact_context.window.layers.carrying.index import read_index, render_index
 from otel_errcompact_context.window.layers.carrying.names import MAX_TEXT, NameUse, names_in, split_text
 from otel_errcompact_context.window.layers.carrying.replacement import Gone, is_carried, replace_messages
-from otel_errcompact_context.window.layers.carrying.survey import survey_messages
+from otel_errcompact_context.window.layers.carrying.survey import known_of, survey_messages
 from otel_errcompact_context.window.layers.carrying.words import find_answers, keep_words
 from otel_errcompact_context.window.layers.micro import micro
 from otel_errcompact_context.window.layers.reactive import reactive
@@ -521,6 +521,20 @@ def test_only_the_newest_of_very_many_messages_are_read():
     names = survey_messages(read(steps.messages), 1, len(steps.messages), workspace()).sections["names"]
     assert "name_1099" in names
     assert "oldest_name_1" not in names
+
+
+def test_what_is_known_of_a_text_is_not_looked_for_again():
+    """A list that grows is handed in whole, turn after turn."""
+    space = workspace()
+    steps = Steps().call("get", "res_8812", path="a.py").call("get", "res_9913")
+    survey_messages(read(steps.messages), 1, 5, space)
+    steps.call("get", "res_7714")
+    found = survey_messages(read(steps.messages), 1, 7, space)
+    known = known_of(space)
+    assert found == survey_messages(read(steps.messages), 1, 7, workspace())
+    assert known.classify_result.cache_info().misses == 3
+    assert known.find_actions.cache_info().misses == 2
+    assert known.find_names("res_8812") is known.find_names("res_8812")
 
 
 def test_a_second_hard_cut_takes_the_first_one_s_index_along():

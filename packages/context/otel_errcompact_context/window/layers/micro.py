@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact_context.memory.markers import marker, marker_of
 from otel_errcompact_context.messages import with_new_text
 from otel_errcompact_context.window.layers.carrying.names import NameUse
+from otel_errcompact_context.window.layers.carrying.survey import known_of
 from otel_errcompact_context.window.layers.editing import Edits
 from otel_errcompact_context.window.layers.keeping import Keeper, describe
 from otel_errcompact_context.window.layers.repeats import read_repeated
@@ -45,7 +46,8 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     old = [result for result in _find_old(conversation, workspace) if not _is_short_already(result[1], workspace)]
     if sum(max(part.tokens - LINE_TOKENS, 0) for _, part, _ in old) < workspace.least_gain_tokens:
         return Edited(conversation)
-    use = NameUse(conversation.messages if workspace.options.index_tokens else ())
+    named = conversation.messages if workspace.options.index_tokens else ()
+    use = NameUse(named, find_names=known_of(workspace).find_names)
     keeper = Keeper(workspace)
     count_tokens = workspace.count_tokens
     edits = Edits()

@@ -10,7 +10,6 @@ from otel_errcompact.digest import DigestOptions
 from otel_errcompact.runtime.roots import ANYWHERE, CodeRoots
 from otel_errcompact_context.breaker import CircuitBreaker
 from otel_errcompact_context.memory.beginnings import RefusedLists
-from otel_errcompact_context.notes import LayerName
 from otel_errcompact_context.window.layers.requests import SUMMARY_HEADINGS, Answer, SummaryRequest
 from otel_errcompact_context.window.schedule import BATCH_TOKENS, Schedule
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from otel_errcompact.digest.tokens import TokenCounter
     from otel_errcompact_context.memory.archive import Archive
     from otel_errcompact_context.messages import Conversation
-    from otel_errcompact_context.notes import Cut, Reason
+    from otel_errcompact_context.notes import Cut, LayerName, Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +65,8 @@ class Workspace:
     batch_tokens: int = BATCH_TOKENS
     """The same for old errors."""
 
-    states: dict[LayerName, object] = field(default_factory=dict[LayerName, object])
-    """What layers have remembered of the conversation, for its next compaction."""
+    states: dict[str, object] = field(default_factory=dict[str, object])
+    """What was remembered of the conversation, for its next compaction."""
 
     @property
     def window(self) -> int:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.archive import find_text
 from otel_errcompact_context.memory.markers import marker_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from otel_errcompact_context.memory.archive import Archive
     from otel_errcompact_context.memory.markers import Marker
     from otel_errcompact_context.messages import Message, Part
+
+    FindNames: TypeAlias = Callable[[str], dict[str, None]]
 
 MAX_NAME: Final = 100
 """Characters of a name; what is longer is data, and lies in the archive."""
@@ -76,6 +78,28 @@ MAX_TEXT: Final = 40_000
 MAX_NAMES: Final = 4_000
 """Names that are ranked; the index has room for a tenth of that."""
 
+_TEXTS: Final = 8_192
+_PIECES: Final = 32_768
+"""Texts, and pieces of texts, whose names are remembered."""
+
+
+def make_finder() -> FindNames:
+    """Return what finds the names in a text, and remembers them."""
+    judge = lru_cache(_PIECES)(names_in)
+
+    @lru_cache(_TEXTS)
+    def find_names(text: str) -> dict[str, None]:
+        if len(text) > MAX_TEXT:
+            text = f"{text[: MAX_TEXT // 2]} {text[-MAX_TEXT // 2 :]}"
+        found: dict[str, None] = {}
+        for piece in dict.fromkeys(split_text(text)):
+            if names := judge(piece):
+                found.update(names)
+        return found
+
+    return find_names
+
+
 _USED_TWICE: Final = 2
 """Uses beyond these say no more."""
 
@@ -105,11 +129,13 @@ class Use:
 class NameUse:
     """The names of a list, and how each is used."""
 
-    def __init__(self, messages: Sequence[Message], archive: Archive | None = None) -> None:
+    def __init__(
+        self, messages: Sequence[Message], archive: Archive | None = None, find_names: FindNames | None = None
+    ) -> None:
         self._archive = archive
+        self._find_names = find_names or make_finder()
         self.uses: dict[str, Use] = {}
         """By name, in order."""
-        self._known: dict[str, dict[str, None]] = {}
         for message in messages:
             self._add_message(message)
 
@@ -135,31 +161,14 @@ class NameUse:
 
     def names_of(self, part: Part) -> dict[str, None]:
         """Return the names of a part; of a cut result those of its whole."""
-        return self._judge_pieces(self._split_part(part))
-
-    def find_names(self, messages: Iterable[Message]) -> dict[str, None]:
-        """Return the names in other messages, whose use is not counted."""
-        parts = (part for message in messages for part in message.parts if part.kind != "other")
-        return self._judge_pieces(chain.from_iterable(map(self._split_part, parts)))
-
-    def _split_part(self, part: Part) -> list[str]:
         text = part.text
         if "[errcompact " in text and (mark := marker_of(text)) is not None:
             text = self._read_whole(part, mark)
-        if len(text) > MAX_TEXT:
-            text = f"{text[: MAX_TEXT // 2]} {text[-MAX_TEXT // 2 :]}"
-        return split_text(text)
+        return self._find_names(text)
 
-    def _judge_pieces(self, pieces: Iterable[str]) -> dict[str, None]:
-        known = self._known
-        found: dict[str, None] = {}
-        for piece in dict.fromkeys(pieces):
-            names = known.get(piece)
-            if names is None:
-                names = known[piece] = names_in(piece)
-            if names:
-                found.update(names)
-        return found
+    def find_names(self, messages: Iterable[Message]) -> set[str]:
+        """Return the names in other messages, whose use is not counted."""
+        return {name for message in messages for part in message.parts if part.text for name in self.names_of(part)}
 
     def _read_whole(self, part: Part, found: Marker) -> str:
         if self._archive is not None and part.kind == "result":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.results import classify_result
@@ -11,7 +12,7 @@ from otel_errcompact_context.messages import Part
 from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import ReadFile, find_files
 from otel_errcompact_context.window.layers.carrying.index import Sections, read_index
-from otel_errcompact_context.window.layers.carrying.names import NameUse
+from otel_errcompact_context.window.layers.carrying.names import NameUse, make_finder
 from otel_errcompact_context.window.layers.carrying.open_errors import find_open_errors
 from otel_errcompact_context.window.layers.carrying.words import find_answers
 from otel_errcompact_context.window.pairs import pair_calls, pairing_of, part_at
@@ -19,7 +20,6 @@ from otel_errcompact_context.window.pairs import pair_calls, pairing_of, part_at
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from otel_errcompact_context.memory.archive import Archive
     from otel_errcompact_context.messages import Conversation, Message
     from otel_errcompact_context.window.layers.carrying.actions import Action
     from otel_errcompact_context.window.layers.carrying.index import Section
@@ -35,6 +35,26 @@ _OF_ACTIONS: Final[dict[str, Section]] = {
     "command": "commands",
     "call": "calls",
 }
+
+_REMEMBERED: Final = 2 * MAX_MESSAGES
+"""Calls and results of which it is remembered what they did: those of the newest messages, and those behind them."""
+
+
+class Known:
+    """What was found in the texts of a conversation, so that its next compaction finds it faster."""
+
+    def __init__(self) -> None:
+        self.find_names: Final = make_finder()
+        self.find_actions: Final = lru_cache(_REMEMBERED)(lambda tool, text: find_actions(Part("call", text, 0, tool)))
+        self.classify_result: Final = lru_cache(_REMEMBERED)(classify_result)
+
+
+def known_of(workspace: Workspace) -> Known:
+    """Return what is known of the texts of a conversation."""
+    found = workspace.states.get("survey")
+    if not isinstance(found, Known):
+        found = workspace.states["survey"] = Known()
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +79,14 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
         workspace: How failures are told, and the archive.
         said: A summary of them, whose names the index need not repeat.
     """
-    messages = conversation.messages
+    messages, known = conversation.messages, known_of(workspace)
     start = max(start, end - MAX_MESSAGES)
     calls = pair_calls(messages, start, pairing_of(conversation))
-    failed = frozenset(_find_failed(messages, calls, start))
+    failed = frozenset(_find_failed(messages, calls, known))
     sections: Sections = {}
     _add_entries(sections, "open errors", find_open_errors(messages, start, end, calls, failed, workspace))
     _add_entries(sections, "answers", list(find_answers(messages[start:end]))[::-1])
-    actions = {spot: find_actions(call) for spot, call in calls.items()}
+    actions = {spot: known.find_actions(call.tool, call.text) for spot, call in calls.items()}
     for kind, what in _describe_calls(actions, failed, start, end):
         _add_entries(sections, _OF_ACTIONS[kind], [what])
     earlier = [read_index(_index_lines(message)) for message in messages[start:end]]
@@ -74,7 +94,7 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
         for section, entries in found.items():
             if section not in ("open errors", "names"):
                 _add_entries(sections, section, entries)
-    _add_entries(sections, "names", _rank_names(messages, start, end, earlier, said, workspace.archive))
+    _add_entries(sections, "names", _rank_names(messages, start, end, earlier, said, workspace))
     files = find_files(messages, start, end, actions, failed, workspace.archive)
     return Survey(sections={name: list(dict.fromkeys(entries)) for name, entries in sections.items()}, files=files)
 
@@ -84,18 +104,17 @@ def _add_entries(sections: Sections, section: Section, entries: Sequence[str]) -
         sections.setdefault(section, []).extend(entries)
 
 
-def _find_failed(messages: Sequence[Message], calls: Mapping[Spot, Part], start: int) -> Iterator[Spot]:
+def _find_failed(messages: Sequence[Message], calls: Mapping[Spot, Part], known: Known) -> Iterator[Spot]:
     for spot, call in calls.items():
         part = part_at(messages, spot)
-        if spot.message >= start and _outcome_of(part, call) == "failure":
+        found = marker_of(part.text)
+        if found is not None:
+            is_failure = found.layer == "errors"
+        else:
+            verdict = known.classify_result(part.text, tool=call.tool, arguments=call.text, flagged=part.failed)
+            is_failure = verdict.outcome == "failure"
+        if is_failure:
             yield spot
-
-
-def _outcome_of(part: Part, call: Part) -> str:
-    found = marker_of(part.text)
-    if found is not None:
-        return "failure" if found.layer == "errors" else ""
-    return classify_result(part.text, tool=call.tool, arguments=call.text, flagged=part.failed).outcome
 
 
 def _describe_calls(
@@ -119,10 +138,10 @@ def _index_lines(message: Message) -> list[str]:
 
 
 def _rank_names(
-    messages: Sequence[Message], start: int, end: int, earlier: Sequence[Sections], said: str, archive: Archive
+    messages: Sequence[Message], start: int, end: int, earlier: Sequence[Sections], said: str, workspace: Workspace
 ) -> list[str]:
     # Names that no message holds any more when these are gone.
-    use = NameUse(messages[start:end], archive)
+    use = NameUse(messages[start:end], workspace.archive, known_of(workspace).find_names)
     for found in earlier:
         for name in found.get("names", ()):
             if name in use.uses:
