@@ -523,6 +523,16 @@ def test_only_the_newest_of_very_many_messages_are_read():
     assert "oldest_name_1" not in names
 
 
+def test_a_name_in_older_messages_that_go_as_well_is_named():
+    """It stands nowhere any more; a name in the head does."""
+    steps = Steps().call("get", "of_the_head_1").call("get", "gift_card_1234")
+    for _ in range(1_000):
+        steps.call("get", "nothing")
+    steps.call("get", "gift_card_1234 of_the_head_1")
+    names = survey_messages(read(steps.messages), 3, len(steps.messages), workspace()).sections["names"]
+    assert names == ["gift_card_1234"]
+
+
 def test_what_is_known_of_a_text_is_not_looked_for_again():
     """A list that grows is handed in whole, turn after turn."""
     space = workspace()

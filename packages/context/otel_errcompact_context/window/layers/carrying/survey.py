@@ -80,21 +80,23 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
         said: A summary of them, whose names the index need not repeat.
     """
     messages, known = conversation.messages, known_of(workspace)
+    left = [*messages[: min(start, MAX_MESSAGES)], *messages[end:]]
     start = max(start, end - MAX_MESSAGES)
+    gone = messages[start:end]
     calls = pair_calls(messages, start, pairing_of(conversation))
     failed = frozenset(_find_failed(messages, calls, known))
     sections: Sections = {}
     _add_entries(sections, "open errors", find_open_errors(messages, start, end, calls, failed, workspace))
-    _add_entries(sections, "answers", list(find_answers(messages[start:end]))[::-1])
+    _add_entries(sections, "answers", list(find_answers(gone))[::-1])
     actions = {spot: known.find_actions(call.tool, call.text) for spot, call in calls.items()}
     for kind, what in _describe_calls(actions, failed, start, end):
         _add_entries(sections, _OF_ACTIONS[kind], [what])
-    earlier = [read_index(_index_lines(message)) for message in messages[start:end]]
+    earlier = [read_index(_index_lines(message)) for message in gone]
     for found in reversed(earlier):
         for section, entries in found.items():
             if section not in ("open errors", "names"):
                 _add_entries(sections, section, entries)
-    _add_entries(sections, "names", _rank_names(messages, start, end, earlier, said, workspace))
+    _add_entries(sections, "names", _rank_names(gone, left, earlier, said, workspace))
     files = find_files(messages, start, end, actions, failed, workspace.archive)
     return Survey(sections={name: list(dict.fromkeys(entries)) for name, entries in sections.items()}, files=files)
 
@@ -138,14 +140,14 @@ def _index_lines(message: Message) -> list[str]:
 
 
 def _rank_names(
-    messages: Sequence[Message], start: int, end: int, earlier: Sequence[Sections], said: str, workspace: Workspace
+    gone: Sequence[Message], left: Sequence[Message], earlier: Sequence[Sections], said: str, workspace: Workspace
 ) -> list[str]:
     # Names that no message holds any more when these are gone.
-    use = NameUse(messages[start:end], workspace.archive, known_of(workspace).find_names)
+    use = NameUse(gone, workspace.archive, known_of(workspace).find_names)
     for found in earlier:
         for name in found.get("names", ()):
             if name in use.uses:
                 use.uses[name].told += 1
-    kept = use.find_names([*messages[: min(start, MAX_MESSAGES)], *messages[end:]])
+    kept = use.find_names(left)
     kept.update(use.names_of(Part("text", said, 0)))
     return use.rank_names(name for name in use.uses if name not in kept)
