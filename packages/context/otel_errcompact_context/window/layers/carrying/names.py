@@ -147,10 +147,7 @@ class NameUse:
                 continue
             names = self.names_of(part)
             for name in names:
-                if name in uses:
-                    use = uses[name]
-                else:
-                    use = uses[name] = Use(len(before))
+                use = uses.get(name) or uses.setdefault(name, Use(len(before)))
                 if part.kind == "call":
                     use.calls += 1
                 elif part.kind == "result":
