@@ -111,7 +111,7 @@ def part_at(messages: Sequence[Message], spot: Spot) -> Part:
 
 
 def pairing_of(conversation: Conversation) -> Pairing:
-    """Return the pairing of a whole list, read once; of a longer list than before only what is new."""
+    """Return the pairing of a whole list, each message read once."""
     found = conversation.computed.get("pairing")
     if not isinstance(found, Pairing) or not found.is_of(conversation.messages):
         found = conversation.computed["pairing"] = Pairing()

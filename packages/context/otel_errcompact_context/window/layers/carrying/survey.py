@@ -41,7 +41,7 @@ _REMEMBERED: Final = 2 * MAX_MESSAGES
 
 
 class Known:
-    """What was found in the texts of a conversation, so that its next compaction finds it faster."""
+    """Remembers what was found in the texts of a conversation."""
 
     def __init__(self) -> None:
         self.find_names: Final = make_finder()
