@@ -111,8 +111,8 @@ class ContextOptions(FrozenModel):
     preview_tokens: int = setting(default=500, ge=20)
     """How much of an archived result stays to be seen."""
 
-    snip_messages: int = setting(default=400, ge=8)
-    """How many messages a conversation may have before its middle is taken out."""
+    snip_messages: int | None = setting(default=None, ge=8)
+    """How many messages a conversation may have before its middle is taken out; by default any number."""
 
     head_messages: int = setting(default=4, ge=1)
     """How many messages at the beginning are never taken out: the task."""

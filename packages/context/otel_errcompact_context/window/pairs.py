@@ -24,6 +24,10 @@ _FOLLOWED: Final = lazy_pattern(r"; the next ([0-9,]{1,20}) (?:is|are) from them
 """How they end where some of those messages stay behind them."""
 
 
+_NEWEST_TURNS: Final = 5
+"""Turns by whose cost that of the next ones is estimated."""
+
+
 class Spot(NamedTuple):
     """Where a part stands."""
 
@@ -35,7 +39,8 @@ class Pairing:
     """
     Pairs the calls of a growing list with their results, in linear time.
 
-    By id; where one of the two has none (Gemini, OpenAI's old functions), by tool and order within the turn. A call
+    By id; where one of the two has none (Gemini, OpenAI's old functions), by tool and order within the turn, or by
+    order alone where the result names no tool. A call
     that is answered twice has the first answer, and of calls with the same id those of the newest turn are meant:
     what is left over is an orphan. Blocks that layers leave alone but that have an id (kind `other`: a screenshot and
     the call that asked for it) are paired as well.
@@ -108,6 +113,32 @@ def pair_list(messages: Sequence[Message]) -> Pairing:
 def part_at(messages: Sequence[Message], spot: Spot) -> Part:
     """Return the part that stands at a spot."""
     return messages[spot.message].parts[spot.part]
+
+
+def find_own_call(message: Message, number: int) -> int | None:
+    """Return which part of an answer is the call of a provider's own tool whose result another part is, if any."""
+    part = message.parts[number]
+    if part.kind != "other" or not part.call_id or message.role != "assistant":
+        return None
+    before = enumerate(message.parts[:number])
+    return next((index for index, other in before if (other.kind, other.call_id) == ("other", part.call_id)), None)
+
+
+def count_turn_tokens(messages: Sequence[Message]) -> int:
+    """
+    Return what the newest turns of a list cost on average.
+
+    A turn is an answer of the model and all until the next one. Older ones may be compacted, and say nothing of what
+    the next ones will cost.
+    """
+    tokens, turns, after = 0, 0, ""
+    for message in reversed(messages):
+        if message.role != "assistant" == after:
+            turns += 1
+            if turns == _NEWEST_TURNS:
+                break
+        tokens, after = tokens + message.tokens, message.role
+    return tokens // max(turns, 1)
 
 
 def pairing_of(conversation: Conversation) -> Pairing:
@@ -219,14 +250,15 @@ def describe_followers(count: int) -> str:
 class _Turn:
     """The calls of one answer of the model, which wait for their results."""
 
-    __slots__ = ("_by_tool", "_new", "by_id")
+    __slots__ = ("_answered", "_by_tool", "_new", "by_id")
 
     def __init__(self, by_id: dict[str, tuple[_Turn, list[Spot]]]) -> None:
         self.by_id = by_id
         """Calls with an id that wait, of this turn or an earlier one."""
         self._new: list[tuple[Spot, Part]] = []
         self._by_tool: dict[tuple[str, bool], deque[tuple[Spot, str]]] | None = None
-        """The calls of this turn by tool, those with an id apart; sorted only when a result has none."""
+        """The calls of this turn by tool and all together, those with an id apart; sorted when a result has none."""
+        self._answered: set[Spot] = set()
 
     def add_call(self, part: Part, spot: Spot) -> None:
         """Remember a call."""
@@ -258,12 +290,14 @@ class _Turn:
         if self._by_tool is None:
             self._by_tool = {}
         for spot, part in self._new:
-            self._by_tool.setdefault((part.tool, bool(part.call_id)), deque()).append((spot, part.call_id))
+            for name in {part.tool, ""}:
+                self._by_tool.setdefault((name, bool(part.call_id)), deque()).append((spot, part.call_id))
         self._new.clear()
         waiting = self._by_tool.get((tool, has_id))
         while waiting:
             spot, call_id = waiting.popleft()
-            if not has_id or self._take_by_id(spot, call_id):
+            if spot not in self._answered and (not has_id or self._take_by_id(spot, call_id)):
+                self._answered.add(spot)
                 return spot
         return None
 

@@ -21,6 +21,12 @@ BATCHES: Final = 4
 BATCH_TOKENS: Final = 2_000
 """And old errors not for less than this, or the same part of the way if that is less."""
 
+LASTING_TURNS: Final = 12
+"""For so many turns a cut should last: each costs a prompt cache its prefix ..."""
+
+LASTING_SHARE: Final = 5
+"""... while one part in so many of the target is left, or a small window would hold nothing else than newest turns."""
+
 HALF: Final = 2
 """To one part in so many a list is cut that was refused although its estimate is within the room."""
 
@@ -35,10 +41,18 @@ class Schedule:
         tokens: What it costs.
         reason: Why it is compacted. What a provider has refused is too large, however small its estimate is.
         is_cold: Whether the provider's cache has expired, so that no prefix of the list is worth anything.
+        turn_tokens: What a turn of the list costs on average; 0 where a summary is what takes turns out in good time.
     """
 
     def __init__(
-        self, options: ContextOptions, room: int, tokens: int, reason: Occasion, *, is_cold: bool = False
+        self,
+        options: ContextOptions,
+        room: int,
+        tokens: int,
+        reason: Occasion,
+        *,
+        is_cold: bool = False,
+        turn_tokens: int = 0,
     ) -> None:
         limit = min(room, tokens) if reason == "overflow" else room
         self.target = int(limit * options.target_share)
@@ -48,6 +62,12 @@ class Schedule:
         self.room = self.target if reason == "overflow" else room
         """What the list must not cost more than."""
         self._trigger = int(limit * options.trigger_share)
+        self.ample = self.target
+        """To what messages that stay are shortened."""
+        self._takes_turns_early = reason == "over_trigger" and turn_tokens > 0
+        if self._takes_turns_early:
+            lasting = self._trigger - LASTING_TURNS * turn_tokens
+            self.target = min(self.target, max(lasting, self.target // LASTING_SHARE))
         self.least_gain = (self._trigger - self.target) // BATCHES if reason == "over_trigger" else 0
         """What is worth a prompt cache; what gains less is left to the reactive layer, which goes to the target."""
         is_spoiled = is_cold or reason != "over_trigger" or tokens > self._trigger
@@ -73,10 +93,12 @@ class Schedule:
         return "cache_expired" if self._is_cold else due
 
     def to_room(self, tokens: int) -> Reason | None:
-        """Run a layer while the list does not fit."""
-        if tokens <= self.room:
-            return None
-        return "overflow" if self._reason == "overflow" else "over_window"
+        """Run a layer while the list does not fit, or where milder ones have ended too near to the trigger."""
+        if tokens > self.room:
+            return "overflow" if self._reason == "overflow" else "over_window"
+        # Or the next turns reach the trigger again, and each time a prompt cache loses its prefix.
+        is_near = self._takes_turns_early and self._begun and tokens > (self.target + self._trigger) // 2
+        return self._reason if is_near else None
 
 
 def check_options(options: ContextOptions) -> None:
@@ -103,7 +125,7 @@ def check_options(options: ContextOptions) -> None:
             f"preview_tokens ({options.preview_tokens}) is above result_budget_tokens "
             f"({options.result_budget_tokens}): a preview must cost less than all results may"
         )
-    if options.head_messages >= options.snip_messages:
+    if options.snip_messages is not None and options.head_messages >= options.snip_messages:
         raise ConfigurationError(
             f"head_messages ({options.head_messages}) is not below snip_messages ({options.snip_messages}): there is "
             "no middle that could be taken out"

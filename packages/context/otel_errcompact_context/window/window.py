@@ -28,6 +28,7 @@ from otel_errcompact_context.notes import Compaction, LayerNote, invalidated_tok
 from otel_errcompact_context.telemetry import global_telemetry
 from otel_errcompact_context.window.layers import Edited, Workspace, all_layers
 from otel_errcompact_context.window.layers.requests import SUMMARY_HEADINGS
+from otel_errcompact_context.window.pairs import count_turn_tokens
 from otel_errcompact_context.window.room import count_beside, reserve_of, window_by_options
 from otel_errcompact_context.window.schedule import Schedule, check_options
 
@@ -221,10 +222,12 @@ class ContextWindow:
         memory = self._memories.take_memory(session, messages)
         given = memory.read_list(messages, self.count_tokens, format_name)
         progress = _Progress(given)
-        schedule = Schedule(self.options, room, progress.tokens, reason, is_cold=self._is_cold(session))
+        turn, cold = 0 if self._summarize else count_turn_tokens(given.messages), self._is_cold(session)
+        schedule = Schedule(self.options, room, progress.tokens, reason, is_cold=cold, turn_tokens=turn)
         workspace = replace(
             self._workspace,
             target_tokens=schedule.target,
+            ample_tokens=schedule.ample,
             room_tokens=schedule.room,
             least_gain_tokens=schedule.least_gain,
             batch_tokens=schedule.batch,

@@ -92,7 +92,7 @@ def test_users_words_stay_to_the_letter():
 
 
 def test_the_system_s_words_come_first_and_the_newest_of_the_user():
-    """Within the budget; what does not fit is passed over for older words that do."""
+    """Within the budget; of what does not fit the ends stay, in half of what is left, and older words that fit."""
     said = [
         {"role": "system", "content": "Rule. " + "r" * 60},
         {"role": "user", "content": "oldest " + "o" * 60},
@@ -100,11 +100,26 @@ def test_the_system_s_words_come_first_and_the_newest_of_the_user():
         {"role": "user", "content": "newest " + "n" * 60},
     ]
     messages = read(said).messages
-    kept = keep_words(messages, sum(messages[place].tokens for place in (0, 1, 3)), estimate_tokens)
-    assert [message.native for message in kept] == [said[0], said[1], said[3]]
-    kept = keep_words(messages, messages[0].tokens + messages[3].tokens, estimate_tokens)
+    budget = sum(messages[place].tokens for place in (0, 1, 3)) + 60
+    kept = keep_words(messages, budget, budget, estimate_tokens)
+    assert [message.native for message in kept] == [said[0], said[1], None, said[3]]
+    assert kept[2].parts[0].text == f"long {'l' * 61} [... 3,894 characters cut ...] {'l' * 45}"
+    assert sum(message.tokens for message in kept) <= budget
+    budget = messages[0].tokens + messages[3].tokens
+    kept = keep_words(messages, budget, budget, estimate_tokens)
     assert [message.native for message in kept] == [said[0], said[3]]
-    assert keep_words(messages, 0, estimate_tokens) == []
+    assert keep_words(messages, 0, 1_000, estimate_tokens) == []
+
+
+def test_the_newest_request_has_what_is_left():
+    """But for a quarter, whatever the share of words is: nothing else says what the user waits for."""
+    said = [{"role": "user", "content": text} for text in ("older " + "o" * 60, "newest " + "n" * 4_000)]
+    messages = read(said).messages
+    assert keep_words(messages, 0, 2_000, estimate_tokens, 1) == [messages[1]]
+    (kept,) = keep_words(messages, 0, 200, estimate_tokens, 1)
+    assert kept.parts[0].text.startswith("newest nnn")
+    assert "characters cut" in kept.parts[0].text
+    assert 120 <= kept.tokens <= 150
 
 
 def test_words_beside_results_stay_without_the_results():
@@ -118,15 +133,22 @@ def test_words_beside_results_stay_without_the_results():
     }
     alone = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "u", "content": "another"}]}
     messages = providers.read_list([native, alone], estimate_tokens, "anthropic").messages
-    (kept,) = keep_words(messages, 1_000, estimate_tokens)
+    (kept,) = keep_words(messages, 1_000, 1_000, estimate_tokens)
     assert [part.text for part in kept.parts] == ["Stop after this one."]
 
 
 def test_a_marker_is_nobody_s_word():
     """Nor is what an earlier compaction has put back."""
     line = marker("reactive", "file a.py, as last read, 12 tokens", "memory:1")
-    assert keep_words(read([{"role": "user", "content": f"{line}\ncode"}]).messages, 100, estimate_tokens) == []
-    assert keep_words((Message("user", (), 4),), 100, estimate_tokens) == []
+    assert keep_words(read([{"role": "user", "content": f"{line}\ncode"}]).messages, 100, 100, estimate_tokens) == []
+    assert keep_words((Message("user", (), 4),), 100, 100, estimate_tokens) == []
+
+
+def test_what_was_shortened_in_its_place_is_still_the_user_s_word():
+    """The line above it names the place of the whole."""
+    line = marker("reactive", "2,000 tokens of user text", "memory:1")
+    messages = read([{"role": "user", "content": f"{line}\nNever touch [... 900 characters cut ...]"}]).messages
+    assert keep_words(messages, 100, 100, estimate_tokens) == list(messages)
 
 
 def test_no_list_is_cut_between_a_marker_and_what_follows_as_its_own():
@@ -502,8 +524,9 @@ def test_no_index_and_no_files_if_the_options_say_so():
     made = replaced(steps, 1, len(steps.messages), index_tokens=0, restore_files=0)
     assert "\n" not in made[0]["content"]
     assert made[1:] == [steps.messages[3]]
+    steps.say("user", "Go on.")
     made = replaced(steps, 1, len(steps.messages), index_tokens=0, restore_files=0, words_share=0)
-    assert len(made) == 1
+    assert made[1:] == [steps.messages[4]], "the newest request stays"
 
 
 def test_results_without_calls_are_read_as_well():

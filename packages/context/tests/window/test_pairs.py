@@ -124,6 +124,17 @@ def test_broken_lists_are_paired_as_far_as_they_go(case: tuple[FormatName, list[
             assert not any(call.message < point <= result.message for point in points)
 
 
+def test_results_with_neither_id_nor_tool_are_taken_in_order():
+    """Some servers send empty ids, and a result of chat completions names no tool."""
+    names = ("read", "bash", "read")
+    calls = [{"id": "", "type": "function", "function": {"name": name, "arguments": "{}"}} for name in names]
+    asked = {"role": "assistant", "content": None, "tool_calls": calls}
+    results = [{"role": "tool", "tool_call_id": "", "content": str(number)} for number in range(3)]
+    pairs = pairs_of(read("openai-chat", [{"role": "user", "content": "Go."}, asked, *results]))
+    assert pairs.pairs == tuple((Spot(1, number), Spot(2 + number, 0)) for number in range(3))
+    assert pairs.orphans == ()
+
+
 def test_results_without_ids_are_taken_by_tool_and_order():
     """
     Gemini needs no ids: the second answer of a tool belongs to its second call, whatever stands between.

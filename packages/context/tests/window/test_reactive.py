@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,9 @@ from otel_errcompact_context.memory.archive import MemoryArchive
 from otel_errcompact_context.window.layers import Edited, Workspace
 from otel_errcompact_context.window.layers.reactive import level_costs, reactive
 from packages.context.tests.compactions import NOTHING_CARRIED
+
+if TYPE_CHECKING:
+    from otel_errcompact_context.messages import FormatName
 
 TASK = {"role": "user", "content": "Mend the parser."}
 """8 tokens."""
@@ -35,7 +38,11 @@ def answered(name: str, size: int = 400) -> Any:
 
 
 def run(
-    messages: list[Any], target: int, room: int | None = None, archive: MemoryArchive | None = None
+    messages: list[Any],
+    target: int,
+    room: int | None = None,
+    archive: MemoryArchive | None = None,
+    format: FormatName = "openai-chat",
 ) -> tuple[Edited, list[Any]]:
     workspace = Workspace(
         archive=archive or MemoryArchive(),
@@ -44,7 +51,7 @@ def run(
         target_tokens=target,
         room_tokens=room,
     )
-    given = providers.read_list(messages, estimate_tokens, "openai-chat")
+    given = providers.read_list(messages, estimate_tokens, format)
     edited = reactive(given, workspace)
     return edited, providers.write_list(edited.conversation)
 
@@ -151,13 +158,56 @@ def test_a_last_turn_that_is_small_goes_as_well():
     assert (edited.conversation.tokens, edited.problem) == (29, "")
 
 
-def test_a_task_with_no_cut_behind_it_goes_with_its_turn():
-    """An answer that comes late and a call that waits leave no place to cut; the marker names all that went."""
-    edited, made = run([called("late"), TASK, called("open"), answered("late")], target=10, room=10)
+def test_a_call_that_waits_keeps_its_turn():
+    """Its answer comes later, and would answer nothing; an answer that comes late leaves no place to cut before it."""
+    messages = [called("late"), TASK, called("open"), answered("late")]
+    edited, made = run(messages, target=10, room=10)
+    assert [message["role"] for message in made] == ["assistant", "user", "assistant", "tool"]
+    assert [made[0], made[2]] == [called("late"), called("open")]
+    assert "do not fit into 10, and nothing that is left can be shortened" in edited.problem
+    edited, made = run([TASK, said(1, 4_000), called("open")], target=40, room=40)
+    assert made[-1] == called("open")
+
+
+SEARCHED = [
+    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "who owns it"}},
+    {
+        "type": "web_search_tool_result",
+        "tool_use_id": "srvtoolu_1",
+        "content": [
+            {"type": "web_search_result", "url": "https://e.x", "title": "T", "encrypted_content": "E" * 9_000}
+        ],
+    },
+    {"type": "text", "text": "Ann owns it.", "citations": [{"url": "https://e.x", "encrypted_index": "I"}]},
+    {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"path": "a.py"}},
+]
+
+
+def test_a_large_result_of_the_provider_s_own_tool_goes_before_its_turn():
+    """With its call; the answer stays, but for citations of what is gone, and so do other results."""
+    archive = MemoryArchive()
+    results = [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "x = 1"}]
+    messages = [TASK, {"role": "assistant", "content": SEARCHED}, {"role": "user", "content": results}]
+    gone, place = "2,254", "memory:00000001"
+    edited, made = run(messages, target=200, archive=archive, format="anthropic")
     assert made == [
-        {"role": "user", "content": "[errcompact reactive: 4 messages, 115 tokens; whole: memory:00000002]"},
+        TASK,
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "text",
+                    "text": f"[errcompact reactive: {gone} tokens of web_search result; whole: {place}]",
+                },
+                {"type": "text", "text": "Ann owns it."},
+                SEARCHED[3],
+            ],
+        },
+        messages[2],
     ]
-    assert edited.problem == "22 tokens do not fit into 10, and nothing that is left can be shortened"
+    assert edited.problem == ""
+    assert json.loads(archive.read(place)) == SEARCHED[1]
+    assert edited.conversation.tokens == providers.read_list(made, estimate_tokens, "anthropic").tokens
 
 
 def test_a_task_of_pictures_becomes_its_text():

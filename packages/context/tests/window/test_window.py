@@ -138,7 +138,7 @@ def test_the_garbage_collector_does_not_wait_for_a_summariser(monkeypatch: pytes
             id="preview",
         ),
         pytest.param(
-            {"head_messages": 400},
+            {"head_messages": 400, "snip_messages": 400},
             "head_messages (400) is not below snip_messages (400): there is no middle that could be taken out",
             id="head",
         ),
@@ -158,9 +158,9 @@ def test_by_default_files_keep_what_is_cut(in_tmp, monkeypatch):
     one = ContextWindow(ContextOptions(window_tokens=1_500, reserve_tokens=300))
     assert isinstance(one.archive, FolderArchive)
     one.compact([said(number) for number in range(20)])
-    (file,) = (in_tmp / "state" / "otel-errcompact" / "context").iterdir()
-    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    assert len(file.read_text(encoding="utf-8").splitlines()) > 10
+    folder = in_tmp / "state" / "otel-errcompact" / "context"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert max(len(file.read_text(encoding="utf-8").splitlines()) for file in folder.iterdir()) > 10
 
 
 def test_an_empty_list_stays_empty():
@@ -192,14 +192,11 @@ def test_over_the_trigger_layers_run_until_the_target():
     one = window()
     messages = [said(number) for number in range(11)]
     compaction = one.compact(messages)
-    assert [note.layer for note in compaction.notes] == ["results", "snip", "errors", "micro", "repeats"]
-    assert same_objects(compaction.messages, messages)
-    compaction = one.compact([*messages, said(11)])
     assert [note.layer for note in compaction.notes] == ["results", "snip", "errors", "micro", "repeats", "reactive"]
-    assert compaction.notes[-1].reason == "over_window"
+    assert compaction.notes[-1].reason == "over_trigger"
     assert compaction.tokens_after <= 720
     messages = compaction.messages
-    for number in range(12, 15):
+    for number in range(11, 16):
         messages = [*messages, said(number)]
         assert same_objects(one.compact(messages).messages, messages)
 

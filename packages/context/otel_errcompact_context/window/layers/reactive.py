@@ -5,29 +5,41 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact_context import providers
 from otel_errcompact_context.memory.markers import marker, marker_of
 from otel_errcompact_context.messages import Conversation, Part, PartKind, with_text
+from otel_errcompact_context.providers.native import fields_of
+from otel_errcompact_context.window.layers.carrying.files import is_restored
 from otel_errcompact_context.window.layers.carrying.replacement import (
     carried_tokens,
     estimate_count,
+    find_tail,
     is_carried,
     take_out,
 )
+from otel_errcompact_context.window.layers.carrying.words import find_request
 from otel_errcompact_context.window.layers.editing import make_cut
 from otel_errcompact_context.window.layers.keeping import Keeper, is_picture
 from otel_errcompact_context.window.layers.summary import is_summary, task_of
 from otel_errcompact_context.window.layers.workspace import Edited, Layer
-from otel_errcompact_context.window.pairs import cut_points, describe_followers, followers_of, is_gap, ranges_beside
+from otel_errcompact_context.window.pairs import (
+    cut_points,
+    describe_followers,
+    find_own_call,
+    followers_of,
+    is_gap,
+    ranges_beside,
+)
 from otel_errcompact_context.window.schedule import Schedule
 from otel_errcompact_context.window.shortening import shorten, shorten_arguments
 from otel_errcompact_context.window.transcript import json_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
+    from otel_errcompact_context.memory.markers import Marker
     from otel_errcompact_context.messages import Message
     from otel_errcompact_context.notes import Cut
     from otel_errcompact_context.window.layers.workspace import Workspace
@@ -38,8 +50,14 @@ _SMALL: Final = 64
 _SUMMARY_SHARE: Final = 4
 """An earlier summary says more than turns do, and stays if it costs less than one part in four of the target."""
 
+_SHARE_OF_WORDS: Final = 4
+"""To one part in so many of the room task and newest request are shortened before the last turn is taken out."""
+
 _SHORTENED: Final[tuple[PartKind, ...]] = ("result", "call", "text")
 """Results are shortened first, then inputs, then texts."""
+
+_WORTH_TAKING: Final = 2
+"""What takes the place of messages may cost one part in so many of theirs."""
 
 _WORTH_SHOWING: Final = 16
 """Tokens of a part below which its marker stands alone."""
@@ -58,7 +76,7 @@ def reactive(conversation: Conversation, workspace: Workspace) -> Edited:
     task's text is shortened too, and if need be the last turn is taken out.
     """
     draft = _Draft(conversation, workspace)
-    room = workspace.target_tokens if workspace.room_tokens is None else workspace.room_tokens
+    room = workspace.room
     try:
         _reach_target(draft)
         if draft.tokens > room:
@@ -78,17 +96,19 @@ def _reach_target(draft: _Draft) -> None:
     target = draft.workspace.target_tokens
     if draft.tokens > target:
         draft.drop_old_turns(target)
+    ample, words = max(target, draft.workspace.ample_tokens), draft.find_words()
     for kind in _SHORTENED:
-        if draft.tokens > target:
-            draft.shorten_parts([spot for spot in draft.find_parts(kind) if spot[0] != draft.task], target)
+        if draft.tokens > ample:
+            draft.shorten_parts([spot for spot in draft.find_parts(kind) if spot[0] not in words], ample)
 
 
 def _reach_room(draft: _Draft, room: int) -> None:
-    task = draft.messages[draft.task].tokens if draft.task >= 0 else 0
-    if draft.tokens - task + _SMALL > room:
-        draft.take_out(draft.head, len(draft.messages), room, is_last=True)
+    said = sum(draft.messages[place].tokens for place in draft.find_words())
+    if draft.tokens - said + min(said, room // _SHARE_OF_WORDS) > room:
+        draft.take_out(draft.head, cut_points(draft.messages)[-1], room, is_last=True)
+    words = draft.find_words()
     if draft.tokens > room:
-        draft.shorten_parts([spot for spot in draft.find_parts("text") if spot[0] == draft.task], room)
+        draft.shorten_parts([spot for spot in draft.find_parts("text") if spot[0] in words], room)
     if draft.tokens > room and draft.task >= 0:
         draft.replace_task(room)
 
@@ -136,24 +156,27 @@ class _Draft:
             (place, number)
             for place, message in enumerate(self.messages)
             for number, part in enumerate(message.parts)
-            if part.kind == kind and part.tokens > _SMALL and not _is_marked_alone(part)
+            if part.kind == kind or (kind == "result" and find_own_call(message, number) is not None)
+            if part.tokens > _SMALL and not _is_marked_alone(part)
             if kind != "text" or message.role != "system"
         ]
+
+    def find_words(self) -> Collection[int]:
+        """Return where the task and the user's newest request stand."""
+        return {place for place in (self.task, find_request(self.messages)) if place >= 0}
 
     def drop_old_turns(self, target: int) -> None:
         """
         Take out all turns but the newest that fit beside the head, and the last one in any case; a summary may stay.
         """
         costs = [0, *accumulate([message.tokens for message in self.messages])]
-        ends = [point for point in self._points if self.head < point < len(self.messages)]
         summary = self._find_summary(target // _SUMMARY_SHARE)
         room = target - costs[self.head] - max(_SMALL, carried_tokens(self.messages[self.head :], self.workspace))
         after = 0
         if summary is not None:
             after = summary + 1 + followers_of(self.messages[summary])
             room -= costs[after] - costs[summary]
-        fitting = (point for point in ends if costs[-1] - costs[point] <= room)
-        end = next(fitting, ends[-1] if ends else self.head)
+        end = find_tail(self.messages, self.head, self._points, costs, room)
         if summary is None or summary >= end:
             self.take_out(self.head, end, target)
         else:
@@ -185,10 +208,10 @@ class _Draft:
         if all(_is_marker(message) for message in gone) or (not is_last and (tokens <= _SMALL or is_carried(gone))):
             return
         given = Conversation(format=self._given.format, messages=tuple(self.messages))
-        budget = min(total - self.tokens + tokens, tokens // 2)
+        most = total - self.tokens + tokens
         if not is_last:
-            budget += estimate_count(self.workspace.count_tokens)
-        taken = take_out(given, start, end, "reactive", budget, self.workspace)
+            most += estimate_count(self.workspace.count_tokens)
+        taken = take_out(given, start, end, "reactive", _WORTH_TAKING, self.workspace, most)
         if taken is not None:
             made, cut = taken
             self.tokens -= cut.tokens_before - cut.tokens_after
@@ -203,31 +226,46 @@ class _Draft:
         """Shorten the largest of some parts to one size, so that the list costs `total` if that is possible."""
         costs = [self.messages[place].parts[number].tokens for place, number in parts]
         size = max(_SMALL, level_costs(costs, total - self.tokens + sum(costs)))
+        calls: dict[int, set[int]] = {}
         for (place, number), cost in zip(parts, costs, strict=True):
-            if cost > size and not self.keeper.has_given_up:
-                self._shorten_part(place, number, size)
+            if cost > size and not self.keeper.has_given_up and self._shorten_part(place, number, size):
+                call = find_own_call(self.messages[place], number)
+                calls.setdefault(place, set()).update(() if call is None else (call,))
+        for place, gone in calls.items():
+            made = _without_calls(self.messages[place], gone)
+            self.tokens -= self.messages[place].tokens - made.tokens
+            self.messages[place] = made
 
-    def _shorten_part(self, place: int, number: int, size: int) -> None:
+    def _shorten_part(self, place: int, number: int, size: int) -> bool:
         message = self.messages[place]
         part = message.parts[number]
-        if is_gap(message):
-            # It goes on to stand for what was taken out, or the next pass would take it for the user's words.
+        call = find_own_call(message, number)
+        line, text = "", part.text
+        if is_restored(message):
+            # It remains a file that was put back, or the next pass would take it for the user's words ...
+            line, _, text = text.partition("\n")
+            where = cast("Marker", marker_of(line)).place
+        elif is_gap(message):
+            # ... and a marker goes on to stand for what was taken out.
             followed = describe_followers(followers_of(message))
             where, what = self._keep_messages([message]), f"1 message, {message.tokens:,} tokens{followed}"
         elif kept := self.keeper.keep(part):
-            where, what = kept.place, f"{part.tokens:,} tokens of {part.tool or message.role} {part.kind}"
+            tool, kind = (part.tool, part.kind) if call is None else (message.parts[call].tool, "result")
+            where, what = kept.place, f"{part.tokens:,} tokens of {tool or message.role} {kind}"
         else:
-            return
-        line = marker("reactive", what, where)
+            return False
+        line = line or marker("reactive", what, where)
         if part.kind == "result" and is_picture(part, self.workspace):
             # The budget of results let it pass for its picture, which is gone now; of its text it leaves as much.
             size = min(size, self.workspace.count_tokens(line) + 1 + self.workspace.options.preview_tokens)
         shorter = _shorten_arguments if part.kind == "call" else _shorten_text
-        text = shorter(part.text, line, size, self.workspace)
+        text = shorter(text, line, size, self.workspace)
         made = with_text(message, number, text, self.workspace.count_tokens)
-        if made.tokens < message.tokens:
-            self._note_cut(place, part, made.parts[number].tokens, where)
-            self.messages[place] = made
+        if made.tokens >= message.tokens:
+            return False
+        self._note_cut(place, part, made.parts[number].tokens, where)
+        self.messages[place] = made
+        return True
 
     def replace_task(self, room: int) -> None:
         """Put a text in the place of the task's message, with all that is in it and cannot be shortened."""
@@ -264,6 +302,18 @@ def level_costs(costs: Iterable[int], total: int) -> int:
     return rising[-1] if rising else 0
 
 
+def _without_calls(message: Message, calls: Collection[int]) -> Message:
+    # A text that cites what is gone would be refused: it stays without its citations.
+    parts = [
+        part._replace(native=None, edited=True) if fields_of(part.native).get("citations") else part
+        for number, part in enumerate(message.parts)
+        if number not in calls
+    ]
+    return message._replace(
+        parts=tuple(parts), tokens=message.tokens - sum(message.parts[call].tokens for call in calls)
+    )
+
+
 def _is_marker(message: Message) -> bool:
     # Tell whether a message is a marker and nothing else: no shorter form is left.
     return len(message.parts) == 1 and message.parts[0].kind == "text" and _is_marked_alone(message.parts[0])
@@ -289,7 +339,7 @@ def _split_mark(arguments: str) -> tuple[str, str]:
 
 def _shorten_text(text: str, line: str, size: int, workspace: Workspace) -> str:
     left = size - workspace.count_tokens(line) - 1
-    return f"{line}\n{shorten(text, left, workspace.count_tokens)}" if left >= _WORTH_SHOWING else line
+    return f"{line}\n{shorten(text, left, workspace.count_tokens)}" if text and left >= _WORTH_SHOWING else line
 
 
 def _shorten_arguments(arguments: str, line: str, size: int, workspace: Workspace) -> str:

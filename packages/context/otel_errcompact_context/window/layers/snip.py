@@ -30,17 +30,17 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     once in many turns and not in each. What the provider has compacted stays.
     """
     messages = conversation.messages
-    if len(messages) <= workspace.options.snip_messages:
+    most = workspace.options.snip_messages
+    if most is None or len(messages) <= most:
         return Edited(conversation)
     least = max(workspace.options.head_messages, count_opening(conversation))
-    start, end = _find_middle(conversation, least, workspace.options.snip_messages)
+    start, end = _find_middle(conversation, least, most)
     cuts: list[Cut] = []
     edited = conversation
     for first, last in reversed(ranges_beside(start, end, find_compacted(messages), messages)):
-        middle = edited.messages[first:last]
-        budget = sum(message.tokens for message in middle) // BUDGET_SHARE
+        is_left = is_carried(edited.messages[first:last])
         try:
-            taken = None if is_carried(middle) else take_out(edited, first, last, "snip", budget, workspace)
+            taken = None if is_left else take_out(edited, first, last, "snip", BUDGET_SHARE, workspace)
         except OSError as error:
             problem = f"{last - first:,} messages could not be kept and stay: {error}"
             return Edited(edited, tuple(cuts), problem)

@@ -13,18 +13,20 @@ from otel_errcompact_context.messages import Conversation
 from otel_errcompact_context.notes import Cut
 from otel_errcompact_context.providers.overflow import overflow_in_error
 from otel_errcompact_context.providers.refusals import make_forms
-from otel_errcompact_context.window.layers.carrying.files import is_restored
 from otel_errcompact_context.window.layers.carrying.replacement import (
     Gone,
     carried_tokens,
     estimate_count,
+    find_tail,
     fresh_messages,
     replace_messages,
+    request_tokens,
 )
+from otel_errcompact_context.window.layers.carrying.words import is_said_by_user
 from otel_errcompact_context.window.layers.summarising.asking import Middle, make_request
 from otel_errcompact_context.window.layers.summarising.checking import cut_analysis, find_problem
 from otel_errcompact_context.window.layers.workspace import Edited, Layer
-from otel_errcompact_context.window.pairs import cut_points, describe_followers, followers_of, is_gap
+from otel_errcompact_context.window.pairs import cut_points, describe_followers, followers_of
 from otel_errcompact_context.window.schedule import Schedule
 from otel_errcompact_context.window.transcript import json_lines
 
@@ -168,12 +170,13 @@ class _Replacement(NamedTuple):
         middle, workspace = self.middle, self.workspace
         # Half a character would keep the whole list from being sent.
         text = encodable(cut_analysis(answer))
-        said = [message for message in self.conversation.messages[: middle.end] if _is_said_by_user(message)]
+        said = [message for message in self.conversation.messages[: middle.end] if is_said_by_user(message)]
         problem = find_problem(text, middle.limit_tokens, said, workspace.count_tokens)
         if problem:
             return problem
         gone = self.conversation.messages[middle.start : middle.end]
-        least = middle.limit_tokens + carried_tokens(gone, workspace)
+        request = request_tokens(self.conversation.messages, middle.start, middle.end)
+        least = middle.limit_tokens + carried_tokens(gone, workspace) + request
         budget = max(least, workspace.target_tokens - self.conversation.tokens + middle.tokens)
         budget += estimate_count(workspace.count_tokens)
         budget = min(budget, middle.tokens - middle.tokens // _LEAST_GAIN)
@@ -222,9 +225,8 @@ def _find_middle(conversation: Conversation, workspace: Workspace) -> Middle | N
     points = [point for point in points if point >= least]
     start = _end_of_head(messages, points, costs, workspace)
     budget = min(MAX_SUMMARY_TOKENS, workspace.target_tokens // _SHARE_OF_TARGET)
-    tail = workspace.target_tokens - costs[start] - budget - carried_tokens(messages[start:], workspace)
-    ends = [point for point in points if start < point < len(messages)]
-    end = next((point for point in ends if costs[-1] - costs[point] <= tail), ends[-1] if ends else start)
+    room = workspace.target_tokens - costs[start] - budget - carried_tokens(messages[start:], workspace)
+    end = find_tail(messages, start, points, costs, room)
     tokens = costs[end] - costs[start]
     limit = min(budget, tokens // _SHARE_OF_REPLACED)
     news = sum(message.tokens for message in fresh_messages(messages[start:end]))
@@ -246,14 +248,8 @@ def _end_of_head(messages: Sequence[Message], points: Sequence[int], costs: Sequ
 
 def task_of(messages: Sequence[Message]) -> int:
     """Return where the task stands, the user's first words; or -1."""
-    return next((index for index, message in enumerate(messages) if _is_said_by_user(message)), -1)
-
-
-def _is_said_by_user(message: Message) -> bool:
-    # Where the task is lost, a marker in its place would be kept as the task, and the list be cut from another start.
-    if message.role != "user" or is_gap(message) or is_restored(message):
-        return False
-    return any(part.kind != "result" for part in message.parts)
+    # Where it is lost, a marker in its place would be kept as the task, and the list be cut from another start.
+    return next((index for index, message in enumerate(messages) if is_said_by_user(message)), -1)
 
 
 def is_summary(message: Message) -> bool:

@@ -33,6 +33,9 @@ class Workspace:
     target_tokens: int
     """How small the conversation should become; a layer stops cutting when it is."""
 
+    ample_tokens: int = 0
+    """What the conversation may cost with the messages that stay, if that is more: so far are these shortened."""
+
     window_tokens: int | None = None
     """The model's window; as the options say if None."""
 
@@ -67,6 +70,11 @@ class Workspace:
 
     states: dict[str, object] = field(default_factory=dict[str, object])
     """What was remembered of the conversation, for its next compaction."""
+
+    @property
+    def room(self) -> int:
+        """What the conversation must not cost more than, in tokens."""
+        return self.target_tokens if self.room_tokens is None else self.room_tokens
 
     @property
     def window(self) -> int:

@@ -11,7 +11,7 @@ from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import find_files, restore_files
 from otel_errcompact_context.window.layers.carrying.index import render_index
 from otel_errcompact_context.window.layers.carrying.survey import survey_messages
-from otel_errcompact_context.window.layers.carrying.words import keep_words
+from otel_errcompact_context.window.layers.carrying.words import find_request, keep_words
 from otel_errcompact_context.window.pairs import describe_followers, followers_of, is_gap, pair_calls
 from otel_errcompact_context.window.transcript import json_lines
 
@@ -31,6 +31,12 @@ _SHARE_OF_INDEX: Final = 4
 
 _INDEX_SHARE: Final = 0.5
 """What part of the tokens that words leave may go to the index; the rest is for files."""
+
+_SHARE_OF_REQUEST: Final = 3
+"""One part in so many of the room that the user's newest request has, however low the target is."""
+
+_MARKER_TOKENS: Final = 64
+"""What a marker costs at most beside its place, with what it says of those that follow it."""
 
 _MANY: Final = 999
 """How many followers the marker has room to count."""
@@ -56,12 +62,33 @@ def estimate_count(count_tokens: TokenCounter) -> int:
 
 
 def carried_tokens(messages: Sequence[Message], workspace: Workspace) -> int:
-    """Return what to leave room for where some of these messages go."""
+    """Return what to leave room for where some of these messages go, beside the user's newest request."""
     options, target = workspace.options, workspace.target_tokens
     words = sum(message.tokens for message in messages if message.role in ("user", "system"))
+    words -= request_tokens(messages, 0, len(messages))
     words = min(words, int(options.words_share * workspace.window))
     index = min(options.index_tokens, target // _SHARE_OF_INDEX)
     return min(int(target * _CARRIED_SHARE), words + index + _estimate_files(messages, workspace))
+
+
+def find_tail(messages: Sequence[Message], start: int, points: Sequence[int], costs: Sequence[int], room: int) -> int:
+    """
+    Return where the newest turns begin that fit, beside the user's newest request.
+
+    The last turn stays in any case.
+
+    Args:
+        messages: The whole list.
+        start: The first message that may go.
+        points: Where the list may be cut, in order.
+        costs: What the messages before each place cost.
+        room: What may stay of them.
+    """
+    ends = [point for point in points if start < point < len(messages)]
+    request = find_request(messages, start)
+    kept = messages[request].tokens if request >= 0 else 0
+    fitting = (point for point in ends if costs[-1] - costs[point] + (kept if request < point else 0) <= room)
+    return next(fitting, ends[-1] if ends else start)
 
 
 def _estimate_files(messages: Sequence[Message], workspace: Workspace) -> int:
@@ -101,7 +128,9 @@ def replace_messages(
         what += earlier if fits else ""
     left = budget - providers.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
     counting = estimate_count(count_tokens)
-    words = keep_words(messages, min(left - counting, int(options.words_share * workspace.window)), count_tokens)
+    request = find_request(conversation.messages, gone.start) - gone.start
+    share = int(options.words_share * workspace.window)
+    words = keep_words(messages, share, left - counting, count_tokens, request)
     left -= sum(message.tokens for message in words)
     wanted = left > 0 and bool(options.index_tokens or options.restore_files)
     found = survey_messages(conversation, gone.start, gone.end, workspace, text) if wanted else None
@@ -117,21 +146,49 @@ def replace_messages(
 
 
 def take_out(
-    conversation: Conversation, start: int, end: int, layer: LayerName, budget: int, workspace: Workspace
+    conversation: Conversation,
+    start: int,
+    end: int,
+    layer: LayerName,
+    share: int,
+    workspace: Workspace,
+    most: int | None = None,
 ) -> tuple[tuple[Message, ...], Cut] | None:
     """
     Keep messages, and return what takes their place if smaller.
+
+    Args:
+        conversation: The whole list.
+        start: The first message that goes.
+        end: The first one after it that stays.
+        layer: Who takes them out.
+        share: What takes their place may cost one part in so many of theirs, and the user's newest request beside it.
+        workspace: Archive, counter and options.
+        most: Tokens that it must not cost more than, if any, beside what a request costs that shows its ends.
 
     Raises:
         OSError: They could not be kept.
     """
     gone = conversation.messages[start:end]
     tokens = sum(message.tokens for message in gone)
+    request = request_tokens(conversation.messages, start, end)
     place = workspace.archive.keep(json_lines(gone, conversation.format))
+    budget = request + (tokens - request) // share
+    if most is not None:
+        least = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place)
+        index = min(workspace.options.index_tokens, workspace.target_tokens // _SHARE_OF_INDEX)
+        ample = min(least + index, workspace.ample_tokens - conversation.tokens + tokens)
+        budget = min(budget, max(most, ample, min(least, workspace.room // _SHARE_OF_REQUEST) if request else 0))
     made = replace_messages(conversation, Gone(start, end, place), layer, budget, workspace)
     after = sum(message.tokens for message in made)
     cut = Cut(message=start, messages=end - start, tokens_before=tokens, tokens_after=after, place=place)
     return (made, cut) if after < tokens else None
+
+
+def request_tokens(messages: Sequence[Message], start: int, end: int) -> int:
+    """Return what the user's newest request costs if it stands between two places; else 0."""
+    place = find_request(messages)
+    return messages[place].tokens if start <= place < end else 0
 
 
 def _tell_earlier(messages: Sequence[Message]) -> str:
