@@ -118,7 +118,7 @@ class Overflow:
     """Whose words it speaks; gateways and compatible servers often speak those of another."""
 
     limit_tokens: int | None
-    """The window, where the text names it."""
+    """The window, or the most that one request may hold, where the text names it."""
 
     sent_tokens: int | None
     """What the provider counted against the limit, the space asked for the answer included."""

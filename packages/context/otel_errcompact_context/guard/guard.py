@@ -91,6 +91,9 @@ class OverflowGuard:
         """By how much the estimates of each conversation are too low."""
 
         self._windows: BoundedTable[str, int] = BoundedTable(sessions)
+        self._passed: BoundedTable[str, int] = BoundedTable(sessions)
+        """Tokens of the longest list of each conversation that went through."""
+
         self._cleared: BoundedTable[str, int] = BoundedTable(sessions)
         """Tokens that providers cleared from the newest prompt of each conversation, because its request asked."""
 
@@ -193,9 +196,15 @@ class OverflowGuard:
         window = int(self.window.window_tokens / self.calibration.factor(session))
         return window if known is None else min(known, window)
 
-    def forget(self, session: str) -> None:
+    @property
+    def learned_windows(self) -> dict[str, int]:
+        """The windows that refusals have taught, in tokens, by conversation; `forget` resets one."""
+        return self._windows.entries.copy()
+
+    def forget(self, session: str = "") -> None:
         """Forget what was learned of a conversation: it goes on with another model, or is over."""
         self._windows.pop(session)
+        self._passed.pop(session)
         self._cleared.pop(session)
         self.calibration.forget(session)
         self.breaker.succeeded(session)
@@ -216,18 +225,26 @@ class OverflowGuard:
         else:
             self._cleared.pop(session)
 
-    def learn_window(self, session: str, overflow: Overflow, estimate: int) -> None:
-        """Lower a conversation's window to the limit that its provider named."""
+    def learn_window(self, session: str, overflow: Overflow, estimate: int) -> bool:
+        """Lower a conversation's window to the limit that its provider named; tell whether one was."""
         limit, sent = overflow.limit_tokens, overflow.sent_tokens
         if limit is None:
-            return
+            return False
         if sent is not None and sent > estimate > 0:
             limit = limit * estimate // sent
-        self.lower_window(session, limit)
+        return self.lower_window(session, limit)
 
-    def lower_window(self, session: str, tokens: int) -> None:
-        """Lower a conversation's window; a larger one than is known changes nothing."""
-        self._windows.update(session, lambda known: min(tokens, known or self.window.window_tokens))
+    def lower_window(self, session: str, tokens: int) -> bool:
+        """Lower a conversation's window, unless a longer list went through; a larger one changes nothing."""
+        if tokens < (self._passed.get(session) or 0):
+            return False
+        if tokens < self.window.window_tokens:
+            self._windows.update(session, lambda known: min(tokens, known or tokens))
+        return True
+
+    def note_passed(self, session: str, tokens: int) -> None:
+        """Note that a list of so many tokens went through."""
+        self._passed.update(session, lambda known: max(tokens, known or 0))
 
     def tell_result(self, result: OverflowResult, provider: str) -> None:
         """Tell whoever counts what became of a call that was refused."""
@@ -291,6 +308,7 @@ class Course:
         self._reply: object = None
         self._refused_tokens = 0
         """What was refused last without naming a window, by our estimate; 0 if nothing was."""
+        self._read_tokens: int | None = None
         self._doubted: object = None
         """A reply that came, of which the usage tells that the context was too long."""
         self._is_helped = True
@@ -384,8 +402,7 @@ class Course:
         if not self.compacts:
             self._raise_overflow("it is not compacted, for that has not helped lately", "refused")
         estimate = self._estimate_tokens()
-        self._guard.learn_window(self._session, overflow, estimate)
-        if _is_unnumbered(overflow):
+        if not self._guard.learn_window(self._session, overflow, estimate) and _counts_tokens(overflow):
             self._refused_tokens = estimate
         if self.reason == "overflow":
             self._guard.breaker.failed(self._session)
@@ -451,6 +468,9 @@ class Course:
         """Return what came of it."""
         if self.compacts:
             self._guard.breaker.succeeded(self._session)
+            if self._is_helped and not self._compactions[-1].opaque:
+                tokens = self._estimate_tokens() if self._read_tokens is None else self._read_tokens
+                self._guard.note_passed(self._session, tokens)
         if self._refused_tokens and self._is_helped:
             # A shorter list went through, so that it was the length: the window is less than what was refused last.
             self._guard.lower_window(self._session, self._refused_tokens)
@@ -468,6 +488,8 @@ class Course:
         return 0 if usage.compacted or last.opaque else self._estimate_tokens()
 
     def _learn_usage(self, usage: Usage, estimate: int) -> None:
+        # Of a prompt that the server has cut or cleared, no more went through than it has read.
+        self._read_tokens = min(estimate, usage.prompt_tokens)
         self._guard.calibration.learn(self._session, estimate, usage.prompt_tokens + usage.cleared_tokens)
         self._guard.note_cleared(self._session, usage.cleared_tokens)
 
@@ -492,6 +514,9 @@ class Course:
         if not last.room_tokens:
             window = self._guard.lowered_window(self._session)
             return f" (what is sent beside the list, {self._beside_tokens} tokens, leaves nothing of {window})"
+        limit = cast("Overflow", self._overflow).limit_tokens
+        if limit is not None and limit < self._guard.lowered_window(self._session):
+            return f" (longer lists than {limit} tokens went through: `guard.forget` the session if its model changed)"
         found = next((note for note in reversed(last.notes) if note.problem), None)
         return f" ({found.layer}: {found.problem})" if found is not None else ""
 
@@ -502,9 +527,9 @@ _OTHER_UNITS: Final = lazy_pattern(
 """Words of limits that are not counted in tokens, so that they say nothing about the window."""
 
 
-def _is_unnumbered(overflow: Overflow) -> bool:
+def _counts_tokens(overflow: Overflow) -> bool:
     by_status_alone = overflow.provider == "http"
-    return overflow.limit_tokens is None and not by_status_alone and not _OTHER_UNITS.search(overflow.message)
+    return not by_status_alone and not _OTHER_UNITS.search(overflow.message)
 
 
 def _unwrap_reply(ended: Sent[T] | _Raised) -> Sent[T]:

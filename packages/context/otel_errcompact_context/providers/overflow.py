@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.runtime.lazy import lazy_pattern
@@ -19,6 +19,7 @@ from otel_errcompact_context.providers.refusals import (
     OTHER_LIMITS,
     OTHER_STATUS,
     REFUSALS,
+    TOO_LARGE_FOR_RATE,
     Refusal,
     registered_forms,
 )
@@ -26,8 +27,6 @@ from otel_errcompact_context.providers.refusals import (
 MESSAGE_CHARS: Final = 500
 TEXT_CHARS: Final = 16_384
 """How much of an error is read; what it means stands at its beginning."""
-
-_Verdict = Literal["whole", "without numbers", "no overflow"]
 
 _DEPTH: Final = 8
 _ITEMS: Final = 64
@@ -159,7 +158,7 @@ def _read_error(error: BaseException, forms: Sequence[Refusal]) -> Overflow | No
 
 
 def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overflow | None:
-    own, _ = _match_forms(text, (*forms, *registered_forms()))
+    own, _ = _match_forms(text, (*forms, *registered_forms(), TOO_LARGE_FOR_RATE))
     if own is not None:
         return own
     if status in OTHER_STATUS or OTHER_LIMITS.search(text):
@@ -176,8 +175,8 @@ def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overf
 
 
 def _match_text(text: str) -> Overflow | None:
-    found, verdict = _match_forms(text, REFUSALS)
-    if verdict != "without numbers" and (found is not None or verdict == "no overflow"):
+    found, is_settled = _match_forms(text, REFUSALS)
+    if is_settled:
         return found
     ruling = read_by_rules(text)
     if ruling is None:
@@ -188,18 +187,17 @@ def _match_text(text: str) -> Overflow | None:
     return Overflow(provider=UNNAMED, limit_tokens=limit, sent_tokens=sent, message=_shorten_line(text[ruling.start :]))
 
 
-def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, _Verdict]:
+def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, bool]:
+    # Return what the forms say, and whether nothing is left to be read.
     found: Overflow | None = None
-    wants_numbers = False
     for refusal in forms:
         match = refusal.pattern.search(text)
         if match is None:
             continue
         limit, sent, answer = _find_numbers(match)
         if limit is not None and answer is not None and answer >= limit:
-            return None, "no overflow"  # the answer alone is longer than the window: no context is short enough
+            return None, True  # the answer alone is longer than the window: no context is short enough
         if found is None:
-            wants_numbers = "_" in match[0] or match[0].endswith("Error") or "limit" in match.re.groupindex
             found = Overflow(
                 provider=refusal.provider,
                 limit_tokens=limit,
@@ -208,7 +206,7 @@ def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, 
             )
         elif found.limit_tokens is None and limit is not None:
             found = replace(found, limit_tokens=limit, sent_tokens=sent)
-    return found, "without numbers" if found is not None and wants_numbers and found.limit_tokens is None else "whole"
+    return found, found is not None and found.limit_tokens is not None
 
 
 def _find_numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:

@@ -188,6 +188,14 @@ def _read_table() -> Iterator[Refusal]:
 
 REFUSALS: Final = tuple(_read_table())
 
+TOO_LARGE_FOR_RATE: Final = _make_refusal(
+    "openai",
+    r"(?:request|prompt|input|messages?)\b[^\n.]{0,20}? too (?:large|long|big)\b[^\n]{0,200}?"
+    r"(?:per[ _-](?:min|hour|day)|\bTP[MD]\b)(?:[^\n]{0,40}?limit:? <limit>, requested:? <sent>)?",
+    "https://github.com/continuedev/continue/issues/10218",
+)
+"""One request that is larger than what may be sent in a minute is refused for its length, however long one waits."""
+
 ERROR_CLASSES: Final = frozenset(
     {
         "ContextWindowExceededError",  # LiteLLM, Agno
@@ -205,6 +213,7 @@ CODES: Final = frozenset(
         "model_context_window_exceeded",  # Anthropic, Bedrock, Z.ai
         "exceed_context_size_error",  # llama.cpp
         "model_max_prompt_tokens_exceeded",  # GitHub Copilot
+        "model_length",  # Mistral
         "ERROR_LIMIT",  # Cohere's first API
         "OutofContextError",  # Volcengine
     }
@@ -212,8 +221,9 @@ CODES: Final = frozenset(
 """Codes, and reasons for stopping, that mean nothing else."""
 
 OTHER_LIMITS: Final = lazy_pattern(
-    r"tokens?[ _]per[ _](?:min|hour|day)|\bTP[MD]\b|rate[ _-]?limit|too many requests|quota|throttl|resource_exhausted"
-    r"|credit|billing|please wait before|higher (?:\w+ )?limit|insufficient[ _](?:quota|balance|funds)",
+    r"\b(?:per|this|each|every)[ _-](?:sec|min|hour|day|month)|\btoday\b|tokens?_per_|\bTP[MD]\b|rate[ _-]?limit"
+    r"|too many requests|quota|throttl|resource_exhausted|credit|billing|please wait before|higher (?:\w+ )?limit"
+    r"|insufficient[ _](?:quota|balance|funds)",
     re.IGNORECASE | re.ASCII,
 )
 """Words of a limit over time or of money; a shorter context would not help for long."""

@@ -142,6 +142,39 @@ def test_a_named_limit_lowers_the_window_of_that_conversation(run: Run) -> None:
     assert guard.lowered_window("a") == 10_000
 
 
+def test_a_limit_below_what_went_through_is_not_believed(run: Run) -> None:
+    """Whatever its number is: the conversation would be cut to it for the rest of its life."""
+    guard, messages = guard_of(), turns(15)
+    assert run(guard, Model(), messages, session="a").reply == "fine"
+    passed = guard.window.compact(messages).tokens_after
+    sent = run(guard, Model(RefusedError("Context window exceeded: the limit is 400 tokens")), turns(16), session="a")
+    assert len(sent.compactions) == 2
+    assert passed <= guard.lowered_window("a") <= sent.compactions[0].tokens_after
+    run(guard, Model(RefusedError("Context window exceeded: the limit is 400 tokens")), messages, session="b")
+    assert guard.learned_windows == {"a": guard.lowered_window("a"), "b": 400}
+
+
+def test_what_a_conversation_has_taught_is_seen_and_forgotten(run: Run) -> None:
+    """It goes on with a smaller model: the error says what to do, and then its limit counts."""
+    guard, refusal = guard_of(), "Context window exceeded: the limit is 2000 tokens"
+    assert guard.learned_windows == {}
+    run(guard, Model(), turns(15))
+    with pytest.raises(ContextOverflowError, match=r"lists than 2000 tokens went through: `guard.forget` the session"):
+        run(guard, Model(*[RefusedError(refusal)] * 9), turns(15))
+    guard.forget()
+    assert guard.learned_windows == {}
+    assert run(guard, Model(RefusedError(refusal)), turns(15)).reply == "fine"
+    assert guard.learned_windows == {"": 2_000}
+
+
+def test_no_more_went_through_than_was_read(run: Run) -> None:
+    """A server may have cut the prompt, or count less than is estimated."""
+    guard = guard_of()
+    run(guard, Model({"usage": {"prompt_tokens": 3_000, "completion_tokens": 9}}), turns(15))
+    run(guard, Model(RefusedError("Context window exceeded: the limit is 4000 tokens")), turns(15))
+    assert guard.learned_windows == {"": 4_000}
+
+
 def test_an_estimate_that_was_too_low_is_made_good(run: Run) -> None:
     """Where the provider counts twice as much, half of its limit is what may be estimated."""
     guard, messages = guard_of(), turns(15)

@@ -234,5 +234,14 @@ LOOK_ALIKES = (
     Said("", "Service tier capacity exceeded for this model."),
     Said("", "The maximum tokens you requested exceeds the model limit of 10000. Try again with a maximum tokens value that is lower than 10000."),
     Said("", "Batch size 300 exceeds the maximum allowed batch size 256"),
+    Said("", "The input token limit of your key is exceeded for this hour"),
+    Said("", "You have exceeded your token budget for today"),
+    Said("", "Access token limit exceeded"),
+    Said("", "The token limit of the door system will be exceeded next year"),
+    Said("", "Model context window too small: choose one with at least 64k"),
+    Said("", "Shorten the prompt, or see “context length exceeded” in the manual."),
+    Said("", "Validation failed: 'messages' is too long (maxItems 100)"),
+    Said("", "Context is 80% full (160000/200000 tokens)"),
+    Said("", "Column 'message' exceeds max length 255"),
 )
 """What only sounds like it; without a source where the words are a provider's as remembered."""

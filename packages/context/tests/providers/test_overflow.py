@@ -415,8 +415,8 @@ OTHERS = [
     pytest.param(
         413,
         openai_body(
-            "Request too large for model `llama-3.3-70b-versatile` in organization `org_01` service tier `on_demand` on "
-            "tokens per minute (TPM): Limit 6000, Requested 14810, please reduce your message size and try again.",
+            "Rate limit reached for model `llama-3.3-70b-versatile` in organization `org_01` service tier `on_demand` on "
+            "tokens per minute (TPM): Limit 6000, Used 5200, Requested 1481. Please try again in 6.8s.",
             "rate_limit_exceeded",
         ),
         id="groq, tokens per minute",
@@ -424,8 +424,8 @@ OTHERS = [
     pytest.param(
         429,
         openai_body(
-            "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000. "
-            "The input or output tokens must be reduced in order to run successfully.",
+            "Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Used 29000, "
+            "Requested 4000. Please try again in 6s.",
             "rate_limit_exceeded",
         ),
         id="openai, tokens per minute",
@@ -547,6 +547,37 @@ def test_other_refusals_are_left_alone(status: int | None, body: object) -> None
     """Limits over time, of the answer's length and of money are not cured by a shorter context."""
     assert overflow_in_body(body, status) is None
     assert overflow_in_body(json.dumps(body), status) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "limit", "sent"),
+    [
+        pytest.param(
+            413,
+            "Request too large for model `llama-3.3-70b-versatile` in organization `org_01` service tier `on_demand` on "
+            "tokens per minute (TPM): Limit 6000, Requested 14810, please reduce your message size and try again.",
+            6_000,
+            14_810,
+            id="groq",
+        ),
+        pytest.param(
+            429,
+            "Request too large for gpt-4.1 in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000. "
+            "The input or output tokens must be reduced in order to run successfully.",
+            30_000,
+            40_000,
+            id="openai",
+        ),
+        pytest.param(429, "Your prompt is too long for the limit of tokens per day", None, None, id="without numbers"),
+    ],
+)
+def test_a_request_larger_than_a_whole_rate_is_too_long(
+    status: int, text: str, limit: int | None, sent: int | None
+) -> None:
+    """However long one waits: no request of that size is ever let through."""
+    found = overflow_in_body(openai_body(text, "rate_limit_exceeded"), status)
+    assert found is not None
+    assert (found.limit_tokens, found.sent_tokens) == (limit, sent)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.provider} {form.text[:30]}")
@@ -687,7 +718,7 @@ def test_exceptions_are_read_by_what_they_show(error: Exception, provider: str, 
         ),
         pytest.param(caused(ErrcompactError("ours"), TOO_LONG), id="ours"),
         pytest.param(Hostile(), id="hostile"),
-        pytest.param(HTTPStatusError(413, "Request too large on tokens per minute (TPM)"), id="413 of a limit"),
+        pytest.param(HTTPStatusError(413, "Too many tokens per minute (TPM)"), id="413 of a limit"),
     ],
 )
 def test_other_exceptions_are_left_alone(error: Exception) -> None:
@@ -717,6 +748,7 @@ def test_a_group_and_a_circle_of_causes_are_read_once() -> None:
         pytest.param({"stopReason": "model_context_window_exceeded", "output": {}}, "anthropic", id="bedrock"),
         pytest.param({"choices": [{"finish_reason": "model_context_window_exceeded"}]}, "anthropic", id="z.ai"),
         pytest.param({"finish_reason": "ERROR_LIMIT"}, "builtins", id="cohere"),
+        pytest.param({"choices": [{"finish_reason": "model_length"}]}, "builtins", id="mistral"),
         pytest.param(
             {"status": "incomplete", "incomplete_details": {"reason": "context_length_exceeded"}},
             "openai",

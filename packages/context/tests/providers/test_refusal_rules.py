@@ -35,7 +35,7 @@ def test_what_only_sounds_like_it_is_left_alone(said: Said) -> None:
     [
         pytest.param("Input of 9000 tokens exceeds the context window of 8192 tokens", 8_192, 9_000, id="both"),
         pytest.param("context length exceeded: 7000 + 2000 > 8192", 8_192, 9_000, id="a sum"),
-        pytest.param("context length exceeded: 100 + 200 > 8192", None, None, id="a sum that is not larger"),
+        pytest.param("context length exceeded: 100 + 200 > 8192", 8_192, None, id="a sum that is not larger"),
         pytest.param("The prompt is too long (9,000 tokens). At most 8,192 are allowed.", 8_192, 9_000, id="sentences"),
         pytest.param("The context window is full.", None, None, id="no numbers"),
         pytest.param("The prompt exceeds the maximum length of 30000 characters", None, None, id="characters"),
@@ -50,6 +50,67 @@ def test_numbers_are_read_where_they_are_beyond_doubt(text: str, limit: int | No
     ruling = read_by_rules(text)
     assert ruling is not None
     assert (ruling.start, ruling.limit_tokens, ruling.sent_tokens) == (0, limit, sent)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('Error code: 400 - {"error":{"type":"context_window_exceeded","code":400}}', id="a code"),
+        pytest.param("ContextWindowExceededError: status 400", id="a status"),
+        pytest.param("HTTP 400 Context window exceeded", id="a status before"),
+        pytest.param("context length: 400 Bad Request, prompt is too long", id="a status with its words"),
+        pytest.param("<h1>413</h1> <p>413 prompt is too long for the context window</p>", id="a status in HTML"),
+        pytest.param("413 token limit exceeded for the prompt", id="a status before a unit"),
+        pytest.param('{"error" => {"code" => 400, "message" => "prompt is too long"}}', id="an arrow"),
+        pytest.param("Your context window exceeds limit (2013)", id="a code in brackets"),
+        pytest.param("Context length not allowed (403): prompt too long", id="what is not allowed"),
+        pytest.param("Context limit reached at turn 37", id="a turn"),
+        pytest.param("context_length_exceeded: message 214 is too long", id="a message"),
+        pytest.param("The conversation (312 messages) is too long for the context window", id="a number of messages"),
+        pytest.param("maximum context length exceeded, trace 88123", id="a trace"),
+        pytest.param("The prompt exceeds the context limit, see https://models.test/requests/88123", id="an address"),
+        pytest.param("Context length exceeded for model gpt-oss-120b at 2026-03-01", id="a model and a date"),
+        pytest.param("maximum context length exceeded on 30/11/2026", id="a date with the year last"),
+        pytest.param("maximum context length exceeded on 2026/11/30 at 14:02:11", id="a date and a time"),
+        pytest.param("Context overflow at step 400 of 500", id="a step"),
+    ],
+)
+def test_a_number_without_unit_or_word_is_no_limit(text: str) -> None:
+    """Else a status would be the window for the rest of the conversation."""
+    found = overflow_in_body(text)
+    assert found is not None
+    assert (found.limit_tokens, found.sent_tokens) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        pytest.param('{"error":{"code":"prompt_too_long","message":"rejected"}}', None, id="a code: too long"),
+        pytest.param('{"error":{"code":"input_tokens_exceeded","status":400}}', None, id="a code: exceeded"),
+        pytest.param('{"error":{"code":"prompt_token_quantity"}}', None, id="a code: quantity"),
+        pytest.param('{"code":"InputTokenLimitExceeded","requestId":"4455667788"}', None, id="a code in capitals"),
+        pytest.param("Max prompt tokens is 8,192.", 8_192, id="max tokens is"),
+        pytest.param("Number of tokens (40000) is above the limit (32768)", 32_768, id="above the limit"),
+        pytest.param("cannot truncate to 8192, required 9000", 8_192, id="cannot truncate"),
+        pytest.param("This model accepts at most 16384 input tokens; the request has 20000.", 16_384, id="accepts"),
+        pytest.param("Prompt too long: the limit of this deployment for one call is 8192 tokens", 8_192, id="far off"),
+        pytest.param("The prompt exceeds the 8192-token limit", 8_192, id="before its word"),
+        pytest.param("context length exceeded: 20000/16384", 16_384, id="a share"),
+        pytest.param(
+            '{"object":"error","message":"Prompt too long","prompt_length":140000,"model_length":131072,"code":3051}',
+            131_072,
+            id="fields",
+        ),
+        pytest.param(
+            '{"code":"prompt_too_long","message":"Context window is full. The limit is 8192."}', 8_192, id="further on"
+        ),
+    ],
+)
+def test_forms_that_nothing_names_are_read_by_general_rules(text: str, limit: int | None) -> None:
+    """A code, a statement of the limit, a word for beyond, a field."""
+    found = overflow_in_body(text)
+    assert found is not None
+    assert found.limit_tokens == limit
 
 
 @pytest.mark.parametrize(
