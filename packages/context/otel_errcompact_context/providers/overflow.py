@@ -12,10 +12,9 @@ from typing import Final, cast
 from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.notes import Overflow
-from otel_errcompact_context.providers.refusal_rules import is_upload, read_by_rules
+from otel_errcompact_context.providers.refusal_rules import is_upload, read_by_rules, says_too_long
 from otel_errcompact_context.providers.refusals import (
     CODES,
-    ERROR_CLASSES,
     OTHER_LIMITS,
     OTHER_STATUS,
     REFUSALS,
@@ -96,7 +95,7 @@ def overflow_in_reply(reply: object, forms: Sequence[Refusal] = ()) -> Overflow 
     """
     for path in _STOP_REASONS:
         reason = find_at(reply, path)
-        if isinstance(reason, str) and reason in CODES:
+        if isinstance(reason, str) and _is_code(reason):
             return _read_text(reason, None, forms) or Overflow(
                 provider=_module_of(reply), limit_tokens=None, sent_tokens=None, message=reason
             )
@@ -144,10 +143,11 @@ def _walk_causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _read_error(error: BaseException, forms: Sequence[Refusal]) -> Overflow | None:
-    text = _join_texts(_find_texts(error))
-    named = any(kind.__name__ in ERROR_CLASSES for kind in type(error).__mro__)
-    if not named and not _find_code(error):
-        return _read_text(text, _find_status(error), forms)
+    text, status = _join_texts(_find_texts(error)), _find_status(error)
+    # What LiteLLM, LangChain, Strands and others name so means nothing else, whatever it says.
+    is_named = any(says_too_long(kind.__name__) for kind in type(error).__mro__) or _find_code(error)
+    if not is_named or status in OTHER_STATUS:
+        return _read_text(text, status, forms)
     return (
         _match_forms(text, (*forms, *registered_forms()))[0]
         or _match_text(text)
@@ -285,9 +285,13 @@ def _find_status(error: BaseException) -> int | None:
 
 def _find_code(error: BaseException) -> bool:
     return any(
-        isinstance(code := find_at(error, path), str) and code in CODES
+        isinstance(code := find_at(error, path), str) and _is_code(code)
         for path in (("code",), ("type",), ("body", "code"), ("body", "error", "code"), ("body", "error", "type"))
     )
+
+
+def _is_code(text: str) -> bool:
+    return text in CODES or (text.isidentifier() and says_too_long(text))
 
 
 def find_at(thing: object, path: tuple[str | int, ...]) -> object:

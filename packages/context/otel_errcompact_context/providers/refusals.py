@@ -196,29 +196,14 @@ TOO_LARGE_FOR_RATE: Final = _make_refusal(
 )
 """One request that is larger than what may be sent in a minute is refused for its length, however long one waits."""
 
-ERROR_CLASSES: Final = frozenset(
-    {
-        "ContextWindowExceededError",  # LiteLLM, Agno
-        "ContextOverflowError",  # LangChain
-        "ContextWindowOverflowException",  # Strands
-        "ModelContextWindowExceededError",  # Pydantic AI
-        "LLMContextLengthExceededError",  # CrewAI
-    }
-)
-"""Exceptions of frameworks that mean nothing else, whatever they say."""
-
 CODES: Final = frozenset(
     {
-        "context_length_exceeded",  # OpenAI, Azure, Groq
-        "model_context_window_exceeded",  # Anthropic, Bedrock, Z.ai
-        "exceed_context_size_error",  # llama.cpp
-        "model_max_prompt_tokens_exceeded",  # GitHub Copilot
-        "model_length",  # Mistral
         "ERROR_LIMIT",  # Cohere's first API
         "OutofContextError",  # Volcengine
+        "model_length",  # Mistral
     }
 )
-"""Codes, and reasons for stopping, that mean nothing else."""
+"""Codes, and reasons for stopping, that mean nothing else, beside those that say so in words."""
 
 OTHER_LIMITS: Final = lazy_pattern(
     r"\b(?:per|this|each|every)[ _-](?:sec|min|hour|day|month)|\btoday\b|tokens?_per_|\bTP[MD]\b|rate[ _-]?limit"
