@@ -12,7 +12,7 @@ from typing import Final, cast
 from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.notes import Overflow
-from otel_errcompact_context.providers.refusal_rules import is_upload, read_by_rules, says_too_long
+from otel_errcompact_context.providers.refusal_rules import ANSWER_ALONE, is_upload, read_by_rules, says_too_long
 from otel_errcompact_context.providers.refusals import (
     CODES,
     OTHER_LIMITS,
@@ -179,8 +179,8 @@ def _match_text(text: str) -> Overflow | None:
     if is_settled:
         return found
     ruling = read_by_rules(text)
-    if ruling is None:
-        return found
+    if ruling is None or ruling is ANSWER_ALONE:
+        return found if ruling is None else None
     limit, sent = ruling.limit_tokens, ruling.sent_tokens
     if found is not None:  # the form says what it was, and the words beside it how much
         return replace(found, limit_tokens=limit, sent_tokens=sent)

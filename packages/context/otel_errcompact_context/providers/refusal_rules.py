@@ -33,6 +33,10 @@ class Ruling(NamedTuple):
     """What was counted, where it is told and more than the limit."""
 
 
+ANSWER_ALONE: Final = Ruling(0, None, None)
+"""The answer alone is longer than the window: no context is short enough for it."""
+
+
 def read_by_rules(text: str) -> Ruling | None:
     """
     Read a text as a refusal of a too long context.
@@ -54,7 +58,7 @@ def read_by_rules(text: str) -> Ruling | None:
                 continue
             numbers = read_numbers([*around, *fields])
             if numbers is None:
-                return None
+                return ANSWER_ALONE
             first = first or Ruling(start + at, None, None)
             if numbers[0] is not None:
                 return Ruling(first.start, *numbers)
@@ -191,6 +195,7 @@ _BOUND: Final = (
 _MEASURE: Final = (
     r"(?:length|tokens?|maximum|max\b|limit|size|window|capacity|context|model|allowed|\bllm\b|supported|[0-9]{3,})"
 )
+_SIZE: Final = r"(?:\bsize|bytes|(?<![a-z])[kmg]i?b\b|length)"
 _MANY: Final = "[0-9][0-9,]{2,}"
 
 _RULES: Final = (
@@ -215,10 +220,9 @@ _RULES: Final = (
         r"(?:(?:accepts?|supports?|allows?) (?:only|at most|up to)|only (?:accepts?|supports?))",
         r" [^.]{0,20}\b(?:context|tokens)\b",
     ),
-    compile_words(r"too many (?:input |prompt |context )?tokens\b"),
     compile_words(
-        r"exceed(?:s|ed|ing)? (?:the |your |its )?(?:maximum |model(?:['’]s)? |allowed |total |max )*",
-        r"(?:number of )?tokens?\b",
+        r"(?:too many|exceed(?:s|ed|ing)?)(?: (?:the|your|its|maximum|model(?:['’]s)?|allowed|total|max|number of))*",
+        r"(?: (?:input|prompt|context))? tokens?\b",
     ),
     compile_words(
         r"(?:cannot|can ?not|could not|unable to|failed to) truncate (?:the )?",
@@ -228,16 +232,11 @@ _RULES: Final = (
     compile_words(r"\b(?:input|prompt|context|token)s?(?: tokens?)? (?:(?:length|window|size) error|quantity)\b"),
     # Limits in bytes, of what is sent as a whole.
     compile_words(
-        r"(?:request|payload|body|entity)(?: (?:body|size|payload|entity|content|length|is|was|data)){0,6}"
-        r"[: ]+too large"
+        r"(?:request|payload|body|entity)(?: (?:body|size|payload|entity|content|length|is|was|data)){0,6}",
+        r"(?:[: ]+too large|(?: (?:cannot|can not|(?:must|may|should) not))? exceed(?:s|ed)?\b",
+        rf"(?![^.]{{0,40}}number of (?!bytes|tokens))[^.]{{0,50}}?{_SIZE})",
+        rf"|exceed(?:s|ed|ing)? [^.]{{0,30}}{_SIZE}[^.]{{0,20}}\b(?:request|payload|body)\b",
     ),
-    compile_words(
-        r"(?:request|payload|body|entity)(?: (?:body|size|payload|entity|content|length|is|was)){0,6}",
-        r"(?: (?:cannot|can not|must not|may not|should not))? exceed(?:s|ed)?\b",
-        r"(?![^.]{0,40}number of (?!bytes|tokens))",
-        r"[^.]{0,50}?(?:size|bytes|(?<![a-z])[kmg]i?b\b|length)",
-    ),
-    compile_words(r"exceed(?:s|ed|ing)? [^.]{0,30}\b(?:bytes|size)\b[^.]{0,20}\b(?:request|payload|body)\b"),
     # In Chinese, and in Chinese and English mixed.
     compile_words(
         r"(?:超过|超出|大于)[^。，]{0,24}?(?:上下文|最大长度|长度限制|输入长度|token ?(?:数|上限|限制))",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact_context.providers.overflow import overflow_in_body
-from otel_errcompact_context.providers.refusal_rules import read_by_rules
+from otel_errcompact_context.providers.refusal_rules import ANSWER_ALONE, read_by_rules
 from packages.context.tests.providers.refused import IN_OTHER_WORDS, LOOK_ALIKES, REFUSED, Said
 from tests.clock import costs_little
 
@@ -124,7 +124,8 @@ def test_forms_that_nothing_names_are_read_by_general_rules(text: str, limit: in
 )
 def test_an_answer_longer_than_the_window_is_no_overflow(text: str) -> None:
     """No context is short enough for it."""
-    assert read_by_rules(text) is None
+    assert read_by_rules(text) is ANSWER_ALONE
+    assert overflow_in_body(text) is None
 
 
 def test_the_sentence_is_told_that_says_it() -> None:
