@@ -225,15 +225,6 @@ class OverflowGuard:
         else:
             self._cleared.pop(session)
 
-    def learn_window(self, session: str, overflow: Overflow, estimate: int) -> bool:
-        """Lower a conversation's window to the limit that its provider named; tell whether one was."""
-        limit, sent = overflow.limit_tokens, overflow.sent_tokens
-        if limit is None:
-            return False
-        if sent is not None and sent > estimate > 0:
-            limit = limit * estimate // sent
-        return self.lower_window(session, limit)
-
     def lower_window(self, session: str, tokens: int) -> bool:
         """Lower a conversation's window, unless a longer list went through; a larger one changes nothing."""
         if tokens < (self._passed.get(session) or 0):
@@ -402,7 +393,10 @@ class Course:
         if not self.compacts:
             self._raise_overflow("it is not compacted, for that has not helped lately", "refused")
         estimate = self._estimate_tokens()
-        if not self._guard.learn_window(self._session, overflow, estimate) and _counts_tokens(overflow):
+        limit, sent = overflow.limit_tokens, overflow.sent_tokens
+        if limit is not None and sent is not None and sent > estimate > 0:
+            limit = limit * estimate // sent
+        if (limit is None or not self._guard.lower_window(self._session, limit)) and _counts_tokens(overflow):
             self._refused_tokens = estimate
         if self.reason == "overflow":
             self._guard.breaker.failed(self._session)
@@ -528,8 +522,7 @@ _OTHER_UNITS: Final = lazy_pattern(
 
 
 def _counts_tokens(overflow: Overflow) -> bool:
-    by_status_alone = overflow.provider == "http"
-    return not by_status_alone and not _OTHER_UNITS.search(overflow.message)
+    return overflow.provider != "http" and not _OTHER_UNITS.search(overflow.message)
 
 
 def _unwrap_reply(ended: Sent[T] | _Raised) -> Sent[T]:

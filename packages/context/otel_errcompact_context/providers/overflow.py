@@ -197,15 +197,8 @@ def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, 
         limit, sent, answer = _find_numbers(match)
         if limit is not None and answer is not None and answer >= limit:
             return None, True  # the answer alone is longer than the window: no context is short enough
-        if found is None:
-            found = Overflow(
-                provider=refusal.provider,
-                limit_tokens=limit,
-                sent_tokens=sent,
-                message=_shorten_line(text[match.start() :]),
-            )
-        elif found.limit_tokens is None and limit is not None:
-            found = replace(found, limit_tokens=limit, sent_tokens=sent)
+        message = _shorten_line(text[match.start() :])
+        found = found or Overflow(provider=refusal.provider, limit_tokens=limit, sent_tokens=sent, message=message)
     return found, found is not None and found.limit_tokens is not None
 
 

@@ -246,9 +246,6 @@ _RULES: Final = (
 )
 
 
-_Role = Literal["limit", "sent", "answer"]
-
-
 def read_numbers(sentences: Iterable[str]) -> tuple[int | None, int | None] | None:
     """
     Return the limit that a refusal tells, and what was counted.
@@ -256,31 +253,26 @@ def read_numbers(sentences: Iterable[str]) -> tuple[int | None, int | None] | No
     A number counts only with a unit or with a word that it belongs to: a status, a code, a date or an id is none.
     None where the answer alone is longer than the window: no context is short enough for it.
     """
-    found: dict[_Role, list[int]] = {"limit": [], "sent": [], "answer": []}
-    for sentence in sentences:
-        for role, number in _judge_numbers(sentence):
-            found[role].append(number)
-    if not found["limit"]:
+    numbers = [judged for sentence in sentences for judged in _judge_numbers(sentence)]
+    limit = next((number for role, number in numbers if role == "limit"), None)
+    if limit is None:
         return None, None
-    limit = found["limit"][0]
-    if any(number >= limit for number in found["answer"]):
+    if any(role == "answer" and number >= limit for role, number in numbers):
         return None
-    return limit, next((number for number in found["sent"] if number > limit), None)
+    return limit, next((number for role, number in numbers if role == "sent" and number > limit), None)
 
 
-def _judge_numbers(sentence: str) -> Iterator[tuple[_Role, int]]:
+def _judge_numbers(sentence: str) -> Iterator[tuple[str, int]]:
     parts, added = _NUMBER.split(sentence), 0
     for before, digits, after in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
         added = int(digits.replace(",", "").replace("_", "")) + (added if before.strip() == "+" else 0)
-        role = _judge(before[-_REACH:], after[:_REACH])
-        if role is not None:
-            yield role, added
+        yield _judge(before[-_REACH:], after[:_REACH]), added
 
 
-def _judge(before: str, after: str) -> _Role | None:
+def _judge(before: str, after: str) -> Literal["limit", "sent", "answer", ""]:
     # What a number is by the words that lead to it, and by its unit.
     if _OTHER_UNIT.match(after) or _OTHER_NAME.search(before):
-        return None
+        return ""
     if _ANSWER_BEFORE.search(before) or _ANSWER_AFTER.match(after):
         return "answer"
     if _COMPARED.match(after):
@@ -292,7 +284,7 @@ def _judge(before: str, after: str) -> _Role | None:
         or (has_unit and _LIMIT_NEAR.search(before))
     ):
         return "limit"
-    return "sent" if has_unit or _SENT_BEFORE.search(before) else None
+    return "sent" if has_unit or _SENT_BEFORE.search(before) else ""
 
 
 _REACH: Final = 100

@@ -54,8 +54,6 @@ vllm UKGovernmentBEIS/inspect_ai/issues/2634
     maximum context length is [0-9]+ tokens\. however, your request has
 vllm AIDotNet/OpenCowork/issues/82
     however, you requested [0-9]+ output tokens and your prompt contains
-vllm vllm-project/vllm/issues/33418
-    max_(?:completion_)?tokens'? is too large: [0-9]+\. this model.s maximum context length
 vllm vllm-project/vllm/issues/12165
     prompt \((?:total )?length [0-9]+\) is (?:longer than the maximum model length|too long to fit into the model)
 openai chathub-dev/chathub/issues/126
@@ -91,12 +89,8 @@ together https://docs.together.ai/docs/error-codes
     input \(<sent> tokens\) is longer than the model.s context length \(<limit> tokens\)
 sglang sgl-project/sglang
     requested token count exceeds the model.s maximum context length
-llama.cpp ggml-org/llama.cpp/pull/16486
-    request \(<sent> tokens\) exceeds the available context size \(<limit> tokens\)
 llama.cpp ggml-org/llama.cpp/pull/15780
-    \bexceed_context_size_error\b
-llama.cpp oobabooga/textgen/issues/7257
-    exceeds the available context size
+    \bexceed_context_size_error\b|exceeds the available context size
 llama-cpp-python abetlen/llama-cpp-python/issues/462
     requested tokens(?: \(<sent>\))? exceed context window of <limit>
 lm-studio Gitlawb/openclaude/issues/353
@@ -117,7 +111,6 @@ zhipu earendil-works/pi/issues/8991
     prompt exceeds max length
 zhipu foreveryh/claude-code-switch/issues/12
     request <input> input tokens exceeds the model.s maximum context length <limit>
-# The number behind it, (2013), is a code and no limit.
 minimax MiniMax-AI/MiniMax-M2/issues/119
     context window exceeds limit
 siliconflow leookun/cursor-byok/issues/129

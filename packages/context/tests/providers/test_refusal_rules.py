@@ -158,7 +158,13 @@ def test_any_words_are_read_and_numbers_are_consistent(words: list[str]) -> None
 
 
 @pytest.mark.cost
-@pytest.mark.parametrize("piece", ["context length ", "the prompt, 1,1,1 is ", "1,", "exceeds 999 > ", "(((", "max "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("context length ", "the prompt, 1,1,1 is ", "1,", "exceeds 999 > ", "(((", "max ", "10 + ", "limit of the "),
+        *("prompt too long 99 ", "prompt too long. limit 99 for a-b is ", "for a-", "A_b", "limit: 99\n"),
+    ],
+)
 def test_hostile_text_costs_little(piece: str) -> None:
     """No rule goes back over what it has read, however often its words come."""
     assert costs_little(lambda: read_by_rules(piece * 5_000))
