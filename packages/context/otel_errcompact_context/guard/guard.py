@@ -198,7 +198,7 @@ class OverflowGuard:
 
     @property
     def learned_windows(self) -> dict[str, int]:
-        """The windows that refusals have taught, in tokens, by conversation; `forget` resets one."""
+        """Windows that refusals have taught, by conversation; `forget` resets one."""
         return self._windows.entries.copy()
 
     def forget(self, session: str = "") -> None:
@@ -226,7 +226,7 @@ class OverflowGuard:
             self._cleared.pop(session)
 
     def lower_window(self, session: str, tokens: int) -> bool:
-        """Lower a conversation's window, unless a longer list went through; a larger one changes nothing."""
+        """Lower a conversation's window, unless a longer list went through; tell whether."""
         if tokens < (self._passed.get(session) or 0):
             return False
         if tokens < self.window.window_tokens:

@@ -114,17 +114,18 @@ _END: Final = lazy_pattern(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"\w
 # A tokenizer warns so, and goes on. What a server says when it starts is no refusal either.
 _WARNING: Final = compile_words(
     r"token indices sequence length|\bwill be (?:exceeded|reached)|\bkv[ _-]?cache\b"
-    r"|(?:derived|user-specified) max_model_len"
+    r"|(?:derived|user-specified) max_model_len|n_ctx_train|\b(?:does|do|did)(?: not|n['’]t) exceed"
+    r"|^\W*(?:if|when|how|what|why)\b"
 )
 _PATH: Final = compile_words(r"(?:invalid|value at) ['\"`]([\w.\[\]]{1,120})['\"`]")
 _SHORTENED_PATH: Final = compile_words(
     r"^(?:messages|input|inputtext|prompt|contents|body)(?:$|.*(?:content|text|output|input|arguments)(?:\[\d+\])?$)"
 )
 _STRING_TOO_LONG: Final = compile_words(r"(?<!array )too long\b|must have length less than or equal to")
-# `messages.19.content.27.image.source.base64.data` tells where, `message:` and `prompt=9` are fields, “...” is quoted,
-# and an access token is no token of a text.
+# `messages.19.content.27.image.source.base64.data` tells where, `message:` and `prompt_tokens=9` are fields, “...” is
+# quoted, and an access token is no token of a text.
 _NO_WORDS: Final = compile_words(
-    r"\b[a-z_]+(?:\.\w+|\[\d+\]){2,}|\bmessage['\"]?\s*(?::|=>)|“[^”]*”|\b\w+=[0-9]+"
+    r"\b[a-z_]+(?:\.\w+|\[\d+\]){2,}|\bmessage['\"]?\s*(?::|=>)|“[^”]*”|\b\w*_tokens=[0-9]+"
     r"|\b(?:access|refresh|bearer|auth\w*|session|csrf|jwt|api) tokens?\b"
 )
 
@@ -174,19 +175,17 @@ _LENGTH: Final = (
     r"|(?:n|num) ctx|max(?:imum)? (?:model|seq|sequence) len(?:gth)?|model max(?:imum)? length"
     r"|[0-9,]+\)? (?:input |prompt )?tokens)"
 )
-_LONG: Final = (
-    r"\b(?:prompts?|inputs?|messages|conversation|(?:chat |message )?history|context|text|query|question|transcript)\b"
-)
+_LONG: Final = r"\b(?:prompts?|inputs?|messages|conversation|history|chat|context|sequence)\b"
 _FILLER: Final = (
-    r"(?:[ \"'`*:,]++(?:is|are|was|were|has|have|been|being|be|that|you|your|the|this|provided|sent|given|submitted"
-    r"|supplied|text|content|contents|size|length|tokens?|will|would|may|might|currently|far|much|already|in|of|total"
+    r"(?:[ \"'`*:,]++(?:is|are|was|were|has|have|been|being|become|be|that|you|your|the|this|provided|sent|given"
+    r"|submitted|supplied|text|content|contents|size|length|tokens?|will|would|may|might|currently|far|much|already|in|of|total"
     r"|which|now|[0-9,]++|\([^()]{0,60}\)))*+[ \"'`*:,]+"
 )
 _BEYOND: Final = (
     r"(?:exceed(?:s|ed|ing)?|(?:longer|larger|greater|bigger|more|higher) than|over(?:flow(?:s|ed|ing)?|ran)\b"
-    r"|\b(?:over|above) the\b|beyond|out of range|surpass(?:es|ed)?|too (?:long|large|big|many|high|small for)"
-    r"|\bfilled\b|(?:does|do|did)(?: not|n['’]?t) fit|(?:is|was|were|been|has) hit|\breached\b|ran out"
-    r"|(?<!%) full\b|>=?)"
+    r"|\b(?:over|above) (?:the|limit|max\w*)\b|beyond|out of range|surpass(?:es|ed)?"
+    r"|too (?:long|large|big|many|high|small for)|\bfilled\b|(?:does|do|did)(?: not|n['’]?t) fit"
+    r"|(?:is|was|were|been|has) hit|\breached\b|ran out|(?<!%) full\b|>=?)"
 )
 _BOUND: Final = (
     r"(?:must (?:be|have|not)|should (?:be|have|not)|cannot|can not|may not|less than|at most|no more than|fewer than"
@@ -200,13 +199,13 @@ _MANY: Final = "[0-9][0-9,]{2,}"
 
 _RULES: Final = (
     compile_words(rf"{_LENGTH}[^.]{{0,80}}?{_BEYOND}"),
-    compile_words(rf"{_BEYOND}[^.]{{0,60}}?{_LENGTH}"),
+    compile_words(rf"{_BEYOND}(?:(?!, [0-9])[^.]){{0,60}}?{_LENGTH}"),
     compile_words(rf"{_LENGTH}[^.]{{0,60}}?{_BOUND}[^.]{{0,40}}?{_MANY}"),
     # A window that is told needs no comparison.
     compile_words(
         r"max(?:imum)? (?:(?:context|prompt|input|sequence|model) (?:length|window|size|characters)|",
-        rf"(?!output|completion|new|generated|reasoning)\w+ tokens|length of (?:the |your |current )*{_LONG})",
-        rf"[^.]{{0,60}}? (?:is|of) {_MANY}",
+        r"(?!output|completion|new|generated|reasoning)\w+ tokens",
+        rf"|length of (?:the |your |current )*(?:{_LONG}|question))[^.]{{0,60}}? (?:is|of) {_MANY}",
     ),
     compile_words(
         rf"{_LONG}{_FILLER}(?:too (?:long|large|big)\b",
@@ -315,7 +314,7 @@ _COMPARED: Final = compile_words(
 )
 _LIMIT_AFTER: Final = compile_words(
     r"\)?(?:[- ]tokens?[- ]|(?: tokens)? (?:is|are) (?:the )?)",
-    r"(?:context|limit|max(?:imum)?|window|allowed|supported)\b(?! ?[=:])",
+    r"(?:context|limit|max(?:imum)?|window|allowed|supported|available)\b(?! ?[=:])|,? available\b",
 )
 _LIMIT: Final = (
     r"(?:(?<![a-z])(?:limit(?:ed)?|max(?:imum)?|(?:context|model|session|seq)[ _-]?(?:window|len(?:gth)?|size)|window"
@@ -326,7 +325,7 @@ _LIMIT: Final = (
 # Between a limit's word and its number stands nothing but its name, and whose it is.
 _LIMIT_BEFORE: Final = compile_words(
     rf"^[)\] ]*(?:tokens )?/ ?$|{_LIMIT}(?:[\s_\"'`*(（]|(?:(?:for|of) (?:model )?[\"'`]?[a-z][\w.:@]*[/\-][\w./:@\-]*",
-    r"|of|is|are|was|be|or|to|only|just|equal|set|the|this|that|your|our|its|in tokens|per|models?(?:['’]s)?|context",
+    r"|of|is|are|was|be|or|to|only|equal|set|the|this|that|your|our|its|in tokens|per|models?(?:['’]s)?|context",
     r"|(?:inputs?|prompts?)(?!=)|sequence|(?:messages?|requests?) tokens|per request|total|combined|numbers?|counts?",
     r"|tokens?|length|len|size|window|limit|max(?:imum)?|capacity|value|allowed|permitted|supported|configured",
     # Of MiniMax, `context window exceeds limit (2013)`, it is a code.
