@@ -231,7 +231,7 @@ _RULES: Final = (
     compile_words(r"\b(?:input|prompt|context|token)s?(?: tokens?)? (?:(?:length|window|size) error|quantity)\b"),
     # Limits in bytes, of what is sent as a whole.
     compile_words(
-        r"(?:request|payload|body|entity)(?: (?:body|size|payload|entity|content|length|is|was|data)){0,6}",
+        r"(?:request|payload|body)(?: (?:body|size|payload|entity|content|length|is|was|data)){0,6}",
         r"(?:[: ]+too large|(?: (?:cannot|can not|(?:must|may|should) not))? exceed(?:s|ed)?\b",
         rf"(?![^.]{{0,40}}number of (?!bytes|tokens))[^.]{{0,50}}?{_SIZE})",
         rf"|exceed(?:s|ed|ing)? [^.]{{0,30}}{_SIZE}[^.]{{0,20}}\b(?:request|payload|body)\b",

@@ -514,6 +514,11 @@ OTHERS = [
         },
         id="gemini, quota",
     ),
+    pytest.param(
+        400,
+        anthropic_body("input length and `max_tokens` exceed context limit: 99 + 300000 > 200000"),
+        id="anthropic, an answer longer than the window",
+    ),
     pytest.param(400, gemini_body("Invalid value at `temperature`"), id="gemini, another argument"),
     pytest.param(
         400, openai_body("Invalid schema for function 'read'", "invalid_function_parameters"), id="another 400"
