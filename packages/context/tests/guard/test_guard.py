@@ -10,6 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.exceptions import ConfigurationError
@@ -152,6 +154,37 @@ def test_a_limit_below_what_went_through_is_not_believed(run: Run) -> None:
     assert passed <= guard.lowered_window("a") <= sent.compactions[0].tokens_after
     run(guard, Model(RefusedError("Context window exceeded: the limit is 400 tokens")), messages, session="b")
     assert guard.learned_windows == {"a": guard.lowered_window("a"), "b": 400}
+
+
+@given(
+    calls=st.lists(
+        st.tuples(
+            st.integers(1, 24),
+            st.sampled_from(
+                [
+                    "",
+                    "Context window exceeded",
+                    "prompt is too long: 9000 tokens > {} maximum",
+                    "Context window exceeded: the limit is {} tokens",
+                    "context_length_exceeded (status {})",
+                ]
+            ),
+            st.integers(10, 9_000),
+        ),
+        max_size=8,
+    )
+)
+def test_the_window_is_never_below_what_went_through(calls: list[tuple[int, str, int]]) -> None:
+    """Whatever is refused, in whatever order, with whatever number."""
+    guard, passed = guard_of(breaker=CircuitBreaker(10**9)), 0
+    for length, words, number in calls:
+        model = Model(RefusedError(words.format(number))) if words else Model()
+        try:
+            sent = guard.call(model, turns(length))
+        except ContextOverflowError:
+            continue
+        passed = max(passed, sent.compactions[-1].tokens_after)
+        assert guard.learned_windows.get("", 10_000) >= passed
 
 
 def test_what_a_conversation_has_taught_is_seen_and_forgotten(run: Run) -> None:
