@@ -12,7 +12,13 @@ from typing import Final, cast
 from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.notes import Overflow
-from otel_errcompact_context.providers.refusal_rules import ANSWER_ALONE, is_upload, read_by_rules, says_too_long
+from otel_errcompact_context.providers.refusal_rules import (
+    ANSWER_ALONE,
+    blank_unsaid,
+    is_upload,
+    read_by_rules,
+    says_too_long,
+)
 from otel_errcompact_context.providers.refusals import (
     CODES,
     OTHER_LIMITS,
@@ -175,6 +181,7 @@ def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overf
 
 
 def _match_text(text: str) -> Overflow | None:
+    text = blank_unsaid(text)
     found, is_settled = _match_forms(text, REFUSALS)
     if is_settled:
         return found

@@ -54,8 +54,6 @@ def read_by_rules(text: str) -> Ruling | None:
             if _PATH.search(sentence):
                 return Ruling(start + at, None, None)  # a limit in characters
             around = [one for _, one in sentences[max(0, index - _AROUND) : index + _AROUND + 1]]
-            if any(map(_ADVICE_ON_ANSWER.search, around)) and not _INPUT.search(sentence):
-                continue
             numbers = read_numbers([*around, *fields])
             if numbers is None:
                 return ANSWER_ALONE
@@ -68,14 +66,22 @@ def read_by_rules(text: str) -> Ruling | None:
 
 def says_too_long(sentence: str) -> bool:
     """Tell whether one sentence says that a context is too long."""
-    if _WARNING.search(sentence):
-        return False
     path = _PATH.search(sentence)
     if path is not None:
         # `Invalid 'messages[17].content': string too long`: the path says whether a shorter list would help.
         return _SHORTENED_PATH.search(path[1]) is not None and _STRING_TOO_LONG.search(sentence) is not None
     words = _JOINT.sub(" ", _NO_WORDS.sub(" ", sentence))
     return not _is_of_another(words) and any(rule.search(words) for rule in _RULES)
+
+
+def blank_unsaid(text: str) -> str:
+    """Blank the sentences that state nothing of this request."""
+    lines = text.split("\n")
+    for index, line in enumerate(lines):
+        for at, sentence in _split_sentences(line[:LINE_CHARS]):
+            if _UNSAID.search(sentence):
+                lines[index] = lines[index][:at] + " " * len(sentence) + lines[index][at + len(sentence) :]
+    return "\n".join(lines)
 
 
 def is_upload(text: str) -> bool:
@@ -109,13 +115,15 @@ def compile_words(*parts: str) -> re.Pattern[str]:
 
 _FIELD: Final = lazy_pattern(r"^\w[\w.-]{0,40}: [0-9,_]{2,16}$", re.MULTILINE)
 # A full stop between digits or in the name of a model ends no sentence; in a text of JSON a field ends one.
-_END: Final = lazy_pattern(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"\w}\]]),\s*(?=['\"])")
+_END: Final = lazy_pattern(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"0-9}\]]),\s*(?=['\"])")
 
-# A tokenizer warns so, and goes on. What a server says when it starts is no refusal either.
-_WARNING: Final = compile_words(
+# A tokenizer warns so, and goes on. What a server says when it starts, a condition and an advice are no refusal either.
+_UNSAID: Final = compile_words(
     r"token indices sequence length|\bwill be (?:exceeded|reached)|\bkv[ _-]?cache\b"
     r"|(?:derived|user-specified) max_model_len|n_ctx_train|\b(?:does|do|did)(?: not|n['’]t) exceed"
-    r"|^\W*(?:if|when|how|what|why)\b"
+    r"|^\W*(?:how|what|why|for example|fix(?:e[ds])?|feat|def)\b|\bto avoid\b"
+    r"|\b(?:may|might|could|can) (?:exceed|overflow)"
+    r"|\b(?:if|when|unless) (?:(?!because|since)[^:.]){0,50}?\b(?:exceed|too (?:long|large))"
 )
 _PATH: Final = compile_words(r"(?:invalid|value at) ['\"`]([\w.\[\]]{1,120})['\"`]")
 _SHORTENED_PATH: Final = compile_words(
@@ -134,20 +142,15 @@ _JOINT: Final = lazy_pattern(r"(?<=[A-Za-z])_(?=[A-Za-z])|(?<=[a-z])(?=[A-Z][a-z
 _ANSWER: Final = compile_words(
     r"\bmax[_ ]?(?:completion_|output_|new_|generated_)?tokens\b|max ?(?:completion|output|new) ?tokens",
     r"|\bmaximum (?:tokens|output)\b|(?:completion|output|generated|reasoning|thinking) (?:tokens?|length|limit)",
-    r"|budget[._ ]?tokens|thinking[._ ]budget|\b(?:response|answer|reply) (?:content|text|length)\b",
-)
-_ADVICE_ON_ANSWER: Final = compile_words(
-    r"(?:increase|raise) (?:the |your )?(?:value of )?[`'\"]?max_?(?:output_?|completion_?|new_?)?tokens"
+    r"|budget[._ ]?tokens|thinking[._ ]budget|\b(?:response|answer|reply) (?:content|text|length)\b|before any",
 )
 _INPUT: Final = compile_words(
     r"\b(?:prompts?|inputs?|messages?|conversation|history|text)\b|tokens in (?:the |your )?request|输入|上下文"
 )
 _UPLOAD: Final = compile_words(
-    r"\b(?:images?|pictures?|photos?|pixels?|dimensions?|pdfs?|files?|uploads?|uploaded|attachments?|audio|videos?",
-    r"|media|documents?|multipart|form-data|frames?|zip|archives?|transcri\w+|content size limit|header fields?",
-    r"|batch size|mcp|tool (?:response|result|output)s?",
-    r"|request-uri)\b",
-    r"|图片|文件",
+    r"\b(?:images?|pictures?|photos?|pixels?|dimensions?|pdfs?|files?|uploads?|uploaded|attachments?|audio|speech",
+    r"|videos?|embeddings|media|documents?|multipart|form-data|frames?|zip|archives?|transcri\w+|content size limit",
+    r"|header fields?|batch size|mcp|tool (?:response|result|output)s?|request-uri)\b|图片|文件",
 )
 _OF_CONTEXT: Final = compile_words(
     r"\b(?:context|prompt|conversation|history|input|text|messages?)\b[^.]{0,60}\btokens?\b",
@@ -163,7 +166,7 @@ _TOOLS_OR_COUNTS: Final = compile_words(
 # Of an account, over time, or of everybody's requests together.
 _OTHERS_LIMIT: Final = compile_words(
     r"enqueued|organi[sz]ation|\b(?:daily|weekly|monthly|trial|tier|subscription)\b",
-    r"|try again (?:later|in \d)|retry (?:after|in)\b|concurren|timed? ?out|deadline|每分钟|频率|余额|额度|限流",
+    r"|try again (?:later|in \d)|retry (?:after|in)\b|concurren|vram\b|timed? ?out|deadline|每分钟|频率|余额|额度|限流",
 )
 
 # What is long: named with its measure, or by itself; and words that may stand between it and what is said of it.
@@ -185,7 +188,7 @@ _BEYOND: Final = (
     r"(?:exceed(?:s|ed|ing)?|(?:longer|larger|greater|bigger|more|higher) than|over(?:flow(?:s|ed|ing)?|ran)\b"
     r"|\b(?:over|above) (?:the|limit|max\w*)\b|beyond|out of range|surpass(?:es|ed)?"
     r"|too (?:long|large|big|many|high|small for)|\bfilled\b|(?:does|do|did)(?: not|n['’]?t) fit"
-    r"|(?:is|was|were|been|has) hit|\breached\b|ran out|(?<!%) full\b|>=?)"
+    r"|(?:is|was|were|been|has) hit|\breached\b|ran out|(?<!%) full\b|(?<![-=])>=?)"
 )
 _BOUND: Final = (
     r"(?:must (?:be|have|not)|should (?:be|have|not)|cannot|can not|may not|less than|at most|no more than|fewer than"

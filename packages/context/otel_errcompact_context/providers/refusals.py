@@ -51,9 +51,7 @@ anthropic https://docs.anthropic.com/en/build-with-claude/handling-stop-reasons
 openrouter OpenHands/OpenHands/issues/9937
     this endpoint.s maximum context length
 vllm UKGovernmentBEIS/inspect_ai/issues/2634
-    maximum context length is [0-9]+ tokens\. however, your request has
-vllm AIDotNet/OpenCowork/issues/82
-    however, you requested [0-9]+ output tokens and your prompt contains
+    maximum context length is [0-9]+ tokens\. however, (?:your request has|you requested [0-9]+ output tokens)
 vllm vllm-project/vllm/issues/12165
     prompt \((?:total )?length [0-9]+\) is (?:longer than the maximum model length|too long to fit into the model)
 openai chathub-dev/chathub/issues/126
@@ -63,9 +61,7 @@ openai cline/cline/issues/5474
 openai dyad-sh/dyad/issues/1672
     exceeds the context window of this model
 gemini google-gemini/gemini-cli/issues/6678
-    exceeds the maximum number of tokens allowed
-gemini https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/api-errors
-    input token count is [0-9]+ but (?:the )?model (?:only )?supports up to
+    exceeds the maximum number of tokens allowed|input token count is [0-9]+ but (?:the )?model (?:only )?supports up to
 bedrock aws-samples/bedrock-chat/issues/95
     input is too long for requested model
 bedrock https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html
@@ -98,7 +94,7 @@ lm-studio Gitlawb/openclaude/issues/353
 lm-studio anomalyco/opencode/issues/11141
     cannot truncate prompt with n_keep \(<sent>\) >= n_ctx \(<limit>\)
 ollama dyad-sh/dyad/issues/3498
-    prompt too long; exceeded (?:max )?context length(?: by <over> tokens)?
+    prompt too long; exceeded (?:max )?context length|input length exceeds the context length
 github-copilot microsoft/copilot-intellij-feedback/issues/94
     prompt token count of <sent> exceeds the limit of <limit>
 moonshot BigPizzaV3/CodexPlusPlus/issues/1803
@@ -134,13 +130,7 @@ tgi huggingface/text-generation-inference/issues/695
 sambanova OpenHands/OpenHands/issues/9252
     maximum context length of [\w./:-]{1,80} is <limit>\. however, answering your request will take <sent> tokens
 lm-studio lmstudio-ai/lmstudio-bug-tracker/issues/237
-    trying to keep the first [0-9]+ tokens when context the overflows
-lm-studio lmstudio-ai/lmstudio-bug-tracker/issues/1251
-    reached context length of <limit> tokens with model
-lm-studio lmstudio-ai/lmstudio-bug-tracker/issues/2339
-    context size has been exceeded
-ollama nano-step/nano-brain/issues/208
-    input length exceeds the context length
+    when context the overflows|reached context length of [0-9]+ tokens with model|context size has been exceeded
 poolside earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts
     input length <sent> exceeds the maximum allowed input length of <limit> tokens
 cloudflare sst/opencode/blob/dev/packages/ai/src/provider-error.ts

@@ -95,6 +95,8 @@ def test_a_number_without_unit_or_word_is_no_limit(text: str) -> None:
         pytest.param("This model accepts at most 16384 input tokens; the request has 20000.", 16_384, id="accepts"),
         pytest.param("Prompt too long: the limit of this deployment for one call is 8192 tokens", 8_192, id="far off"),
         pytest.param("The prompt exceeds the 8192-token limit", 8_192, id="before its word"),
+        pytest.param("The request could not be served because the prompt is too long", None, id="a reason"),
+        pytest.param("The prompt can not exceed 8192 tokens", 8_192, id="what is not allowed"),
         pytest.param("context length exceeded: 20000/16384", 16_384, id="a share"),
         pytest.param(
             '{"object":"error","message":"Prompt too long","prompt_length":140000,"model_length":131072,"code":3051}',
