@@ -191,8 +191,8 @@ _BEYOND: Final = (
     r"|(?:is|was|were|been|has) hit|\breached\b|ran out|(?<!%) full\b|(?<![-=])>=?)"
 )
 _BOUND: Final = (
-    r"(?:must (?:be|have|not)|should (?:be|have|not)|cannot|can not|may not|less than|at most|no more than|fewer than"
-    r"|up to|limited to|only|<=?)"
+    r"(?:(?:must|should) (?:be|have|not)|can ?not|may not|(?:less|fewer|no more) than"
+    r"|at most|(?:up|limited) to|only|<=?)"
 )
 _MEASURE: Final = (
     r"(?:length|tokens?|maximum|max\b|limit|size|window|capacity|context|model|allowed|\bllm\b|supported|[0-9]{3,})"
@@ -203,7 +203,10 @@ _MANY: Final = "[0-9][0-9,]{2,}"
 _RULES: Final = (
     compile_words(rf"{_LENGTH}[^.]{{0,80}}?{_BEYOND}"),
     compile_words(rf"{_BEYOND}(?:(?!, [0-9])[^.]){{0,60}}?{_LENGTH}"),
-    compile_words(rf"{_LENGTH}[^.]{{0,60}}?{_BOUND}[^.]{{0,40}}?{_MANY}"),
+    compile_words(
+        rf"(?:{_LENGTH}[^.]{{0,60}}?|{_LONG}`? (?:tokens )?(?:\+ `?max \w+ tokens`? )?)",
+        rf"{_BOUND}[^.]{{0,40}}?{_MANY}",
+    ),
     # A window that is told needs no comparison.
     compile_words(
         r"max(?:imum)? (?:(?:context|prompt|input|sequence|model) (?:length|window|size|characters)|",

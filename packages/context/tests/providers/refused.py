@@ -123,6 +123,7 @@ REFUSED = (
 IN_OTHER_WORDS = (
     Said("", "输入令牌数(3377151)超过了允许的最大令牌数(1048576)。", 1_048_576),
     Said("", "Input token length too long", None),
+    Said("", "Validation failed: `prompt` must have less than 4096 tokens", 4_096),
     Said("", "Prompt has 9512 tokens, but the maximum input length is 8191 tokens", 8_191),
     Said("", '{"error":{"message":"Requested token count 150000 exceeds model context length of 127072.","type":"context_length","code":400}}', 127_072),
     Said("", "This model maximum context length is 32768 tokens, but you requested 40960 tokens (32768 in the prompt, 8192 for the completion)", 32_768),
