@@ -173,11 +173,9 @@ def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overf
     is_large = status == _TOO_LARGE or _SAYS_TOO_LARGE.search(text) is not None
     if not is_large or (found is not None and (found.provider != UNNAMED or found.limit_tokens is not None)):
         return found
-    return (
-        None
-        if is_upload(text)
-        else Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_shorten_line(text))
-    )
+    if is_upload(text):
+        return None
+    return Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_shorten_line(text))
 
 
 def _match_text(text: str) -> Overflow | None:

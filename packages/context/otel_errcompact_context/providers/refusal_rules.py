@@ -45,7 +45,6 @@ def read_by_rules(text: str) -> Ruling | None:
     speaks of the answer alone, of uploads, of tools, or of a number of messages.
     """
     start, first = 0, None
-    fields = [field[0] for field in _FIELD.finditer(text)]
     for line in text.split("\n"):
         sentences = list(_split_sentences(line[:LINE_CHARS]))
         for index, (at, sentence) in enumerate(sentences):
@@ -54,7 +53,7 @@ def read_by_rules(text: str) -> Ruling | None:
             if _PATH.search(sentence):
                 return Ruling(start + at, None, None)  # a limit in characters
             around = [one for _, one in sentences[max(0, index - _AROUND) : index + _AROUND + 1]]
-            numbers = read_numbers([*around, *fields])
+            numbers = read_numbers([*around, *_FIELD.findall(text)])
             if numbers is None:
                 return ANSWER_ALONE
             first = first or Ruling(start + at, None, None)
