@@ -2,7 +2,8 @@
 How far the estimators of tokens are from a real tokenizer, and what each costs; docs/context.md has the ends of it.
 
 Needs tiktoken and its encoding. Where tiktoken cannot fetch it, `--ranks` reads it from the npm package of the same
-name: `npm pack tiktoken && tar xzf tiktoken-*.tgz`, then `--ranks package/encoders/o200k_base.json`.
+name: `npm pack tiktoken && tar xzf tiktoken-*.tgz`, then `--ranks package/encoders/o200k_base.json`; so it reads
+`cl100k_base.json`, and `claude.json` of `npm pack @anthropic-ai/tokenizer`, for the estimator of these.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import random
 import statistics
 import sys
 import time
+import unicodedata
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import tiktoken
 
-from otel_errcompact.digest.tokens import ENCODING, PIECE, estimate_mixed_tokens, estimate_tokens
+from otel_errcompact.digest.tokens import ENCODING, PIECE, estimate_mixed_tokens, estimate_tokens, read_costs
 from otel_errcompact_lab import transcripts
 
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[1]
 SHORTEST: Final = 200
 """Characters of the shortest text whose own error enters the percentiles."""
+
+COLUMNS: Final = {ENCODING: 0, "cl100k_base": 1, "claude": 2}
 
 SENTENCES: Final = {
     "German": "Die Verbindung zum Datenbankserver konnte nicht hergestellt werden. Größere Änderungen sind unnötig.",
@@ -43,8 +48,12 @@ SENTENCES: Final = {
 }
 
 
-def samples(data: Path | None) -> Iterator[tuple[str, list[str]]]:
+def samples(data: Path | None, texts: Path | None) -> Iterator[tuple[str, list[str]]]:
     """Yield the kinds of texts, each with its samples."""
+    if texts is not None:
+        for folder in sorted(path for path in texts.iterdir() if path.is_dir()):
+            yield folder.name, [path.read_text("utf-8", "surrogatepass") for path in sorted(folder.iterdir())]
+        return
     if data is not None:
         yield from _recorded(data)
     yield "Python code", [path.read_text("utf-8") for path in sorted((ROOT / "otel_errcompact").rglob("*.py"))]
@@ -81,7 +90,13 @@ def _recorded(data: Path) -> Iterator[tuple[str, list[str]]]:
 def counter(ranks: Path | None) -> Callable[[str], int]:
     """Return what counts the tokens truly."""
     encoding = tiktoken.get_encoding(ENCODING) if ranks is None else _encoding(ranks)
-    return lambda text: sum(len(encoding.encode_ordinary(text[at : at + PIECE])) for at in range(0, len(text), PIECE))
+
+    def count(text: str) -> int:
+        if encoding.name == "claude":
+            text = unicodedata.normalize("NFKC", text)  # as its package does
+        return sum(len(encoding.encode_ordinary(text[at : at + PIECE])) for at in range(0, len(text), PIECE))
+
+    return count
 
 
 def _encoding(path: Path) -> tiktoken.Encoding:
@@ -91,7 +106,7 @@ def _encoding(path: Path) -> tiktoken.Encoding:
         _, first, *tokens = line.split(" ")
         ranks.update((base64.b64decode(token), rank) for rank, token in enumerate(tokens, int(first)))
     return tiktoken.Encoding(
-        ENCODING, pat_str=read["pat_str"], mergeable_ranks=ranks, special_tokens=read["special_tokens"]
+        path.stem, pat_str=read["pat_str"], mergeable_ranks=ranks, special_tokens=read["special_tokens"]
     )
 
 
@@ -119,22 +134,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="a folder of recorded runs")
     parser.add_argument("--ranks", type=Path, help="the encoding as JSON, from the npm package")
+    parser.add_argument("--texts", type=Path, help="a folder of texts for each kind in a folder, in place of all else")
     arguments = parser.parse_args()
-    count = counter(arguments.ranks)
+    count, name_of_encoding = counter(arguments.ranks), arguments.ranks.stem if arguments.ranks else ENCODING
+    estimate_mixed = partial(estimate_mixed_tokens, costs=read_costs(COLUMNS[name_of_encoding]))
     print("| text | texts | characters per token | a quarter of the characters: all | 1st - 99th percentile ", end="")
-    print("| by kind of character: all | 1st - 99th percentile |\n|---|---|---|---|---|---|---|")
+    print("| by bytes: all | 1st - 99th percentile |\n|---|---|---|---|---|---|---|")
     every: list[str] = []
-    for name, texts in samples(arguments.data):
+    for name, texts in samples(arguments.data, arguments.texts):
         truth = [count(text) for text in texts]
         every += texts
         per_token = sum(map(len, texts)) / sum(truth)
-        errors = " | ".join(_errors(texts, truth, estimate) for estimate in (estimate_tokens, estimate_mixed_tokens))
+        errors = " | ".join(_errors(texts, truth, estimate) for estimate in (estimate_tokens, estimate_mixed))
         print(f"| {name} | {len(texts)} | {per_token:.2f} | {errors} |")
     print("\n| counter | ns for a character |\n|---|---|")
     for name, measured in (
         ("a quarter of the characters", estimate_tokens),
-        ("by kind of character", estimate_mixed_tokens),
-        (f"tiktoken, {ENCODING}", count),
+        ("by bytes", estimate_mixed),
+        (f"tiktoken, {name_of_encoding}", count),
     ):
         print(f"| {name} | {_microseconds(measured, every):.3g} |")
 

@@ -91,7 +91,7 @@ class ContextOptions(FrozenModel):
     """
 
     model: str = ""
-    """The model, by whose window `window_tokens` is set where it is not given."""
+    """The model: how tokens are counted, and its window where `window_tokens` is not given."""
 
     window_tokens: int = setting(default=200_000, ge=1)
     """The model's context window; if not given, that of `model`, and this default for a model that is not known."""

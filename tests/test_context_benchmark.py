@@ -15,7 +15,7 @@ from benchmarks.context.data import Run, from_claude_code, read_lists
 from benchmarks.context.facts import cut_of, find_case, kept_facts, stands_in, strings_in
 from benchmarks.context.measure import Score, fitting_users, measure_cut, measure_growing, tokens_of
 from benchmarks.context.stand_in import extract
-from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens, read_costs
 from otel_errcompact_context import providers
 from otel_errcompact_lab.transcripts import RecordedCall
 
@@ -184,7 +184,7 @@ def test_the_stand_in_keeps_rare_words_within_its_limit():
     """Of lines that are alike it keeps none before the one that holds what stands there once."""
     text = "\n".join(["nothing to see here at all"] * 5 + [f"the card on file is {ID} of the user"])
 
-    assert extract(text, limit_tokens=20) == f"the card on file is {ID} of the user"
+    assert extract(text, limit_tokens=15) == f"the card on file is {ID} of the user"
     assert extract(text, limit_tokens=3) == ""
 
 
@@ -219,8 +219,9 @@ def test_three_layers():
     assert tokens_of(tight) <= 400
 
 
-def test_peers_count_as_the_benchmark_does():
+def test_peers_count_as_the_benchmark_does(monkeypatch):
     """The runner of the peers cannot import the estimator, so that it holds the same rule again."""
+    monkeypatch.setattr(peer_runner, "COSTS", read_costs(0))
     messages = [said("Zürich, 東京 and 😀"), *called("4096 ROWS", path="/a/b", note="naïve"), said("ok")]
 
     assert peer_runner.count_messages(messages) == tokens_of(messages)

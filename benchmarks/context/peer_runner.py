@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import traceback
 from importlib.metadata import PackageNotFoundError, version
@@ -24,16 +25,15 @@ TRIGGER = 0.8
 """The share of a window at which peers begin that have no default for it."""
 
 DISTRIBUTIONS = ("langchain", "openai-agents", "google-adk", "headroom-ai")
-_PLAIN = b"abcdefghijklmnopqrstuvwxyz "
+COSTS = bytes.fromhex(os.environ.get("BYTE_COSTS", ""))
+"""What each byte costs, from the caller."""
+
 _FRAME, _BLOCK = 4, 10
 
 
 def count_text(text: str) -> int:
-    """Estimate tokens by kinds of characters, as the caller does; a test compares the two."""
-    ascii_ = text.encode("ascii", "ignore")
-    fifths = len(ascii_) + 2 * len(ascii_.translate(None, _PLAIN))
-    fifths += 2 * (len(text.encode("utf-8", "surrogatepass")) - len(text))
-    return (fifths + 4) // 5
+    """Estimate tokens by what bytes cost, as the caller does; a test compares the two."""
+    return (sum(text.encode("utf-8", "surrogatepass").translate(COSTS)) + 19) // 20
 
 
 def count_messages(messages: Iterable[dict[str, Any]]) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.context.stand_in import extract
+from otel_errcompact.digest.tokens import read_costs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,12 @@ class PeerProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                env={**os.environ, "HEADROOM_TELEMETRY": "off", "HF_HUB_OFFLINE": "1"},
+                env={
+                    **os.environ,
+                    "BYTE_COSTS": read_costs(0).hex(),
+                    "HEADROOM_TELEMETRY": "off",
+                    "HF_HUB_OFFLINE": "1",
+                },
             )
         except (OSError, subprocess.SubprocessError) as error:
             said = getattr(error, "stderr", "") or ""

@@ -69,18 +69,64 @@ def forget() -> None:
     [
         pytest.param("", 0, id="nothing"),
         pytest.param("a", 1, id="rounded up"),
-        pytest.param("connection refused by the server", 7, id="prose: a fifth for each letter"),
-        pytest.param("0123456789", 6, id="digits: three fifths each"),
-        pytest.param("/src/app.py:42", 6, id="a path"),
-        pytest.param("连接被拒绝", 4, id="Chinese: four fifths each"),
-        pytest.param("\U0001f680\U0001f680", 3, id="emoji: six fifths each"),
+        pytest.param("connection refused by the server", 7, id="prose: letters that are common in words"),
+        pytest.param("QmFzZTY0IGlz", 12, id="base64: letters that are not"),
+        pytest.param("0123456789", 7, id="digits"),
+        pytest.param("/src/app.py:42", 5, id="a path"),
+        pytest.param("连接被拒绝", 5, id="Chinese"),
+        pytest.param("\U0001f680\U0001f680", 6, id="emoji"),
         pytest.param("é", 1, id="Latin with an accent"),
         pytest.param("\ud800", 1, id="a lone surrogate"),
+        pytest.param("ab" * 600, 780, id="more than a block"),
     ],
 )
-def test_a_text_is_estimated_by_the_kinds_of_its_characters(text: str, tokens: int) -> None:
-    """Small letters and spaces are cheap, all else is not."""
+def test_a_text_is_estimated_by_what_its_bytes_cost(text: str, tokens: int) -> None:
+    """Common letters and spaces are cheap, all else is not."""
     assert estimate_mixed_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        pytest.param("", 1, id="none: o200k_base"),
+        pytest.param("openai/gpt-4o", 1, id="gpt-4o: o200k_base"),
+        pytest.param("gpt-4.1", 1, id="gpt-4.1: o200k_base"),
+        pytest.param("gpt-4", 3, id="gpt-4: cl100k_base"),
+        pytest.param("openrouter/openai/gpt-4-turbo", 3, id="gpt-4-turbo: cl100k_base"),
+        pytest.param("gpt-3.5-turbo", 3, id="gpt-3.5: cl100k_base"),
+        pytest.param("anthropic.claude-sonnet-4-5", 5, id="Claude"),
+    ],
+)
+def test_a_text_is_estimated_as_the_model_counts(monkeypatch: pytest.MonkeyPatch, model: str, tokens: int) -> None:
+    """Tokenizers differ most beyond Latin: these are three letters of Thai."""
+    installed(monkeypatch, None)
+    assert default_counter(model)("ไทย") == tokens
+
+
+@pytest.mark.parametrize(
+    ("model", "encoding"),
+    [
+        pytest.param("gpt-5", "o200k_base", id="o200k_base"),
+        pytest.param("gpt-4", "cl100k_base", id="cl100k_base"),
+        pytest.param("claude-opus-4-5", None, id="none: it has no tokenizer for Claude"),
+    ],
+)
+def test_the_tokenizer_counts_in_the_encoding_of_the_model(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, model: str, encoding: str | None
+) -> None:
+    """Another model's tokens would be no truth."""
+    loaded: list[str] = []
+    monkeypatch.setattr(
+        tokenizer, "get_encoding", lambda name: loaded.append(name) or SimpleNamespace(encode_ordinary=tokenizer.encode)
+    )
+    default_counter(model)("one two")
+    assert (loaded, tokenizer.encoded) == (([encoding], ["one two"]) if encoding else ([], []))
+
+
+def test_the_dearest_bytes_of_a_long_text_are_summed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block of them stays below the modulus of the sum."""
+    installed(monkeypatch, None)
+    assert default_counter("claude-opus-4-5")("ệ" * 1_000) == 3_050
 
 
 @given(st.text(), st.text())

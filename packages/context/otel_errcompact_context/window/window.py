@@ -65,7 +65,7 @@ class ContextWindow:
     Args:
         options: How large the window is, and when what is cut; as the environment says if None.
         archive: Where the whole of what is cut is kept; files in the folder that the options say by default.
-        count_tokens: What a text costs; `default_counter()` if None.
+        count_tokens: What a text costs; `default_counter(options.model)` if None.
         summarize: Is given a `SummaryRequest` and returns a text, at once or awaited. Without it nothing is summarised.
         headings: The headings of a summary, and what stands under each; `SUMMARY_HEADINGS` if None.
         digest: How long the digests of errors may be, and which tools' errors stay whole; the defaults if None.
@@ -100,7 +100,7 @@ class ContextWindow:
         """The window by the options: given, the model's, or the default."""
 
         self.archive: Archive = _open_folder(self.options) if archive is None else archive
-        self.count_tokens = count_tokens or default_counter()
+        self.count_tokens = count_tokens or default_counter(self.options.model)
         self.guard = guard or Guard()
         self._summarize = summarize
         self._layers = [layer for layer in all_layers() if summarize is not None or not layer.asks]

@@ -183,7 +183,7 @@ def turns(number: int, characters: int = 1_600) -> list[Any]:
         call = {"id": f"call_{turn}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
         messages += [
             {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"call_{turn}", "content": f"{turn} " + "x" * characters},
+            {"role": "tool", "tool_call_id": f"call_{turn}", "content": f"{turn} " + "cold " * (characters // 5)},
         ]
     return messages
 

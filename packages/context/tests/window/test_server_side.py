@@ -36,7 +36,8 @@ def items(first: int, last: int, characters: int = 800) -> list[Any]:
     made: list[Any] = []
     for turn in range(first, last):
         call = {"type": "function_call", "call_id": f"c{turn}", "name": "profile", "arguments": "{}"}
-        output = {"type": "function_call_output", "call_id": f"c{turn}", "output": f"{turn} ".ljust(characters, "x")}
+        text = f"{turn} " + "cold " * (characters // 5)
+        output = {"type": "function_call_output", "call_id": f"c{turn}", "output": text}
         made += [call, output]
     return made
 

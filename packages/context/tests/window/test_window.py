@@ -157,7 +157,7 @@ def test_by_default_files_keep_what_is_cut(in_tmp, monkeypatch):
     monkeypatch.chdir(in_tmp.parent)
     one = ContextWindow(ContextOptions(window_tokens=1_500, reserve_tokens=300))
     assert isinstance(one.archive, FolderArchive)
-    one.compact([said(number) for number in range(20)])
+    one.compact([said(number, 2_400) for number in range(20)])
     folder = in_tmp / "state" / "otel-errcompact" / "context"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert max(len(file.read_text(encoding="utf-8").splitlines()) for file in folder.iterdir()) > 10
