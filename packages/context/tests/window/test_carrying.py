@@ -19,7 +19,6 @@ from otel_errcompact_context.window.layers.carrying.index import read_index, ren
 from otel_errcompact_context.window.layers.carrying.names import MAX_TEXT, NameUse, names_in, split_text
 from otel_errcompact_context.window.layers.carrying.replacement import Gone, is_carried, replace_messages
 from otel_errcompact_context.window.layers.carrying.survey import known_of, survey_messages
-from otel_errcompact_context.window.layers.carrying.words import find_answers, keep_words
 from otel_errcompact_context.window.layers.micro import micro
 from otel_errcompact_context.window.layers.reactive import reactive
 from otel_errcompact_context.window.pairs import cut_points, describe_followers, followers_of
@@ -77,78 +76,7 @@ def index_of(steps: Steps, start: int, end: int, **more: Any) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in lines)
 
 
-# Words.
-
-
-def test_users_words_stay_to_the_letter():
-    """They follow the marker, which says how many they are; results go."""
-    steps = Steps().say("assistant", "What else?").say("user", "Never touch prod.env.")
-    steps.call("read", "x" * 4_000).say("user", "And write in German.").say("assistant", "Gut.")
-    made = replaced(steps, 1, len(steps.messages))
-    assert made[0]["content"].startswith("[errcompact reactive: 6 messages, 1,0")
-    assert "; the next 2 are from them; whole: memory:gone]" in made[0]["content"]
-    assert made[1:] == [steps.messages[2], steps.messages[5]]
-    assert all(ours is theirs for ours, theirs in zip(made[1:], (steps.messages[2], steps.messages[5]), strict=True))
-
-
-def test_the_system_s_words_come_first_and_the_newest_of_the_user():
-    """Within the budget; of what does not fit the ends stay, in half of what is left, and older words that fit."""
-    said = [
-        {"role": "system", "content": "Rule. " + "r" * 60},
-        {"role": "user", "content": "oldest " + "o" * 60},
-        {"role": "user", "content": "long " + "l" * 4_000},
-        {"role": "user", "content": "newest " + "n" * 60},
-    ]
-    messages = read(said).messages
-    budget = sum(messages[place].tokens for place in (0, 1, 3)) + 60
-    kept = keep_words(messages, budget, budget, estimate_tokens)
-    assert [message.native for message in kept] == [said[0], said[1], None, said[3]]
-    assert kept[2].parts[0].text == f"long {'l' * 61} [... 3,894 characters cut ...] {'l' * 45}"
-    assert sum(message.tokens for message in kept) <= budget
-    budget = messages[0].tokens + messages[3].tokens
-    kept = keep_words(messages, budget, budget, estimate_tokens)
-    assert [message.native for message in kept] == [said[0], said[3]]
-    assert keep_words(messages, 0, 1_000, estimate_tokens) == []
-
-
-def test_the_newest_request_has_what_is_left():
-    """But for a quarter, whatever the share of words is: nothing else says what the user waits for."""
-    said = [{"role": "user", "content": text} for text in ("older " + "o" * 60, "newest " + "n" * 4_000)]
-    messages = read(said).messages
-    assert keep_words(messages, 0, 2_000, estimate_tokens, 1) == [messages[1]]
-    (kept,) = keep_words(messages, 0, 200, estimate_tokens, 1)
-    assert kept.parts[0].text.startswith("newest nnn")
-    assert "characters cut" in kept.parts[0].text
-    assert 120 <= kept.tokens <= 150
-
-
-def test_words_beside_results_stay_without_the_results():
-    """Anthropic's user messages hold both."""
-    native = {
-        "role": "user",
-        "content": [
-            {"type": "tool_result", "tool_use_id": "t", "content": "a long result"},
-            {"type": "text", "text": "Stop after this one."},
-        ],
-    }
-    alone = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "u", "content": "another"}]}
-    messages = providers.read_list([native, alone], estimate_tokens, "anthropic").messages
-    (kept,) = keep_words(messages, 1_000, 1_000, estimate_tokens)
-    assert [part.text for part in kept.parts] == ["Stop after this one."]
-
-
-def test_a_marker_is_nobody_s_word():
-    """Nor is what an earlier compaction has put back."""
-    line = marker("reactive", "file a.py, as last read, 12 tokens", "memory:1")
-    assert keep_words(read([{"role": "user", "content": f"{line}\ncode"}]).messages, 100, 100, estimate_tokens) == []
-    assert keep_words((Message("user", (), 4),), 100, 100, estimate_tokens) == []
-
-
-def test_what_was_shortened_in_its_place_is_still_the_user_s_word():
-    """The line above it names the place of the whole."""
-    line = marker("reactive", "2,000 tokens of user text", "memory:1")
-    messages = read([{"role": "user", "content": f"{line}\nNever touch [... 900 characters cut ...]"}]).messages
-    assert keep_words(messages, 100, 100, estimate_tokens) == list(messages)
+# The place of messages.
 
 
 def test_no_list_is_cut_between_a_marker_and_what_follows_as_its_own():
@@ -240,27 +168,6 @@ def test_arguments_that_are_no_object(tool, text, action):
     assert find_actions(Part("call", text, 1, tool)) == (action,)
 
 
-def test_only_short_answers_are_told_with_what_they_answer():
-    """A yes means nothing alone; whether it is one is left to the reader."""
-    said = [
-        ("assistant", "Shall I book HAT005?"),
-        ("user", "Yes."),
-        ("assistant", "Shall I pay?"),
-        ("user", "No, and that is because the card is not mine and my brother must be asked before"),
-        ("user", "Hm."),
-        ("assistant", "x" * 500),
-        ("user", "ok"),
-        ("system", "ok"),
-    ]
-    messages = [Message(role, (Part("text", text, 1),), 1) for role, text in said]
-    messages.insert(2, Message("assistant", (Part("text", "Calling.", 1), Part("call", "{}", 1, "book")), 2))
-    messages.insert(3, Message("user", (Part("text", "Now?", 1),), 1))
-    assert list(find_answers(messages)) == [
-        "asked: Shall I book HAT005? answered: Yes.",
-        f"asked: {'x' * 200} ... {'x' * 200} answered: ok",
-    ]
-
-
 TRACEBACK = 'Traceback (most recent call last):\n  File "shop.py", line 7, in total\n    return prices[sku]\nKeyError: '
 
 
@@ -317,13 +224,19 @@ def test_an_index_keeps_to_its_budget_and_says_what_is_missing():
     assert render_index({"names": ["n" * 400]}, 40, estimate_tokens) == ""
 
 
+def marked(*lines: str) -> Message:
+    """A marker with lines below it."""
+    return providers.from_user("\n".join([marker("reactive", "9 messages, 900 tokens", "memory:1"), *lines]), len)
+
+
 def test_an_index_is_read_again():
     """As far as it is one."""
     sections: Any = {"files read": ["a.py", "b.py"], "names": ["a1b2", "c3d4"]}
     text = render_index(sections, 1_000, estimate_tokens)
-    assert read_index([*text.split("\n"), "The summary: it says more", "calls: none"]) == sections
-    assert read_index(["names: a1b2, +7 more"]) == {"names": ["a1b2"]}
-    assert read_index(["no section"]) == {}
+    assert read_index(marked(text, "The summary: it says more", "calls: none")) == sections
+    assert read_index(marked("names: a1b2, +7 more")) == {"names": ["a1b2"]}
+    assert read_index(marked("no section")) == {}
+    assert read_index(Message("user", (), 4)) == {}
 
 
 def test_what_an_earlier_index_holds_is_carried_on():
@@ -435,6 +348,15 @@ def test_the_newest_files_are_put_back():
     ]
     place = made[0]["content"].split("whole: ")[1].split("]")[0]
     assert archive.read(place) == "new a"
+
+
+def test_files_stand_before_what_waits_for_an_answer():
+    """The work on it may be what stays."""
+    steps = Steps().say("user", "Sum up a.py.").call("read", "a text", path="a.py")
+    made = replaced(steps, 1, len(steps.messages))
+    assert "; the next 2 are from them; " in made[0]["content"]
+    assert made[1]["content"].split("\n")[1] == "a text"
+    assert made[2] is steps.messages[1]
 
 
 def test_a_part_of_a_file_says_so_and_gives_way_to_the_whole():

@@ -288,12 +288,12 @@ def test_the_middle_of_many_messages_is_taken_out_in_one_batch() -> None:
     assert messages[:3] == natives[:3]
     assert messages[3] == {
         "role": "user",
-        "content": "[errcompact snip: 12 messages, 186 tokens; whole: memory:00000001]",
+        "content": "[errcompact snip: 12 messages, 186 tokens; whole: memory:00000001]\ncalls: read_file {}",
     }
     assert messages[4:] == natives[15:]
     assert all(one is other for one, other in zip(messages[4:], natives[15:], strict=True))
     assert [json.loads(line) for line in space.archive.read("memory:00000001").splitlines()] == natives[3:15]
-    assert edited.cuts == (Cut(message=3, messages=12, tokens_before=186, tokens_after=21, place="memory:00000001"),)
+    assert edited.cuts == (Cut(message=3, messages=12, tokens_before=186, tokens_after=26, place="memory:00000001"),)
 
 
 def test_a_conversation_of_as_many_messages_as_allowed_is_left_alone() -> None:
@@ -312,7 +312,8 @@ def test_a_second_snip_takes_the_marker_of_the_first_with_it() -> None:
     grown = Conversation(format="anthropic", messages=(*once.messages, *conversation(*steps).messages[21:35]))
     twice = snip(grown, space).conversation
     assert twice.messages[3].parts[0].text == (
-        "[errcompact snip: 15 messages, 242 tokens, what is left of an earlier snip among them; whole: memory:00000002]"
+        "[errcompact snip: 15 messages, 247 tokens, what is left of an earlier snip among them; whole: memory:00000002]"
+        "\nnames: read_file"
     )
     first_line = space.archive.read("memory:00000002").splitlines()[0]
     assert place_of(json.loads(first_line)["content"]) == "memory:00000001"

@@ -96,7 +96,10 @@ def _reach_target(draft: _Draft) -> None:
     target = draft.workspace.target_tokens
     if draft.tokens > target:
         draft.drop_old_turns(target)
-    ample, words = max(target, draft.workspace.ample_tokens), draft.find_words()
+    if draft.tokens <= draft.workspace.room:
+        return
+    ample = max(target, draft.workspace.ample_tokens)
+    words = draft.find_words()
     for kind in _SHORTENED:
         if draft.tokens > ample:
             draft.shorten_parts([spot for spot in draft.find_parts(kind) if spot[0] not in words], ample)
@@ -104,11 +107,15 @@ def _reach_target(draft: _Draft) -> None:
 
 def _reach_room(draft: _Draft, room: int) -> None:
     said = sum(draft.messages[place].tokens for place in draft.find_words())
-    if draft.tokens - said + min(said, room // _SHARE_OF_WORDS) > room:
-        draft.take_out(draft.head, cut_points(draft.messages)[-1], room, is_last=True)
-    words = draft.find_words()
-    if draft.tokens > room:
-        draft.shorten_parts([spot for spot in draft.find_parts("text") if spot[0] in words], room)
+    is_too_large = draft.tokens - said + min(said, room // _SHARE_OF_WORDS) > room
+    for goes in (is_too_large, True):
+        if goes and draft.tokens > room:
+            draft.take_out(draft.head, cut_points(draft.messages)[-1], room, is_last=True)
+        if draft.tokens > room:
+            words = draft.find_words()
+            draft.shorten_parts([spot for spot in draft.find_parts("text") if spot[0] in words], room)
+        if draft.tokens > room and draft.has_pictures_in_task():
+            draft.replace_task(room)
     if draft.tokens > room and draft.task >= 0:
         draft.replace_task(room)
 
@@ -205,13 +212,17 @@ class _Draft:
     def _take_out(self, start: int, end: int, total: int, *, is_last: bool) -> None:
         gone = self.messages[start:end]
         tokens = sum(message.tokens for message in gone)
-        if all(_is_marker(message) for message in gone) or (not is_last and (tokens <= _SMALL or is_carried(gone))):
+        request = find_request(self.messages)
+        is_short = all(_is_marker(message) or place == request for place, message in enumerate(gone, start))
+        if is_short or (not is_last and (tokens <= _SMALL or is_carried(gone))):
             return
         given = Conversation(format=self._given.format, messages=tuple(self.messages))
-        most = total - self.tokens + tokens
+        most, least = total - self.tokens + tokens, 0
         if not is_last:
+            # What the newest turn leaves may be nothing: its results are shortened next, the user's rules are not.
+            least = int(self.workspace.options.words_share * self.workspace.window) // 2
             most += estimate_count(self.workspace.count_tokens)
-        taken = take_out(given, start, end, "reactive", _WORTH_TAKING, self.workspace, most)
+        taken = take_out(given, start, end, "reactive", _WORTH_TAKING, self.workspace, most, least)
         if taken is not None:
             made, cut = taken
             self.tokens -= cut.tokens_before - cut.tokens_after
@@ -266,6 +277,10 @@ class _Draft:
         self._note_cut(place, part, made.parts[number].tokens, where)
         self.messages[place] = made
         return True
+
+    def has_pictures_in_task(self) -> bool:
+        """Tell whether the task holds more than texts."""
+        return self.task >= 0 and any(part.kind != "text" for part in self.messages[self.task].parts)
 
     def replace_task(self, room: int) -> None:
         """Put a text in the place of the task's message, with all that is in it and cannot be shortened."""

@@ -34,7 +34,7 @@ class Workspace:
     """How small the conversation should become; a layer stops cutting when it is."""
 
     ample_tokens: int = 0
-    """What the conversation may cost with the messages that stay, if that is more: so far are these shortened."""
+    """To what the messages that stay are shortened where they do not fit, if that is more than the target."""
 
     window_tokens: int | None = None
     """The model's window; as the options say if None."""

@@ -6,15 +6,23 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact_context.memory.markers import is_marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from otel_errcompact.digest.tokens import TokenCounter
+    from otel_errcompact_context.messages import Message
 
-Section = Literal["open errors", "answers", "files written", "files read", "commands", "calls", "names"]
+Section = Literal[
+    "rules of the user", "answered by calls", "answers", "answered requests",
+    "open errors", "files written", "files read", "commands", "calls", "names",
+]  # fmt: skip
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 """In the order in which they stand below the marker."""
+
+OF_WORDS: Final = SECTIONS[:4]
+"""What users said, as far as nothing of it waits for an answer."""
 
 _TITLES: Final[dict[str, Section]] = {section: section for section in SECTIONS}
 
@@ -22,18 +30,30 @@ Sections = dict[Section, list[str]]
 """The entries of each section, those first that must not go."""
 
 _SHARES: Final[Mapping[Section, float]] = {
+    "rules of the user": 0.75,
+    "answered by calls": 0.3,
+    "answers": 0.3,
+    "answered requests": 1.0,
     "open errors": 0.2,
-    "answers": 0.1,
     "files written": 0.2,
     "files read": 0.15,
     "commands": 0.2,
     "calls": 0.2,
     "names": 1.0,
 }
-"""What part of the budget that is left a section may take; what it does not take is left to those after it."""
+"""What part of the budget that is left a section may take; the last one takes what all others leave."""
 
 _BETWEEN: Final = " | "
 _BETWEEN_NAMES: Final = ", "
+_THEN: Final = " -> "
+"""Stands between what was said and what was answered."""
+
+_SIZES: Final = ((2_000, 30), (600, 30), (200, 30), (80, 30), (2_000, 120), (2_000, 60))
+"""Characters of what was said, and of each answer to it: the words of the user come first."""
+
+_LEAST_SIZES: Final = (40, 30)
+_SHORTEST_WITH_END: Final = 120
+_CUT: Final = " ... "
 _MORE: Final = lazy_pattern(r"\+[0-9,]{1,12} more\Z")
 _MAX_ENTRY: Final = 600
 _LEAST_TOKENS: Final = 24
@@ -54,10 +74,11 @@ def render_index(sections: Mapping[Section, Sequence[str]], budget: int, count_t
     """
     lines: list[str] = []
     left = budget
-    for section in SECTIONS:
-        entries = sections.get(section, ())
-        if entries and left >= _LEAST_TOKENS:
-            line = _render_section(section, entries, int(left * _SHARES[section]), count_tokens)
+    present = [section for section in SECTIONS if sections.get(section)]
+    for section in present:
+        if left >= _LEAST_TOKENS:
+            share = 1 if section == present[-1] else _SHARES[section]
+            line = _render_section(section, sections[section], int(left * share), count_tokens)
             if line:
                 lines.append(line)
                 left -= count_tokens(line) + 1
@@ -66,8 +87,17 @@ def render_index(sections: Mapping[Section, Sequence[str]], budget: int, count_t
 
 def _render_section(section: Section, entries: Sequence[str], budget: int, count_tokens: TokenCounter) -> str:
     between = _separator_of(section)
-    shown: list[str] = []
     left = budget - _FRAME_TOKENS
+    fit = _fit_words if section in OF_WORDS else _fit_entries
+    shown = fit(entries, left, count_tokens)
+    if not shown:
+        return ""
+    missing = len(entries) - len(shown)
+    return f"{section}: {between.join([*shown, f'+{missing:,} more'] if missing else shown)}"
+
+
+def _fit_entries(entries: Sequence[str], left: int, count_tokens: TokenCounter) -> list[str]:
+    shown: list[str] = []
     for entry in entries:
         if left < _LEAST_ENTRY:
             break
@@ -76,20 +106,58 @@ def _render_section(section: Section, entries: Sequence[str], budget: int, count
         if cost <= left:
             shown.append(clean)
             left -= cost
-    if not shown:
-        return ""
-    missing = len(entries) - len(shown)
-    return f"{section}: {between.join([*shown, f'+{missing:,} more'] if missing else shown)}"
+    return shown
+
+
+def join_pieces(*pieces: str) -> str:
+    """Return as an entry what was said and what was answered."""
+    return _THEN.join([cut_line(piece, _SIZES[0][0]).replace(_THEN, " > ") for piece in pieces if piece])
+
+
+def _fit_words(entries: Sequence[str], left: int, count_tokens: TokenCounter) -> list[str]:
+    # All as short as can be, as far as they fit; then what was said grows, the newest first, and then the answers.
+    shown: list[str] = []
+    for entry in entries:
+        short = _cut_pieces(entry, *_LEAST_SIZES)
+        cost = count_tokens(short) + 1
+        if cost > left:
+            break
+        left -= cost
+        shown.append(short)
+    for sizes in _SIZES:
+        for number, short in enumerate(shown):
+            longer = _cut_pieces(entries[number], *sizes)
+            if len(longer) > len(short):
+                left -= (cost := count_tokens(longer) - count_tokens(short))
+                if left < 0:
+                    left += cost
+                    break
+                shown[number] = longer
+    return shown
+
+
+def _cut_pieces(entry: str, size: int, answer_size: int) -> str:
+    said, *answers = entry.replace(_BETWEEN, " / ").split(_THEN)
+    return _THEN.join([cut_line(said, size), *(cut_line(answer, answer_size) for answer in answers)])
+
+
+def cut_line(text: str, size: int) -> str:
+    """Return a text as one line of at most about a size."""
+    if len(text) > size >= _SHORTEST_WITH_END:
+        text = f"{text[: size * 3 // 4]}{_CUT}{text[-(size // 4) :]}"
+        size += len(_CUT)
+    return one_line(text, size)
 
 
 def _separator_of(section: Section) -> str:
     return _BETWEEN_NAMES if section == "names" else _BETWEEN
 
 
-def read_index(lines: Iterable[str]) -> Sections:
-    """Return the entries of an index, up to the first other line."""
+def read_index(message: Message) -> Sections:
+    """Return the entries of the index below a marker."""
     found: Sections = {}
-    for line in lines:
+    text = message.parts[0].text if message.role == "user" and message.parts else ""
+    for line in text.split("\n")[1:] if is_marked(text) else ():
         title, colon, rest = line.partition(": ")
         section = _TITLES.get(title)
         if section is None or not colon:

@@ -11,7 +11,7 @@ from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import find_files, restore_files
 from otel_errcompact_context.window.layers.carrying.index import render_index
 from otel_errcompact_context.window.layers.carrying.survey import survey_messages
-from otel_errcompact_context.window.layers.carrying.words import find_request, keep_words
+from otel_errcompact_context.window.layers.carrying.words import find_request, keep_words, read_words
 from otel_errcompact_context.window.pairs import describe_followers, followers_of, is_gap, pair_calls
 from otel_errcompact_context.window.transcript import json_lines
 
@@ -107,8 +107,8 @@ def replace_messages(
     """
     Return what takes the place of messages.
 
-    The first is the marker, with the index and a summary below it. What users and system said follows to the letter,
-    then the files that were read last.
+    The first is the marker; below it stand what users said and were answered, the index, and a summary. The files that
+    were read last follow, then to the letter what the system said and what waits for an answer.
 
     Args:
         conversation: The whole list.
@@ -128,20 +128,23 @@ def replace_messages(
         what += earlier if fits else ""
     left = budget - providers.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
     counting = estimate_count(count_tokens)
-    request = find_request(conversation.messages, gone.start) - gone.start
-    share = int(options.words_share * workspace.window)
-    words = keep_words(messages, share, left - counting, count_tokens, request)
-    left -= sum(message.tokens for message in words)
+    share = min(left - counting, int(options.words_share * workspace.window))
+    said = read_words(conversation, gone.start, gone.end, count_tokens)
+    words, for_block = keep_words(said, share, left - counting, count_tokens)
+    spent = sum(message.tokens for message in words)
+    block = render_index(said.sections, for_block, count_tokens)
+    left -= spent + (count_tokens(block) + 1 if block else 0)
     wanted = left > 0 and bool(options.index_tokens or options.restore_files)
-    found = survey_messages(conversation, gone.start, gone.end, workspace, text) if wanted else None
+    found = survey_messages(conversation, gone.start, gone.end, workspace, f"{block}\n{text}") if wanted else None
     index, files = "", list["Message"]()
     if found is not None:
         for_files = min(left - counting - int(left * _INDEX_SHARE), options.restore_tokens)
         files = restore_files(found.files, layer, for_files, workspace)
         left -= sum(message.tokens for message in files) + (counting if words or files else 0)
         index = render_index(found.sections, min(left, options.index_tokens), count_tokens)
-    followers = (*words, *files)
-    parts = [marker(layer, f"{what}{describe_followers(len(followers))}", gone.place), index, text]
+    # What waits stands last: before the work on it, if that stays.
+    followers = (*files, *words)
+    parts = [marker(layer, f"{what}{describe_followers(len(followers))}", gone.place), block, index, text]
     return (providers.from_user("\n".join(filter(None, parts)), count_tokens), *followers)
 
 
@@ -153,6 +156,7 @@ def take_out(
     share: int,
     workspace: Workspace,
     most: int | None = None,
+    least: int = 0,
 ) -> tuple[tuple[Message, ...], Cut] | None:
     """
     Keep messages, and return what takes their place if smaller.
@@ -165,6 +169,7 @@ def take_out(
         share: What takes their place may cost one part in so many of theirs, and the user's newest request beside it.
         workspace: Archive, counter and options.
         most: Tokens that it must not cost more than, if any, beside what a request costs that shows its ends.
+        least: Tokens that it may cost in any case.
 
     Raises:
         OSError: They could not be kept.
@@ -175,10 +180,11 @@ def take_out(
     place = workspace.archive.keep(json_lines(gone, conversation.format))
     budget = request + (tokens - request) // share
     if most is not None:
-        least = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place)
+        asked = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place)
         index = min(workspace.options.index_tokens, workspace.target_tokens // _SHARE_OF_INDEX)
-        ample = min(least + index, workspace.ample_tokens - conversation.tokens + tokens)
-        budget = min(budget, max(most, ample, min(least, workspace.room // _SHARE_OF_REQUEST) if request else 0))
+        ample = min(asked + index, workspace.ample_tokens - conversation.tokens + tokens)
+        for_request = min(asked, workspace.room // _SHARE_OF_REQUEST) if request else 0
+        budget = min(budget, max(most, ample, for_request, least))
     made = replace_messages(conversation, Gone(start, end, place), layer, budget, workspace)
     after = sum(message.tokens for message in made)
     cut = Cut(message=start, messages=end - start, tokens_before=tokens, tokens_after=after, place=place)

@@ -14,7 +14,6 @@ from otel_errcompact_context.window.layers.carrying.files import ReadFile, find_
 from otel_errcompact_context.window.layers.carrying.index import Sections, read_index
 from otel_errcompact_context.window.layers.carrying.names import NameUse, make_finder
 from otel_errcompact_context.window.layers.carrying.open_errors import find_open_errors
-from otel_errcompact_context.window.layers.carrying.words import find_answers
 from otel_errcompact_context.window.pairs import pair_calls, pairing_of, part_at
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
         start: The first of the messages.
         end: The first one after them.
         workspace: How failures are told, and the archive.
-        said: A summary of them, whose names the index need not repeat.
+        said: What is said of them, whose names the index need not repeat.
     """
     messages, known = conversation.messages, known_of(workspace)
     left = [*messages[: min(start, MAX_MESSAGES)], *messages[end:]]
@@ -87,14 +86,13 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
     failed = frozenset(_find_failed(messages, calls, known))
     sections: Sections = {}
     _add_entries(sections, "open errors", find_open_errors(messages, start, end, calls, failed, workspace))
-    _add_entries(sections, "answers", list(find_answers(gone))[::-1])
     actions = {spot: known.find_actions(call.tool, call.text) for spot, call in calls.items()}
     for kind, what in _describe_calls(actions, failed, start, end):
         _add_entries(sections, _OF_ACTIONS[kind], [what])
-    earlier = [read_index(_index_lines(message)) for message in gone]
+    earlier = [read_index(message) for message in gone]
     for found in reversed(earlier):
         for section, entries in found.items():
-            if section not in ("open errors", "names"):
+            if section in _OF_ACTIONS.values():
                 _add_entries(sections, section, entries)
     _add_entries(sections, "names", _rank_names(gone, left, earlier, said, workspace))
     files = find_files(messages, start, end, actions, failed, workspace.archive)
@@ -130,13 +128,6 @@ def _describe_calls(
             if action.what not in done:
                 done.add(action.what)
                 yield action.kind, f"{action.what} (failed)" if spot in failed else action.what
-
-
-def _index_lines(message: Message) -> list[str]:
-    if message.role != "user" or not message.parts or message.parts[0].kind != "text":
-        return []
-    text = message.parts[0].text
-    return text.split("\n")[1:] if marker_of(text) is not None else []
 
 
 def _rank_names(

@@ -1,123 +1,267 @@
-"""What users and the system said, which outlives results, and what users have answered."""
+"""What users and the system said: what waits, and what was answered."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.digest import one_line
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context import providers
+from otel_errcompact_context.memory.markers import is_marked
+from otel_errcompact_context.providers.costs import FRAME_TOKENS
 from otel_errcompact_context.window.layers.carrying.files import is_restored
-from otel_errcompact_context.window.pairs import is_gap
+from otel_errcompact_context.window.layers.carrying.index import OF_WORDS, Sections, cut_line, join_pieces, read_index
+from otel_errcompact_context.window.pairs import is_gap, pairing_of, part_at
 from otel_errcompact_context.window.shortening import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from otel_errcompact.digest.tokens import TokenCounter
-    from otel_errcompact_context.messages import Message
-
-_REQUEST_SHARE: Final = 0.75
-"""What part of what is left the user's newest request may cost; the rest is for other words and the index."""
-
-_LEAST: Final = 24
-"""Tokens below which the ends of what was said say nothing."""
-
-
-def is_said_by_user(message: Message) -> bool:
-    """Tell whether a message is the user's own, whole or shortened, and no marker or file in the place of others."""
-    if message.role != "user" or is_gap(message) or is_restored(message):
-        return False
-    return any(part.kind != "result" for part in message.parts)
-
-
-def find_request(messages: Sequence[Message], start: int = 0) -> int:
-    """Return where the user's newest words stand, or -1 if there are none from a place on."""
-    places = range(len(messages) - 1, start - 1, -1)
-    return next((place for place in places if is_said_by_user(messages[place])), -1)
-
-
-def keep_words(
-    messages: Sequence[Message], share: int, room: int, count_tokens: TokenCounter, request: int = -1
-) -> list[Message]:
-    """
-    Return the messages of users and system that stay.
-
-    What the system says comes first, then the user's words from the newest to the oldest. Of one that does not fit the
-    ends stay, in half of what is left, so that older ones have the other half.
-
-    Args:
-        messages: What is taken out.
-        share: What their words may cost, but for the user's newest request.
-        room: What all of it may cost.
-        count_tokens: How tokens are counted.
-        request: Where the user's newest request stands, if it is among the messages.
-    """
-    said = [(place, words) for place, message in enumerate(messages) if (words := words_of(message, count_tokens))]
-    kept: list[tuple[int, Message]] = []
-    for place, whole in sorted(said, key=lambda one: (one[1].role != "system", -one[0])):
-        words = whole
-        is_request = place == request
-        limit = int(room * _REQUEST_SHARE) if is_request else min(share, room)
-        if words.tokens > limit:
-            words = _shorten_words(words, limit if is_request else limit // 2, count_tokens)
-        if words.tokens <= limit:
-            room -= words.tokens
-            share -= 0 if is_request else words.tokens
-            kept.append((place, words))
-    return [words for _, words in sorted(kept, key=lambda one: one[0])]
-
-
-def words_of(message: Message, count_tokens: TokenCounter) -> Message | None:
-    """Return what a user or the system says, without results."""
-    if message.role == "system":
-        return message if message.parts else None
-    if not is_said_by_user(message):
-        return None
-    if all(part.kind != "result" for part in message.parts):
-        return message
-    text = _text_of(message)
-    return providers.from_user(text, count_tokens) if text else None
-
-
-def _text_of(message: Message) -> str:
-    return "\n".join(part.text for part in message.parts if part.kind == "text" and part.text.strip())
-
-
-def _shorten_words(words: Message, tokens: int, count_tokens: TokenCounter) -> Message:
-    text = _text_of(words)
-    if words.role == "system" or tokens < _LEAST or not text:
-        return words
-    frame = providers.from_user("", count_tokens).tokens
-    return providers.from_user(shorten(text, tokens - frame, count_tokens), count_tokens)
-
+    from otel_errcompact_context.messages import Conversation, Message
+    from otel_errcompact_context.window.layers.carrying.index import Section
 
 _SHORT: Final = 60
 """Characters of an answer that means nothing without what it answers; a longer one says it itself."""
 
-_MAX_ASKED: Final = 400
-_MAX_ANSWER: Final = 100
+_LEAST_TOKENS: Final = 16
+"""Words of which less could be shown stay in the archive."""
+
+_BLOCK_SHARE: Final = 4
+"""One part in so many of the share that open words leave to the block."""
+
+_REQUEST_SHARE: Final = 0.75
+"""What part of what is left the user's newest request may cost; the rest is for other words and the index."""
+
+_BEGINNING: Final = 30
+"""Characters by which a request is known again."""
+
+_MAX_ASKED: Final = 120
+_MAX_RULES: Final = 20
+_MAX_RULE: Final = 300
+_SENTENCE_END: Final = lazy_pattern(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+_RULE: Final = lazy_pattern(
+    # A rule in words that this does not know stands among the requests, as all that the user said.
+    r"\b(?:never(?! mind)|always|from now on|at all times|under no circumstances|must not|you must|"
+    r"niemals|nie|immer|von nun an|auf keinen fall|jamais|toujours|nunca|siempre|jam\u00e1s|sempre|nooit|"
+    r"altijd|aldrig|alltid|nigdy|zawsze|nikdy|v\u017edy|asla|jangan|selalu|никогда|всегда|ніколи|завжди)\b|"
+    r"(?:^|[,:;-]\s*|please )(?:do not|don['\u2019]t)\b|"
+    r"永远|绝不|始终|务必|禁止|不要|決して|必ず|常に|절대|항상|반드시|हमेशा|कभी नहीं|أبدا|دائما|תמיד|לעולם",
+)
+_QUESTION: Final = lazy_pattern(r"[?\uff1f\u061f\u037e\u055e\u1367\u2047\u2048\u203d\u2e2e][\W_]{0,30}\Z")
+_ASKING_TOOL: Final = lazy_pattern(r"(?i)(?:\b|_)ask.{0,12}(?:user|human|question)|(?:user|human).?input")
 
 
-def find_answers(messages: Sequence[Message]) -> Iterator[str]:
+class Words(NamedTuple):
+    """What users and the system said in messages that go."""
+
+    kept: list[Message]
+    """What stays to the letter: words of the system, and those of the user that wait for an answer."""
+
+    request: int
+    """Which of it is the user's newest request; -1 if none is."""
+
+    sections: Sections
+    """What the block says of the rest, the newest first."""
+
+
+def read_words(conversation: Conversation, start: int, end: int, count_tokens: TokenCounter) -> Words:
     """
-    Yield each short answer of the user with what it answers.
+    Read what was said in some messages, and what was answered.
 
-    Whether that is a yes or a no is left to who reads it: in any language, and never guessed.
+    An answer is a text of the model that no call follows before the user speaks again. Whether it is a yes or a no, and
+    whether it says that something was done, is left to who reads it: in any language, and never guessed.
     """
-    said = ""
-    for message in messages:
-        texts = [part.text for part in message.parts if part.kind == "text" and part.text.strip()]
+    messages = conversation.messages
+    reader = _Reader(messages, start)
+    # The request that stands before what goes may be answered in it.
+    before = find_request(messages, 0, start)
+    for place in range(before if before >= 0 else start, end):
+        reader.read(place)
+    reader.close(islice(messages, end, None))
+    found = {name: list(dict.fromkeys(reversed(entries))) for name, entries in reader.sections.items() if entries}
+    if asked := list(_find_asked(conversation, start, end)):
+        found["answers"] = [*reversed(asked), *found.get("answers", ())]
+    places = reader.find_kept()
+    request = find_request(messages)
+    kept = [reader.keep(place, count_tokens) for place in places]
+    return Words(kept, places.index(request) if request in places else -1, found)
+
+
+def find_request(messages: Sequence[Message], start: int = 0, end: int | None = None) -> int:
+    """Return where the user's newest words stand between two places, or -1 if there are none."""
+    places = range((len(messages) if end is None else end) - 1, start - 1, -1)
+    return next((place for place in places if is_said_by_user(messages[place])), -1)
+
+
+def keep_words(words: Words, share: int, room: int, count_tokens: TokenCounter) -> tuple[list[Message], int]:
+    """
+    Return the messages of users and system that stay, and what is left of their share.
+
+    What the system says comes first, then the user's words from the newest to the oldest. Of the user's what does not
+    fit is shortened; what has no room even so is passed over.
+
+    Args:
+        words: What was said.
+        share: What it may cost with the block, but for the user's newest request.
+        room: What all of it may cost.
+        count_tokens: How tokens are counted.
+    """
+    for_block = share // _BLOCK_SHARE if words.sections else 0
+    share -= for_block
+    kept: list[tuple[int, Message]] = []
+    for place, said in sorted(enumerate(words.kept), key=lambda one: (one[1].role != "system", -one[0])):
+        limit = int(room * _REQUEST_SHARE) if place == words.request else min(share, room)
+        shown, left = said, limit - FRAME_TOKENS
+        if said.tokens > limit and said.role == "user" and left >= _LEAST_TOKENS:
+            shown = providers.from_user(shorten(_text_of(said), left, count_tokens), count_tokens)
+        if shown.tokens <= limit:
+            room -= shown.tokens
+            share -= 0 if place == words.request else shown.tokens
+            kept.append((place, shown))
+    return [shown for _, shown in sorted(kept, key=lambda one: one[0])], min(room, share + for_block)
+
+
+class _Reader:
+    """Follows who waits for an answer."""
+
+    def __init__(self, messages: Sequence[Message], start: int) -> None:
+        self.sections: Sections = {}
+        """What was said, the oldest first."""
+        self._messages = messages
+        self._start = start
+        self._system: list[int] = []
+        self._waiting: list[int] = []
+        """Where the user's words stand that have no answer yet; what stands before the start stays there."""
+        self._question = ""
+        """What the model had asked before them."""
+        self._answer = ""
+        self._has_acted = False
+
+    def read(self, place: int) -> None:
+        """Read the next message."""
+        message = self._messages[place]
         if message.role == "assistant":
-            if any(part.kind == "call" for part in message.parts):
-                said = ""
-            elif texts:
-                said = texts[-1]
-        elif message.role == "user":
-            if said and texts and len(texts) == 1 == len(message.parts) and len(texts[0]) <= _SHORT:
-                yield f"asked: {_end_of(said)} answered: {one_line(texts[0], _MAX_ANSWER)}"
-            said = ""
+            self._hear(message)
+        elif is_gap(message):
+            self._pass_gap(place)
+        elif is_said_by_user(message):
+            self._listen(place)
+        elif message.role == "system" and place >= self._start:
+            self._system.append(place)
+
+    def _hear(self, message: Message) -> None:
+        self._has_acted = True
+        for part in message.parts:
+            if part.kind == "call":
+                self._answer = ""
+            elif part.kind == "text" and part.text.strip():
+                self._answer = part.text
+
+    def _pass_gap(self, place: int) -> None:
+        # Whoever spoke before it may have been answered in what it stands for, which it says then.
+        earlier = read_index(self._messages[place])
+        told = tuple(entry[:_BEGINNING] for entry in earlier.get("answered requests", ()))
+        self._drop_standing()
+        self._waiting = [
+            one for one in self._waiting if not join_pieces(_text_of(self._messages[one])).startswith(told)
+        ]
+        self._question = self._answer = ""
+        for section in OF_WORDS if place >= self._start else ():
+            self._add(section, reversed(earlier.get(section, ())))
+
+    def _listen(self, place: int) -> None:
+        if self._has_acted and not _holds_result(self._messages[place]):
+            self._settle()
+            self._question = self._answer if _QUESTION.search(self._answer) else ""
+        else:
+            # What is said beside results comes in the middle of a turn.
+            self._drop_standing()
+        self._waiting.append(place)
+        self._answer, self._has_acted = "", False
+
+    def close(self, following: Iterable[Message]) -> None:
+        """Look for the last answer in what stays."""
+        for message in following:
+            if message.role == "assistant":
+                self._hear(message)
+            elif is_gap(message):
+                break
+            elif is_said_by_user(message) and not _holds_result(message):
+                if self._has_acted:
+                    self._settle()
+                return
+        if self._answer:
+            self._settle()
+
+    def _settle(self) -> None:
+        request = "\n".join(_text_of(self._messages[place]) for place in self._waiting)
+        stays = bool(self._waiting) and self._waiting[0] < self._start
+        if request and not stays:
+            self._add("rules of the user", _find_rules(request))
+        if self._is_reply(request):
+            self._add("answers", [_pair(self._question, request, self._answer)])
+        elif request and self._answer:
+            self._add("answered requests", [join_pieces(request[:_SHORT] if stays else request, self._answer)])
+        elif request and not stays:
+            self._add("answered by calls", [join_pieces(request)])
+        self._waiting.clear()
+
+    def _is_reply(self, said: str) -> bool:
+        return bool(self._question and len(self._waiting) == 1 and len(said) <= _SHORT and not _QUESTION.search(said))
+
+    def _drop_standing(self) -> None:
+        self._waiting = [place for place in self._waiting if place >= self._start]
+
+    def _add(self, section: Section, entries: Iterable[str]) -> None:
+        self.sections.setdefault(section, []).extend(entries)
+
+    def find_kept(self) -> list[int]:
+        """Return where the messages stand that stay."""
+        self._drop_standing()
+        return sorted((*self._system, *self._waiting))
+
+    def keep(self, place: int, count_tokens: TokenCounter) -> Message:
+        """Return a message that stays, a short answer with its question."""
+        message = self._messages[place]
+        if place in self._waiting and len(message.parts) == 1 and self._is_reply(said := _text_of(message)):
+            return providers.from_user(_pair(self._question, said), count_tokens)
+        return providers.from_user(_text_of(message), count_tokens) if _holds_result(message) else message
 
 
-def _end_of(text: str) -> str:
-    line = one_line(text.strip(), 4 * _MAX_ASKED)
-    return line if len(line) <= _MAX_ASKED else f"{line[: _MAX_ASKED // 2]} ... {line[-_MAX_ASKED // 2 :]}"
+def _find_asked(conversation: Conversation, start: int, end: int) -> Iterator[str]:
+    # What tools have asked the user for.
+    messages = conversation.messages
+    for call, result in pairing_of(conversation).pairs():
+        if result is not None and start <= result.message < end:
+            asked, answer = part_at(messages, call), part_at(messages, result)
+            if _ASKING_TOOL.search(asked.tool) and not is_marked(answer.text):
+                yield _pair(asked.text, answer.text)
+
+
+def _pair(question: str, answer: str, *outcome: str) -> str:
+    return join_pieces(f"asked: {cut_line(question, _MAX_ASKED)}", f"answered: {answer}", *outcome)
+
+
+def _find_rules(text: str) -> Iterator[str]:
+    said = (sentence.strip() for sentence in _SENTENCE_END.split(text))
+    rules = (one for one in said if len(one) <= _MAX_RULE and _RULE.search(one.lower()) and not _QUESTION.search(one))
+    return map(join_pieces, islice(rules, _MAX_RULES))
+
+
+def is_said_by_user(message: Message) -> bool:
+    """Tell whether a user says something: a text, or a picture that is no result."""
+    if message.role != "user" or is_gap(message) or is_restored(message):
+        return False
+    kinds = {part.kind for part in message.parts if part.kind != "text" or part.text.strip()}
+    return "text" in kinds or ("other" in kinds and "result" not in kinds)
+
+
+def _holds_result(message: Message) -> bool:
+    return any(part.kind == "result" for part in message.parts)
+
+
+def _text_of(message: Message) -> str:
+    # Of a text that was shortened before its marker says nothing here.
+    lines = (line for part in message.parts if part.kind == "text" for line in part.text.split("\n"))
+    return "\n".join(line for line in lines if not is_marked(line)).strip() or "(no text)"
