@@ -149,6 +149,7 @@ IN_WORDS = {
     "model": "(none)",
     "refusals": "(none)",
     "reserve_tokens": "(computed)",
+    "snip_messages": "(any)",
 }
 
 

@@ -234,7 +234,7 @@ class OverflowGuard:
         return True
 
     def note_passed(self, session: str, tokens: int) -> None:
-        """Note that a list of so many tokens went through, which disproves a lower window."""
+        """Note that so many tokens went through, against any lower window."""
         if tokens > (self._windows.get(session) or tokens):
             self._windows.pop(session)
         self._passed.update(session, lambda known: max(tokens, known or 0))

@@ -116,7 +116,7 @@ def part_at(messages: Sequence[Message], spot: Spot) -> Part:
 
 
 def find_own_call(message: Message, number: int) -> int | None:
-    """Return which part of an answer is the call of a provider's own tool whose result another part is, if any."""
+    """Return which part is the provider's own call of a result."""
     part = message.parts[number]
     if part.kind != "other" or not part.call_id or message.role != "assistant":
         return None

@@ -93,7 +93,7 @@ class Schedule:
         return "cache_expired" if self._is_cold else due
 
     def to_room(self, tokens: int) -> Reason | None:
-        """Run a layer while the list does not fit, or where milder ones have ended too near to the trigger."""
+        """Run a layer where milder ones have not made enough room."""
         if tokens > self.room:
             return "overflow" if self._reason == "overflow" else "over_window"
         # Or the next turns reach the trigger again, and each time a prompt cache loses its prefix.

@@ -168,10 +168,13 @@ def gap(*lines: str) -> Said:
 
 def test_a_second_compaction_takes_the_block_of_the_first_along():
     """The entries, the newest first; its marker goes."""
-    block = ("rules of the user: Never touch prod.env.", "answered requests: File 2? -> Orders. | File 1? -> Names.")
+    block = (
+        "statements of the user: Never touch prod.env.",
+        "answered requests: File 2? -> Orders. | File 1? -> Names.",
+    )
     words = read(gap(*block, "names: a1b2"), ("user", "Always in German. File 3?"), ("assistant", "Dates."))
     assert words.sections == {
-        "rules of the user": ["Always in German.", "Never touch prod.env."],
+        "statements of the user": ["Always in German.", "Never touch prod.env."],
         "answered requests": ["Always in German. File 3? -> Dates.", "File 2? -> Orders.", "File 1? -> Names."],
     }
     assert read(DROP, gap(*block), DONE, start=2, end=3).sections == {}
@@ -277,9 +280,36 @@ def test_tools_that_ask_the_user(tool, asks):
 )  # fmt: skip
 def test_rules_have_a_line_of_their_own(said, rules):
     """In the user's own words; the request holds them as well."""
-    words = read(("user", said), ("assistant", "OK."))
-    assert words.sections.pop("rules of the user", []) == rules
+    words = read(("user", said), *CALLED, ("assistant", "OK."))
+    assert words.sections.pop("statements of the user", []) == rules
     assert len(words.sections["answered requests"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "statements"),
+    [
+        pytest.param(
+            "Amounts in francs, with two decimals.", "Noted.", ["Amounts in francs, with two decimals."], id="noted"
+        ),
+        pytest.param(
+            f"Minutes of today. {'The crate stands in bay 4. ' * 20}Above 2,500 I decide.",
+            "Understood: above 2,500 you decide.",
+            ["Minutes of today."],
+            id="a long one with the answer, which says what counts",
+        ),
+        pytest.param("How many bays are there in the hall?", "Seven.", [], id="a question"),
+        pytest.param("Tell me all of the third hall.", "It has seven bays. " * 20, [], id="a long answer"),
+        pytest.param("Drop the old staging database.", "Really drop it?", [], id="a question back"),
+        pytest.param("Thanks!", "My pleasure.", [], id="too short to say anything"),
+    ],
+)
+def test_what_needs_no_call_but_a_word_is_a_statement(said, answer, statements):
+    """In any language: the model is to know it from then on."""
+    words = read(("user", said), ("assistant", answer))
+    found = words.sections.get("statements of the user", [])
+    assert [one.startswith(begin) for one, begin in zip(found, statements, strict=True)] == [True] * len(statements)
+    assert ("answered requests" in words.sections) is not bool(statements)
+    assert all(answer in one for one in found if len(said) > 300)
 
 
 def test_rules_come_first_and_are_shortened_before_they_go():
@@ -288,13 +318,15 @@ def test_rules_come_first_and_are_shortened_before_they_go():
             for number in range(6)]  # fmt: skip
     words = read(*[one for pair in said for one in pair])
     whole = render_index(words.sections, 1_000, estimate_tokens)
-    assert whole.startswith("rules of the user: Never touch host number 5 of the old old ")
+    assert whole.startswith("statements of the user: Never touch host number 5 of the old old ")
     assert "number 0 of" in whole
-    small = render_index(words.sections, 110, estimate_tokens)
-    assert small.startswith("rules of the user: Never touch host number 5 of the old ... | Never touch host number 4")
-    least = render_index(words.sections, 50, estimate_tokens)
+    small = render_index(words.sections, 65, estimate_tokens)
+    assert small.startswith(
+        "statements of the user: Never touch host number 5 of the old ... | Never touch host number 4"
+    )
+    least = render_index(words.sections, 40, estimate_tokens)
     assert least == (
-        "rules of the user: Never touch host number 5 of the old ... | "
+        "statements of the user: Never touch host number 5 of the old ... | "
         "Never touch host number 4 of the old ... | +4 more"
     )
 
@@ -377,7 +409,7 @@ def test_rules_have_room_where_the_newest_turn_takes_the_target(format):
     )
     made = reactive(providers.read_list(told(format, turns), estimate_tokens, format), space).conversation
     assert made.tokens <= 2_000
-    assert made.messages[1].parts[0].text.split("\n")[1] == "rules of the user: Never touch prod.env."
+    assert made.messages[1].parts[0].text.split("\n")[1] == "statements of the user: Never touch prod.env."
 
 
 def test_no_words_if_the_options_say_so():

@@ -217,12 +217,10 @@ class _Draft:
         if is_short or (not is_last and (tokens <= _SMALL or is_carried(gone))):
             return
         given = Conversation(format=self._given.format, messages=tuple(self.messages))
-        most, least = total - self.tokens + tokens, 0
+        most = total - self.tokens + tokens
         if not is_last:
-            # What the newest turn leaves may be nothing: its results are shortened next, the user's rules are not.
-            least = int(self.workspace.options.words_share * self.workspace.window) // 2
             most += estimate_count(self.workspace.count_tokens)
-        taken = take_out(given, start, end, "reactive", _WORTH_TAKING, self.workspace, most, least)
+        taken = take_out(given, start, end, "reactive", _WORTH_TAKING, self.workspace, most)
         if taken is not None:
             made, cut = taken
             self.tokens -= cut.tokens_before - cut.tokens_after

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from otel_errcompact_context.messages import Message
 
 Section = Literal[
-    "rules of the user", "answered by calls", "answers", "answered requests",
+    "statements of the user", "answered by calls", "answers", "answered requests",
     "open errors", "files written", "files read", "commands", "calls", "names",
 ]  # fmt: skip
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
@@ -30,7 +30,7 @@ Sections = dict[Section, list[str]]
 """The entries of each section, those first that must not go."""
 
 _SHARES: Final[Mapping[Section, float]] = {
-    "rules of the user": 0.75,
+    "statements of the user": 0.75,
     "answered by calls": 0.3,
     "answers": 0.3,
     "answered requests": 1.0,

@@ -11,7 +11,7 @@ from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import find_files, restore_files
 from otel_errcompact_context.window.layers.carrying.index import render_index
 from otel_errcompact_context.window.layers.carrying.survey import survey_messages
-from otel_errcompact_context.window.layers.carrying.words import find_request, keep_words, read_words
+from otel_errcompact_context.window.layers.carrying.words import Words, find_request, keep_words, read_words
 from otel_errcompact_context.window.pairs import describe_followers, followers_of, is_gap, pair_calls
 from otel_errcompact_context.window.transcript import json_lines
 
@@ -32,8 +32,8 @@ _SHARE_OF_INDEX: Final = 4
 _INDEX_SHARE: Final = 0.5
 """What part of the tokens that words leave may go to the index; the rest is for files."""
 
-_SHARE_OF_REQUEST: Final = 3
-"""One part in so many of the room that the user's newest request has, however low the target is."""
+_SHARE_OF_WORDS: Final = 3
+"""One part in so many of the room that the user's words have, however low the target is."""
 
 _MARKER_TOKENS: Final = 64
 """What a marker costs at most beside its place, with what it says of those that follow it."""
@@ -50,6 +50,9 @@ class Gone(NamedTuple):
     place: str
     """Where they are kept."""
 
+    said: Words | None = None
+    """What was said in them, if it was read already."""
+
 
 def estimate_count(count_tokens: TokenCounter) -> int:
     """
@@ -62,7 +65,7 @@ def estimate_count(count_tokens: TokenCounter) -> int:
 
 
 def carried_tokens(messages: Sequence[Message], workspace: Workspace) -> int:
-    """Return what to leave room for where some of these messages go, beside the user's newest request."""
+    """Return what to leave room for, beside the newest request."""
     options, target = workspace.options, workspace.target_tokens
     words = sum(message.tokens for message in messages if message.role in ("user", "system"))
     words -= request_tokens(messages, 0, len(messages))
@@ -73,9 +76,9 @@ def carried_tokens(messages: Sequence[Message], workspace: Workspace) -> int:
 
 def find_tail(messages: Sequence[Message], start: int, points: Sequence[int], costs: Sequence[int], room: int) -> int:
     """
-    Return where the newest turns begin that fit, beside the user's newest request.
+    Return where the newest turns begin that fit.
 
-    The last turn stays in any case.
+    They fit beside the user's newest request, and the last turn stays in any case.
 
     Args:
         messages: The whole list.
@@ -129,7 +132,7 @@ def replace_messages(
     left = budget - providers.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
     counting = estimate_count(count_tokens)
     share = min(left - counting, int(options.words_share * workspace.window))
-    said = read_words(conversation, gone.start, gone.end, count_tokens)
+    said = gone.said or read_words(conversation, gone.start, gone.end, count_tokens)
     words, for_block = keep_words(said, share, left - counting, count_tokens)
     spent = sum(message.tokens for message in words)
     block = render_index(said.sections, for_block, count_tokens)
@@ -156,7 +159,6 @@ def take_out(
     share: int,
     workspace: Workspace,
     most: int | None = None,
-    least: int = 0,
 ) -> tuple[tuple[Message, ...], Cut] | None:
     """
     Keep messages, and return what takes their place if smaller.
@@ -168,8 +170,7 @@ def take_out(
         layer: Who takes them out.
         share: What takes their place may cost one part in so many of theirs, and the user's newest request beside it.
         workspace: Archive, counter and options.
-        most: Tokens that it must not cost more than, if any, beside what a request costs that shows its ends.
-        least: Tokens that it may cost in any case.
+        most: Tokens that it must not cost more than, if any, beside what the user's words cost.
 
     Raises:
         OSError: They could not be kept.
@@ -178,21 +179,22 @@ def take_out(
     tokens = sum(message.tokens for message in gone)
     request = request_tokens(conversation.messages, start, end)
     place = workspace.archive.keep(json_lines(gone, conversation.format))
+    said = read_words(conversation, start, end, workspace.count_tokens)
     budget = request + (tokens - request) // share
     if most is not None:
         asked = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place)
+        asked += min(said.tokens, int(workspace.options.words_share * workspace.window))
         index = min(workspace.options.index_tokens, workspace.target_tokens // _SHARE_OF_INDEX)
         ample = min(asked + index, workspace.ample_tokens - conversation.tokens + tokens)
-        for_request = min(asked, workspace.room // _SHARE_OF_REQUEST) if request else 0
-        budget = min(budget, max(most, ample, for_request, least))
-    made = replace_messages(conversation, Gone(start, end, place), layer, budget, workspace)
+        budget = min(budget, max(most, ample, min(asked, workspace.room // _SHARE_OF_WORDS)))
+    made = replace_messages(conversation, Gone(start, end, place, said), layer, budget, workspace)
     after = sum(message.tokens for message in made)
     cut = Cut(message=start, messages=end - start, tokens_before=tokens, tokens_after=after, place=place)
     return (made, cut) if after < tokens else None
 
 
 def request_tokens(messages: Sequence[Message], start: int, end: int) -> int:
-    """Return what the user's newest request costs if it stands between two places; else 0."""
+    """Return what the newest request costs between two places, or 0."""
     place = find_request(messages)
     return messages[place].tokens if start <= place < end else 0
 

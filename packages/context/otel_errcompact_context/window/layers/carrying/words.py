@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from otel_errcompact_context.messages import Conversation, Message
     from otel_errcompact_context.window.layers.carrying.index import Section
 
+_CHARACTERS_A_TOKEN: Final = 3
+"""For an estimate of the block, rather too high than too low."""
+
 _SHORT: Final = 60
 """Characters of an answer that means nothing without what it answers; a longer one says it itself."""
 
@@ -64,6 +67,12 @@ class Words(NamedTuple):
     sections: Sections
     """What the block says of the rest, the newest first."""
 
+    @property
+    def tokens(self) -> int:
+        """About what all of it costs."""
+        entries = (len(entry) for entries in self.sections.values() for entry in entries)
+        return sum(message.tokens for message in self.kept) + sum(entries) // _CHARACTERS_A_TOKEN
+
 
 def read_words(conversation: Conversation, start: int, end: int, count_tokens: TokenCounter) -> Words:
     """
@@ -89,14 +98,14 @@ def read_words(conversation: Conversation, start: int, end: int, count_tokens: T
 
 
 def find_request(messages: Sequence[Message], start: int = 0, end: int | None = None) -> int:
-    """Return where the user's newest words stand between two places, or -1 if there are none."""
+    """Return where the user's newest words stand, or -1."""
     places = range((len(messages) if end is None else end) - 1, start - 1, -1)
     return next((place for place in places if is_said_by_user(messages[place])), -1)
 
 
 def keep_words(words: Words, share: int, room: int, count_tokens: TokenCounter) -> tuple[list[Message], int]:
     """
-    Return the messages of users and system that stay, and what is left of their share.
+    Return the words that stay, and what is left of their share.
 
     What the system says comes first, then the user's words from the newest to the oldest. Of the user's what does not
     fit is shortened; what has no room even so is passed over.
@@ -136,7 +145,7 @@ class _Reader:
         self._question = ""
         """What the model had asked before them."""
         self._answer = ""
-        self._has_acted = False
+        self._has_acted = self._has_called = False
 
     def read(self, place: int) -> None:
         """Read the next message."""
@@ -154,7 +163,7 @@ class _Reader:
         self._has_acted = True
         for part in message.parts:
             if part.kind == "call":
-                self._answer = ""
+                self._answer, self._has_called = "", True
             elif part.kind == "text" and part.text.strip():
                 self._answer = part.text
 
@@ -178,7 +187,7 @@ class _Reader:
             # What is said beside results comes in the middle of a turn.
             self._drop_standing()
         self._waiting.append(place)
-        self._answer, self._has_acted = "", False
+        self._answer, self._has_acted, self._has_called = "", False, False
 
     def close(self, following: Iterable[Message]) -> None:
         """Look for the last answer in what stays."""
@@ -197,10 +206,14 @@ class _Reader:
     def _settle(self) -> None:
         request = "\n".join(_text_of(self._messages[place]) for place in self._waiting)
         stays = bool(self._waiting) and self._waiting[0] < self._start
-        if request and not stays:
-            self._add("rules of the user", _find_rules(request))
+        is_noted = not stays and self._is_noted(request)
+        if request and not stays and not is_noted:
+            self._add("statements of the user", _find_rules(request))
         if self._is_reply(request):
             self._add("answers", [_pair(self._question, request, self._answer)])
+        elif is_noted:
+            said = (request,) if len(request) <= _MAX_RULE else (request, self._answer)
+            self._add("statements of the user", [join_pieces(*said)])
         elif request and self._answer:
             self._add("answered requests", [join_pieces(request[:_SHORT] if stays else request, self._answer)])
         elif request and not stays:
@@ -209,6 +222,12 @@ class _Reader:
 
     def _is_reply(self, said: str) -> bool:
         return bool(self._question and len(self._waiting) == 1 and len(said) <= _SHORT and not _QUESTION.search(said))
+
+    def _is_noted(self, said: str) -> bool:
+        # What asks nothing and needs no call but a word is what the model is to know from then on.
+        is_short = 0 < len(self._answer) <= _MAX_ASKED and not _QUESTION.search(self._answer)
+        is_free = is_short and not self._has_called and not self._question
+        return is_free and len(said) > _BEGINNING and not _QUESTION.search(said)
 
     def _drop_standing(self) -> None:
         self._waiting = [place for place in self._waiting if place >= self._start]
@@ -250,7 +269,7 @@ def _find_rules(text: str) -> Iterator[str]:
 
 
 def is_said_by_user(message: Message) -> bool:
-    """Tell whether a user says something: a text, or a picture that is no result."""
+    """Tell whether a user says something, if only by a picture."""
     if message.role != "user" or is_gap(message) or is_restored(message):
         return False
     kinds = {part.kind for part in message.parts if part.kind != "text" or part.text.strip()}
