@@ -299,6 +299,19 @@ def test_a_long_text_is_searched_at_its_ends():
     assert list(NameUse(()).names_of(Part("text", text, 1))) == ["first_1", "last_1"]
 
 
+def test_times_of_a_log_are_named_last():
+    """Each is the only one of its kind, and none is asked for again."""
+    log = "2026-09-12T09:14:22.113Z order_4711 shipped\n2026-09-12T09:14:23.008Z order_4712 late\n"
+    steps = Steps().call("read", log)
+    use = NameUse(read(steps.messages).messages)
+    assert use.rank_names(use.uses) == [
+        "order_4711",
+        "order_4712",
+        "2026-09-12T09:14:22.113Z",
+        "2026-09-12T09:14:23.008Z",
+    ]
+
+
 def test_the_line_of_an_old_result_names_what_only_it_showed():
     """What stands in calls or in somebody's words is still to be read there."""
     result = json.dumps({"card": "gift_card_1234", "used": "HAT00512", "said": "res_8812", "prose": "word " * 200})

@@ -100,6 +100,8 @@ def make_finder() -> FindNames:
     return find_names
 
 
+_LOGGED: Final = lazy_pattern(r"[0-9]{2}:[0-9]{2}:[0-9]{2}")
+
 _USED_TWICE: Final = 2
 """Uses beyond these say no more."""
 
@@ -187,10 +189,12 @@ class NameUse:
     def _score_name(self, name: str) -> float:
         # The points were chosen on recorded runs (`make bench-context`). A name that one result holds is an answer to
         # something; one that all hold is a word of the trade. Ids and long names come first, since nobody can make
-        # them up; numbers alone last, since results are full of them.
+        # them up; numbers alone and times to the second last, since results and logs are full of them.
         use = self.uses[name]
         score = 0.0 + min(use.calls, _USED_TWICE) + min(use.told, _USED_TWICE)
         score += 2.0 / max(use.results, 1) + 1.0 / (1 + use.place / 10) + 2.0 * min(len(name), _LONG_NAME) / _LONG_NAME
+        if _LOGGED.search(name):
+            return score - 2.0
         if "/" in name or "@" in name:
             return score + 0.5
         if name.isalpha():

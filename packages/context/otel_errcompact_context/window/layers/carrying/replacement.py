@@ -29,6 +29,9 @@ _CARRIED_SHARE: Final = 0.5
 _SHARE_OF_INDEX: Final = 4
 """One part in so many of the target that is left to the index."""
 
+_AMPLE_SHARE_OF_INDEX: Final = 12
+"""And of what the conversation may cost, however low the target is: more costs a small window its prompt cache."""
+
 _INDEX_SHARE: Final = 0.5
 """What part of the tokens that words leave may go to the index; the rest is for files."""
 
@@ -184,7 +187,8 @@ def take_out(
     if most is not None:
         asked = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place)
         asked += min(said.tokens, int(workspace.options.words_share * workspace.window))
-        index = min(workspace.options.index_tokens, workspace.target_tokens // _SHARE_OF_INDEX)
+        index = max(workspace.target_tokens // _SHARE_OF_INDEX, workspace.ample_tokens // _AMPLE_SHARE_OF_INDEX)
+        index = min(workspace.options.index_tokens, index)
         ample = min(asked + index, workspace.ample_tokens - conversation.tokens + tokens)
         budget = min(budget, max(most, ample, min(asked, workspace.room // _SHARE_OF_WORDS)))
     made = replace_messages(conversation, Gone(start, end, place, said), layer, budget, workspace)
