@@ -298,10 +298,23 @@ def test_the_middle_of_many_messages_is_taken_out_in_one_batch() -> None:
 
 def test_a_conversation_of_as_many_messages_as_allowed_is_left_alone() -> None:
     """Half at once, and then nothing until the limit is reached again: that is what a prompt cache likes."""
-    space = workspace(snip_messages=20, head_messages=3)
+    space = workspace(target=1_000, snip_messages=20, head_messages=3)
     given = conversation(*[calling(f"result {number}") for number in range(10)])
     allowed = Conversation(format="anthropic", messages=given.messages[:20])
     assert snip(allowed, space).conversation is allowed
+
+
+@pytest.mark.parametrize("most", [20, None])
+def test_a_conversation_of_twice_the_room_is_cut_at_once(most: int | None) -> None:
+    """As far as the target has room; of its hundreds of old results none is looked at by itself."""
+    given = conversation(*[calling(f"result {number} " + "word " * 40) for number in range(9)])
+    space = replace(workspace(target=given.tokens // 4, snip_messages=most, head_messages=1), room_tokens=600)
+    edited = snip(given, space)
+    assert given.tokens == 746
+    assert edited.conversation is given
+    edited = snip(given, replace(space, room_tokens=300))
+    assert [(cut.message, cut.messages) for cut in edited.cuts] == [(1, 14)]
+    assert edited.conversation.messages[2:] == given.messages[15:]
 
 
 def test_a_second_snip_takes_the_marker_of_the_first_with_it() -> None:

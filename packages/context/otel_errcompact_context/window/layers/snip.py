@@ -1,8 +1,9 @@
-"""A conversation of too many messages: head and tail stay, the middle is taken out in one batch."""
+"""A conversation far too long: head and tail stay, the middle is taken out in one batch."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact_context.providers import count_opening, find_compacted
@@ -17,24 +18,34 @@ if TYPE_CHECKING:
     from otel_errcompact_context.window.layers.workspace import Workspace
 
 
+_FAR: Final = 2
+"""A conversation that costs so many times the room is cut at once."""
+
 BUDGET_SHARE: Final = 4
 """What takes the place of messages may cost one part in so many of theirs, so that taking them out is worth it."""
 
 
 def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     """
-    Take the middle out of a conversation of more than `snip_messages`, so that half as many remain.
+    Take the middle out of a conversation that is far too long.
 
-    The first `head_messages` and the newest ones stay, no call is separated from its result, and one message of the
-    user says what was taken out and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix
-    once in many turns and not in each. What the provider has compacted stays.
+    Of one of more than `snip_messages` half as many remain; of one that costs twice the room, as many as the target has
+    room for: no other layer could save the rest, and to look at each old result would take many times as long. The
+    first `head_messages` and the newest ones stay, no call is separated from its result, and one message of the user
+    says what was taken out and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix once
+    in many turns and not in each. What the provider has compacted stays.
     """
     messages = conversation.messages
     most = workspace.options.snip_messages
-    if most is None or len(messages) <= most:
+    if most is not None and len(messages) > most:
+        tail = max(1, most // 2 - workspace.options.head_messages - 1)
+    elif conversation.tokens // _FAR > workspace.room:
+        costs = accumulate(message.tokens for message in reversed(messages))
+        tail = sum(1 for _ in takewhile(lambda cost: cost <= workspace.target_tokens, costs))
+    else:
         return Edited(conversation)
     least = max(workspace.options.head_messages, count_opening(conversation))
-    start, end = _find_middle(conversation, least, most)
+    start, end = _find_middle(conversation, least, len(messages) - tail)
     cuts: list[Cut] = []
     edited = conversation
     for first, last in reversed(ranges_beside(start, end, find_compacted(messages), messages)):
@@ -54,11 +65,10 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
 LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
 
 
-def _find_middle(conversation: Conversation, least: int, most: int) -> tuple[int, int]:
+def _find_middle(conversation: Conversation, least: int, tail: int) -> tuple[int, int]:
     messages = conversation.messages
     points = [point for point in cut_points(messages, pairing_of(conversation)) if point < len(messages)]
     start = next((point for point in points if point >= least), None)
     if start is None:
         return 0, 0
-    tail = len(messages) - max(1, most // 2 - start - 1)
     return start, next((point for point in points if point >= max(start, tail)), points[-1])
