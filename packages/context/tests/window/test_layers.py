@@ -304,17 +304,19 @@ def test_a_conversation_of_as_many_messages_as_allowed_is_left_alone() -> None:
     assert snip(allowed, space).conversation is allowed
 
 
-@pytest.mark.parametrize("most", [20, None])
-def test_a_conversation_of_twice_the_room_is_cut_at_once(most: int | None) -> None:
+def test_a_very_long_conversation_of_twice_the_room_is_cut_at_once() -> None:
     """As far as the target has room; of its hundreds of old results none is looked at by itself."""
-    given = conversation(*[calling(f"result {number} " + "word " * 40) for number in range(9)])
-    space = replace(workspace(target=given.tokens // 4, snip_messages=most, head_messages=1), room_tokens=600)
+    given = conversation(*[calling(f"result {number}") for number in range(501)])
+    space = replace(workspace(target=1_000, head_messages=1), room_tokens=given.tokens // 2)
+    space = replace(space, options=space.options.model_copy(update={"snip_messages": None}))
+    assert snip(given, space).conversation is given
+    space = replace(space, room_tokens=given.tokens // 2 - 1)
     edited = snip(given, space)
-    assert given.tokens == 746
-    assert edited.conversation is given
-    edited = snip(given, replace(space, room_tokens=300))
-    assert [(cut.message, cut.messages) for cut in edited.cuts] == [(1, 14)]
-    assert edited.conversation.messages[2:] == given.messages[15:]
+    (cut,) = edited.cuts
+    assert (cut.message, edited.conversation.messages[2:]) == (1, given.messages[cut.messages + 1 :])
+    assert 900 <= sum(message.tokens for message in edited.conversation.messages[2:]) <= 1_000
+    shorter = Conversation(format="anthropic", messages=given.messages[:999])
+    assert snip(shorter, replace(space, room_tokens=10)).conversation is shorter
 
 
 def test_a_second_snip_takes_the_marker_of_the_first_with_it() -> None:

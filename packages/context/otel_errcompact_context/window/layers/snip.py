@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 _FAR: Final = 2
-"""A conversation that costs so many times the room is cut at once."""
+_MANY: Final = 1_000
+"""A conversation that costs so many times the room is cut at once if it has more messages than these."""
 
 BUDGET_SHARE: Final = 4
 """What takes the place of messages may cost one part in so many of theirs, so that taking them out is worth it."""
@@ -29,8 +30,8 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     """
     Take the middle out of a conversation that is far too long.
 
-    Of one of more than `snip_messages` half as many remain; of one that costs twice the room, as many as the target has
-    room for: no other layer could save the rest, and to look at each old result would take many times as long. The
+    Of one of more than `snip_messages` half as many remain; of a very long one that costs twice the room, as many as
+    the target has room for: to look at each old result of it would take many times as long. The
     first `head_messages` and the newest ones stay, no call is separated from its result, and one message of the user
     says what was taken out and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix once
     in many turns and not in each. What the provider has compacted stays.
@@ -39,7 +40,7 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     most = workspace.options.snip_messages
     if most is not None and len(messages) > most:
         tail = max(1, most // 2 - workspace.options.head_messages - 1)
-    elif conversation.tokens // _FAR > workspace.room:
+    elif len(messages) > _MANY and conversation.tokens // _FAR > workspace.room:
         costs = accumulate(message.tokens for message in reversed(messages))
         tail = sum(1 for _ in takewhile(lambda cost: cost <= workspace.target_tokens, costs))
     else:
