@@ -425,13 +425,16 @@ def _said(text: str, **fields: Any) -> dict[str, Any]:
 
 
 def _chat(turns: int) -> list[Any]:
-    return [{"role": "assistant" if n % 2 else "user", "content": f"{n} " + "x" * 1_600} for n in range(turns)]
+    return [
+        {"role": "assistant" if n % 2 else "user", "content": f"{n} " + "word Row of the list. " * 73}
+        for n in range(turns)
+    ]
 
 
 def _provider(asked: Any) -> tuple[int, dict[str, Any]]:
     """Refuse what is too long, compact what is asked to be, and answer the rest."""
     if "compaction" in asked.body:
-        block = {"type": "compaction", "content": "in short: all is well", "signature": "s"}
+        block = {"type": "compaction", "content": "in short: the list is well", "signature": "s"}
         return 200, _said("", content=[block], stop_reason="compaction")
     return (400, SAYS_TOO_LONG) if len(json.dumps(asked.body)) > 25_000 else (200, _said("fine"))
 
@@ -449,7 +452,7 @@ def test_a_refused_call_is_saved_and_the_provider_compacts_by_itself() -> None:
             format="anthropic",
         )
     assert sent.reply.content[0].text == "fine"
-    assert "in short: all is well" in str(sent.messages)
+    assert "in short: the list is well" in str(sent.messages)
     refused, compaction, retried = api.asked
     assert {one.path.partition("?")[0] for one in api.asked} == {"/v1/messages"}
     assert compaction.headers["anthropic-beta"] == "compact-2026-09-04"
@@ -475,7 +478,7 @@ def test_the_same_with_the_asynchronous_client() -> None:
     with served(_provider) as api:
         sent = asyncio.run(go(api))
     assert sent.reply.content[0].text == "fine"
-    assert "in short: all is well" in str(sent.messages)
+    assert "in short: the list is well" in str(sent.messages)
 
 
 def _clearing(asked: Any) -> tuple[int, dict[str, Any]]:
@@ -494,7 +497,11 @@ def test_the_provider_clears_old_results_by_itself() -> None:
     messages: list[Any] = [{"role": "user", "content": "Find the slowest module."}]
     for turn in range(60):
         call = {"type": "tool_use", "id": f"c{turn}", "name": "profile", "input": {}}
-        result = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": f"{turn} " + "x" * 600}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": f"c{turn}",
+            "content": f"{turn} " + "word Row of the list. " * 27,
+        }
         messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     with served(_clearing) as api:
         client = Anthropic(api_key="none", base_url=api.url, max_retries=0)

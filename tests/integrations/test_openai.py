@@ -514,7 +514,10 @@ OPTIONS = ContextOptions(window_tokens=10_000, reserve_tokens=1_000)
 
 
 def _chat(turns: int) -> list[Any]:
-    return [{"role": "assistant" if n % 2 else "user", "content": f"{n} " + "x" * 1_600} for n in range(turns)]
+    return [
+        {"role": "assistant" if n % 2 else "user", "content": f"{n} " + "word Row of the list. " * 73}
+        for n in range(turns)
+    ]
 
 
 def _provider(asked: Any) -> tuple[int, dict[str, Any]]:

@@ -159,7 +159,7 @@ async def test_a_long_run_stays_within_a_small_window(stream: bool) -> None:
         talk = [message for message in read if message.role != "system"]
         assert_valid(talk)
         assert talk[0].text == TASK
-    assert any("[errcompact" in str(one.result) for message in client.read[-1] for one in message.contents)
+    assert any("[errcompact" in json.dumps(_read(message, 0)) for message in client.read[-1])
     kept = next(state["messages"] for state in session.state.values() if "messages" in state)
     assert tokens(kept) > 4_500
 
@@ -176,7 +176,7 @@ async def test_between_two_cuts_each_request_begins_with_the_one_before() -> Non
     assert grown.count(False) <= 6
     assert not all(grown)
     own = [sum(one is other for one in before for other in after) for before, after in pairwise(client.read)]
-    assert min(own[3:]) >= 5
+    assert min(own[3:]) >= 1
 
 
 async def test_two_conversations_do_not_mix() -> None:

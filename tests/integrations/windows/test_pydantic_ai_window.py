@@ -153,7 +153,7 @@ def test_a_last_turn_that_does_not_fit_is_shortened_part_by_part() -> None:
     answers = [
         RetryPromptPart("wrong " * 700, tool_name="write", tool_call_id="w"),
         ToolReturnPart("read", "line " * 900, tool_call_id="r"),
-        UserPromptPart(["Look. " * 500, picture, "And here."]),
+        UserPromptPart(["Look. " * 2_500, picture, "And here."]),
     ]
     history: list[ModelMessage] = [
         ModelRequest(parts=[SystemPromptPart("Be short."), UserPromptPart("Write it.")]),

@@ -78,7 +78,7 @@ def blank_unsaid(text: str) -> str:
     lines = text.split("\n")
     for index, line in enumerate(lines):
         for at, sentence in _split_sentences(line[:LINE_CHARS]):
-            if _UNSAID.search(sentence):
+            if _UNSAID.search(sentence) and not _NUMBERS_COMPARED.search(sentence):
                 lines[index] = lines[index][:at] + " " * len(sentence) + lines[index][at + len(sentence) :]
     return "\n".join(lines)
 
@@ -124,6 +124,7 @@ _UNSAID: Final = compile_words(
     r"|\b(?:may|might|could|can) (?:exceed|overflow)"
     r"|\b(?:if|when|unless) (?:(?!because|since)[^:.]){0,50}?\b(?:exceed|too (?:long|large))"
 )
+_NUMBERS_COMPARED: Final = lazy_pattern(r"[0-9] (?:tokens? )?>=? [0-9]")
 _PATH: Final = compile_words(r"(?:invalid|value at) ['\"`]([\w.\[\]]{1,120})['\"`]")
 _SHORTENED_PATH: Final = compile_words(
     r"^(?:messages|input|inputtext|prompt|contents|body)(?:$|.*(?:content|text|output|input|arguments)(?:\[\d+\])?$)"

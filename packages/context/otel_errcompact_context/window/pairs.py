@@ -131,13 +131,13 @@ def count_turn_tokens(messages: Sequence[Message]) -> int:
     A turn is an answer of the model and all until the next one. Older ones may be compacted, and say nothing of what
     the next ones will cost.
     """
-    tokens, turns, after = 0, 0, ""
+    tokens, turns, read, after = 0, 0, 0, ""
     for message in reversed(messages):
         if message.role != "assistant" == after:
-            turns += 1
+            turns, tokens = turns + 1, read
             if turns == _NEWEST_TURNS:
                 break
-        tokens, after = tokens + message.tokens, message.role
+        read, after = read + message.tokens, message.role
     return tokens // max(turns, 1)
 
 

@@ -88,6 +88,43 @@ def test_a_request_stays_whole_while_there_is_room(format: FormatName, reason: A
     assert text_of(2_000, REQUEST) in json.dumps(compaction.messages)
 
 
+@pytest.mark.parametrize("size", [2_000, 4_000, 16_000, 200_000])
+def test_a_request_between_a_marker_and_a_large_result_stays(size: int) -> None:
+    """So little goes beside it that half of that is no room for a marker."""
+    marker = "[errcompact reactive: 4 messages, 900 tokens; whole: memory:00000001]\ncalls: a 1\nnames: b_1"
+    messages = [
+        {"role": "user", "content": TASK},
+        {"role": "user", "content": marker},
+        *told("openai-chat", (Turn(REQUEST, (step(1, 1_700),)),)),
+    ]
+    for reason in ("overflow", "over_trigger", "asked"):
+        assert REQUEST.strip() in json.dumps(compact(messages, size, reason, format="openai-chat").messages)
+
+
+def test_a_task_that_fills_the_window_does_not_cut_each_turn() -> None:
+    """No cut reaches the target then: turns go where the list does not fit, as they did."""
+    window = ContextWindow(
+        ContextOptions(window_tokens=8_000), archive=MemoryArchive(), count_tokens=estimate_tokens, observers=()
+    )
+    task, *turns = told("openai-chat", (Turn(text_of(6_500, TASK), tuple(step(number, 60) for number in range(60))),))
+    messages, cuts = [task], 0
+    for number in range(0, 120, 2):
+        compaction = window.compact([*messages, *turns[number : number + 2]])
+        messages = compaction.messages
+        cuts += any(note.cuts for note in compaction.notes)
+    assert cuts <= 20
+
+
+def test_what_a_user_has_answered_a_tool_stays() -> None:
+    """Old results become a line each, but for the user's own words."""
+    answer = "Only the shelves of hall 3, and never those with glass: my brother counts them on Monday. " * 3
+    asked = Step(calls=(Call("ask_user", {"question": "Which shelves?"}, answer),))
+    messages = told("openai-chat", (Turn(TASK, (asked, *(step(number, 1_200) for number in range(30)))),))
+    compaction = compact(messages, 32_000, "over_trigger")
+    assert any(note.layer == "micro" and note.cuts for note in compaction.notes)
+    assert answer in json.dumps(compaction.messages)
+
+
 def test_small_windows_keep_a_prompt_s_prefix_for_many_turns() -> None:
     """Of 200 calls 20 lose it; 115 did where lines of old results filled the list up to the trigger."""
     window = ContextWindow(

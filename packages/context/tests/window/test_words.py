@@ -322,13 +322,19 @@ def test_rules_come_first_and_are_shortened_before_they_go():
     assert "number 0 of" in whole
     small = render_index(words.sections, 65, estimate_tokens)
     assert small.startswith(
-        "statements of the user: Never touch host number 5 of the old ... | Never touch host number 4"
+        "statements of the user: Never touch host number 5 of the old ... -> OK. | Never touch host number 4"
     )
     least = render_index(words.sections, 40, estimate_tokens)
     assert least == (
-        "statements of the user: Never touch host number 5 of the old ... | "
-        "Never touch host number 4 of the old ... | +4 more"
+        "statements of the user: Never touch host number 5 of the old ... -> OK. | "
+        "Never touch host number 4 of the old ... -> OK. | +4 more"
     )
+
+
+def test_a_request_that_the_model_asked_back_for_still_waits():
+    """What stands before the cut stays there, and is not said to be answered."""
+    asked = ("user", "Build the importer."), ("assistant", "Which bank first?"), ("user", "Ours."), *CALLED
+    assert "answered requests" not in read(*asked, start=1).sections
 
 
 # Budgets.

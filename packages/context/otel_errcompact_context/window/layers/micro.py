@@ -8,6 +8,7 @@ from otel_errcompact_context.memory.markers import marker, marker_of
 from otel_errcompact_context.messages import with_new_text
 from otel_errcompact_context.window.layers.carrying.names import NameUse
 from otel_errcompact_context.window.layers.carrying.survey import known_of
+from otel_errcompact_context.window.layers.carrying.words import asks_user
 from otel_errcompact_context.window.layers.editing import Edits
 from otel_errcompact_context.window.layers.keeping import Keeper, describe
 from otel_errcompact_context.window.layers.repeats import read_repeated
@@ -37,7 +38,7 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     Turn old results into one line each, the oldest first, until the conversation is as small as it should be.
 
     The line says which tool's result it was, how large, and where the whole of it lies. The newest `keep_results` stay,
-    results of tools that are not among `clearable_tools` do, and so do digests of errors: they are short already.
+    results of tools that are not among `clearable_tools` do, what users have answered a tool, and digests of errors.
     Where all of them together would gain less than `least_gain_tokens`, none is touched.
     """
     excess = conversation.tokens - workspace.target_tokens
@@ -110,7 +111,7 @@ def _find_old(conversation: Conversation, workspace: Workspace) -> list[tuple[Sp
     repeated = read_repeated(kept, workspace.archive)
     found = [result for result in found if result[1].text not in repeated] if repeated else found
     clearable = workspace.options.clearable_tools
-    return [result for result in found if result[2] in clearable] if clearable else found
+    return [result for result in found if result[2] in clearable or not (clearable or asks_user(result[2]))]
 
 
 def _is_short_already(part: Part, workspace: Workspace) -> bool:

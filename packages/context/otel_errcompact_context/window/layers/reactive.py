@@ -72,8 +72,8 @@ def reactive(conversation: Conversation, workspace: Workspace) -> Edited:
     """
     Take out all turns between the task and the newest ones that fit, then shorten what is left until it fits.
 
-    Results are shortened first, then inputs, then texts: down to the target. If that is more than the room, the
-    task's text is shortened too, and if need be the last turn is taken out.
+    Results are shortened first, then inputs, then texts, and last the task and the newest request; if need be the last
+    turn is taken out, unless its calls still wait.
     """
     draft = _Draft(conversation, workspace)
     room = workspace.room
@@ -94,7 +94,9 @@ LAYER: Final = Layer(name="reactive", due=Schedule.to_room, edit=reactive)
 
 def _reach_target(draft: _Draft) -> None:
     target = draft.workspace.target_tokens
-    if draft.tokens > target:
+    # What a head leaves no room for would be taken out again with each new turn.
+    is_reachable = sum(message.tokens for message in draft.messages[: draft.head]) < target
+    if draft.tokens > target and (is_reachable or draft.tokens > draft.workspace.room):
         draft.drop_old_turns(target)
     if draft.tokens <= draft.workspace.room:
         return
@@ -102,7 +104,8 @@ def _reach_target(draft: _Draft) -> None:
     words = draft.find_words()
     for kind in _SHORTENED:
         if draft.tokens > ample:
-            draft.shorten_parts([spot for spot in draft.find_parts(kind) if spot[0] not in words], ample)
+            parts = draft.find_parts(kind)
+            draft.shorten_parts([spot for spot in parts if kind != "text" or spot[0] not in words], ample)
 
 
 def _reach_room(draft: _Draft, room: int) -> None:

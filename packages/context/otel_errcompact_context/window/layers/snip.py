@@ -37,12 +37,13 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     in many turns and not in each. What the provider has compacted stays.
     """
     messages = conversation.messages
-    most = workspace.options.snip_messages
-    if most is not None and len(messages) > most:
-        tail = max(1, most // 2 - workspace.options.head_messages - 1)
+    limit, most = workspace.options.snip_messages, None
+    if limit is not None and len(messages) > limit:
+        tail = max(1, limit // 2 - workspace.options.head_messages - 1)
     elif len(messages) > _MANY and conversation.tokens // _FAR > workspace.room:
+        most = workspace.target_tokens // BUDGET_SHARE
         costs = accumulate(message.tokens for message in reversed(messages))
-        tail = sum(1 for _ in takewhile(lambda cost: cost <= workspace.target_tokens, costs))
+        tail = sum(1 for _ in takewhile(lambda cost: cost <= workspace.target_tokens - most, costs))
     else:
         return Edited(conversation)
     least = max(workspace.options.head_messages, count_opening(conversation))
@@ -52,7 +53,7 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     for first, last in reversed(ranges_beside(start, end, find_compacted(messages), messages)):
         is_left = is_carried(edited.messages[first:last])
         try:
-            taken = None if is_left else take_out(edited, first, last, "snip", BUDGET_SHARE, workspace)
+            taken = None if is_left else take_out(edited, first, last, "snip", BUDGET_SHARE, workspace, most)
         except OSError as error:
             problem = f"{last - first:,} messages could not be kept and stay: {error}"
             return Edited(edited, tuple(cuts), problem)
@@ -66,10 +67,10 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
 LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
 
 
-def _find_middle(conversation: Conversation, least: int, tail: int) -> tuple[int, int]:
+def _find_middle(conversation: Conversation, least: int, latest: int) -> tuple[int, int]:
     messages = conversation.messages
     points = [point for point in cut_points(messages, pairing_of(conversation)) if point < len(messages)]
     start = next((point for point in points if point >= least), None)
     if start is None:
         return 0, 0
-    return start, next((point for point in points if point >= max(start, tail)), points[-1])
+    return start, next((point for point in points if point >= max(start, latest)), points[-1])

@@ -45,8 +45,11 @@ _SHARES: Final[Mapping[Section, float]] = {
 
 _BETWEEN: Final = " | "
 _BETWEEN_NAMES: Final = ", "
-_THEN: Final = " -> "
+THEN: Final = " -> "
 """Stands between what was said and what was answered."""
+
+ASKED: Final = "asked: "
+"""Stands before what the user was asked for; the answer is the user's word then."""
 
 _SIZES: Final = ((2_000, 30), (600, 30), (200, 30), (80, 30), (2_000, 120), (2_000, 60))
 """Characters of what was said, and of each answer to it: the words of the user come first."""
@@ -111,7 +114,7 @@ def _fit_entries(entries: Sequence[str], left: int, count_tokens: TokenCounter) 
 
 def join_pieces(*pieces: str) -> str:
     """Return as an entry what was said and what was answered."""
-    return _THEN.join([cut_line(piece, _SIZES[0][0]).replace(_THEN, " > ") for piece in pieces if piece])
+    return THEN.join([cut_line(piece, _SIZES[0][0]).replace(THEN, " > ") for piece in pieces if piece])
 
 
 def _fit_words(entries: Sequence[str], left: int, count_tokens: TokenCounter) -> list[str]:
@@ -137,8 +140,9 @@ def _fit_words(entries: Sequence[str], left: int, count_tokens: TokenCounter) ->
 
 
 def _cut_pieces(entry: str, size: int, answer_size: int) -> str:
-    said, *answers = entry.replace(_BETWEEN, " / ").split(_THEN)
-    return _THEN.join([cut_line(said, size), *(cut_line(answer, answer_size) for answer in answers)])
+    pieces = entry.replace(_BETWEEN, " / ").split(THEN)
+    of_user = 1 if len(pieces) > 1 and pieces[0].startswith(ASKED) else 0
+    return THEN.join([cut_line(piece, size if at == of_user else answer_size) for at, piece in enumerate(pieces)])
 
 
 def cut_line(text: str, size: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.archive import find_text
@@ -78,16 +78,20 @@ MAX_TEXT: Final = 40_000
 MAX_NAMES: Final = 4_000
 """Names that are ranked; the index has room for a tenth of that."""
 
-_TEXTS: Final = 8_192
+_TEXTS: Final = 4_096
 _PIECES: Final = 32_768
 """Texts, and pieces of texts, whose names are remembered."""
+
+MAX_REMEMBERED: Final = 4_000
+"""Characters of a text that is remembered at most."""
+
+T = TypeVar("T")
 
 
 def make_finder() -> FindNames:
     """Return what finds the names in a text, and remembers them."""
     judge = lru_cache(_PIECES)(names_in)
 
-    @lru_cache(_TEXTS)
     def find_names(text: str) -> dict[str, None]:
         if len(text) > MAX_TEXT:
             text = f"{text[: MAX_TEXT // 2]} {text[-MAX_TEXT // 2 :]}"
@@ -97,7 +101,13 @@ def make_finder() -> FindNames:
                 found.update(names)
         return found
 
-    return find_names
+    return remember_short(_TEXTS, find_names)
+
+
+def remember_short(texts: int, read: Callable[[str], T]) -> Callable[[str], T]:
+    """Return what remembers what was read of so many texts, but for long ones, which would outlive their messages."""
+    remember = lru_cache(texts)(read)
+    return lambda text: remember(text) if len(text) <= MAX_REMEMBERED else read(text)
 
 
 _LOGGED: Final = lazy_pattern(r"[0-9]{2}:[0-9]{2}:[0-9]{2}")

@@ -183,18 +183,23 @@ def take_out(
     request = request_tokens(conversation.messages, start, end)
     place = workspace.archive.keep(json_lines(gone, conversation.format))
     said = read_words(conversation, start, end, workspace.count_tokens)
-    budget = request + (tokens - request) // share
+    asked = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place) if request else 0
+    budget = max(request + (tokens - request) // share, asked)
     if most is not None:
-        asked = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place)
-        asked += min(said.tokens, int(workspace.options.words_share * workspace.window))
-        index = max(workspace.target_tokens // _SHARE_OF_INDEX, workspace.ample_tokens // _AMPLE_SHARE_OF_INDEX)
-        index = min(workspace.options.index_tokens, index)
-        ample = min(asked + index, workspace.ample_tokens - conversation.tokens + tokens)
-        budget = min(budget, max(most, ample, min(asked, workspace.room // _SHARE_OF_WORDS)))
+        words = asked + min(said.tokens, int(workspace.options.words_share * workspace.window))
+        ample = workspace.ample_tokens - conversation.tokens + tokens
+        budget = min(budget, max(most, _find_floor(words, ample, workspace)))
     made = replace_messages(conversation, Gone(start, end, place, said), layer, budget, workspace)
     after = sum(message.tokens for message in made)
     cut = Cut(message=start, messages=end - start, tokens_before=tokens, tokens_after=after, place=place)
     return (made, cut) if after < tokens else None
+
+
+def _find_floor(words: int, ample: int, workspace: Workspace) -> int:
+    # Words have a part of the room, and an index what is left of the tokens that the list may have.
+    index = max(workspace.target_tokens // _SHARE_OF_INDEX, workspace.ample_tokens // _AMPLE_SHARE_OF_INDEX)
+    index = min(workspace.options.index_tokens, index)
+    return max(min(words + index, ample), min(words, workspace.room // _SHARE_OF_WORDS))
 
 
 def request_tokens(messages: Sequence[Message], start: int, end: int) -> int:

@@ -10,7 +10,15 @@ from otel_errcompact_context import providers
 from otel_errcompact_context.memory.markers import is_marked
 from otel_errcompact_context.providers.costs import FRAME_TOKENS
 from otel_errcompact_context.window.layers.carrying.files import is_restored
-from otel_errcompact_context.window.layers.carrying.index import OF_WORDS, Sections, cut_line, join_pieces, read_index
+from otel_errcompact_context.window.layers.carrying.index import (
+    ASKED,
+    OF_WORDS,
+    THEN,
+    Sections,
+    cut_line,
+    join_pieces,
+    read_index,
+)
 from otel_errcompact_context.window.pairs import is_gap, pairing_of, part_at
 from otel_errcompact_context.window.shortening import shorten
 
@@ -170,7 +178,8 @@ class _Reader:
     def _pass_gap(self, place: int) -> None:
         # Whoever spoke before it may have been answered in what it stands for, which it says then.
         earlier = read_index(self._messages[place])
-        told = tuple(entry[:_BEGINNING] for entry in earlier.get("answered requests", ()))
+        entries = (entry for section in OF_WORDS for entry in earlier.get(section, ()))
+        told = tuple(said for entry in entries if (said := entry.partition(THEN)[0][:_BEGINNING]))
         self._drop_standing()
         self._waiting = [
             one for one in self._waiting if not join_pieces(_text_of(self._messages[one])).startswith(told)
@@ -212,8 +221,9 @@ class _Reader:
         if self._is_reply(request):
             self._add("answers", [_pair(self._question, request, self._answer)])
         elif is_noted:
-            said = (request,) if len(request) <= _MAX_RULE else (request, self._answer)
-            self._add("statements of the user", [join_pieces(*said)])
+            self._add("statements of the user", [join_pieces(request, self._answer)])
+        elif stays and _QUESTION.search(self._answer):
+            pass  # It still waits: the model has asked back.
         elif request and self._answer:
             self._add("answered requests", [join_pieces(request[:_SHORT] if stays else request, self._answer)])
         elif request and not stays:
@@ -230,7 +240,8 @@ class _Reader:
         return is_free and len(said) > _BEGINNING and not _QUESTION.search(said)
 
     def _drop_standing(self) -> None:
-        self._waiting = [place for place in self._waiting if place >= self._start]
+        if self._waiting and self._waiting[0] < self._start:
+            self._waiting = [place for place in self._waiting if place >= self._start]
 
     def _add(self, section: Section, entries: Iterable[str]) -> None:
         self.sections.setdefault(section, []).extend(entries)
@@ -243,7 +254,7 @@ class _Reader:
     def keep(self, place: int, count_tokens: TokenCounter) -> Message:
         """Return a message that stays, a short answer with its question."""
         message = self._messages[place]
-        if place in self._waiting and len(message.parts) == 1 and self._is_reply(said := _text_of(message)):
+        if self._waiting == [place] and len(message.parts) == 1 and self._is_reply(said := _text_of(message)):
             return providers.from_user(_pair(self._question, said), count_tokens)
         return providers.from_user(_text_of(message), count_tokens) if _holds_result(message) else message
 
@@ -254,12 +265,17 @@ def _find_asked(conversation: Conversation, start: int, end: int) -> Iterator[st
     for call, result in pairing_of(conversation).pairs():
         if result is not None and start <= result.message < end:
             asked, answer = part_at(messages, call), part_at(messages, result)
-            if _ASKING_TOOL.search(asked.tool) and not is_marked(answer.text):
+            if asks_user(asked.tool) and not is_marked(answer.text):
                 yield _pair(asked.text, answer.text)
 
 
+def asks_user(tool: str) -> bool:
+    """Tell whether a tool asks the user, by its name."""
+    return _ASKING_TOOL.search(tool) is not None
+
+
 def _pair(question: str, answer: str, *outcome: str) -> str:
-    return join_pieces(f"asked: {cut_line(question, _MAX_ASKED)}", f"answered: {answer}", *outcome)
+    return join_pieces(f"{ASKED}{cut_line(question, _MAX_ASKED)}", f"answered: {answer}", *outcome)
 
 
 def _find_rules(text: str) -> Iterator[str]:
