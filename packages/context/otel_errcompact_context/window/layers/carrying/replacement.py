@@ -183,8 +183,8 @@ def take_out(
     request = request_tokens(conversation.messages, start, end)
     place = workspace.archive.keep(json_lines(gone, conversation.format))
     said = read_words(conversation, start, end, workspace.count_tokens)
-    asked = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place) if request else 0
-    budget = max(request + (tokens - request) // share, asked)
+    asked = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place)
+    budget = max(request + (tokens - request) // share, asked if request else 0)
     if most is not None:
         words = asked + min(said.tokens, int(workspace.options.words_share * workspace.window))
         ample = workspace.ample_tokens - conversation.tokens + tokens
