@@ -116,7 +116,7 @@ _FIELD: Final = lazy_pattern(r"^\w[\w.-]{0,40}: [0-9,_]{2,16}$", re.MULTILINE)
 # A full stop between digits or in the name of a model ends no sentence; in a text of JSON a field ends one.
 _END: Final = lazy_pattern(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"0-9}\]]),\s*(?=['\"])")
 
-# A tokenizer warns so, and goes on. What a server says when it starts, a condition and an advice are no refusal either.
+# Warnings of a tokenizer, start-up lines, conditions and advice are no refusals.
 _UNSAID: Final = compile_words(
     r"token indices sequence length|\bwill be (?:exceeded|reached)|\bkv[ _-]?cache\b"
     r"|(?:derived|user-specified) max_model_len|n_ctx_train|\b(?:does|do|did)(?: not|n['’]t) exceed"
@@ -207,7 +207,7 @@ _RULES: Final = (
         rf"(?:{_LENGTH}[^.]{{0,60}}?|{_LONG}`? (?:tokens )?(?:\+ `?max \w+ tokens`? )?)",
         rf"{_BOUND}[^.]{{0,40}}?{_MANY}",
     ),
-    # A window that is told needs no comparison.
+    # A stated window needs no comparison.
     compile_words(
         r"max(?:imum)? (?:(?:context|prompt|input|sequence|model) (?:length|window|size|characters)|",
         r"(?!output|completion|new|generated|reasoning)\w+ tokens",

@@ -50,7 +50,7 @@ _SMALL: Final = 64
 _SUMMARY_SHARE: Final = 4
 """An earlier summary says more than turns do, and stays if it costs less than one part in four of the target."""
 
-_SHARE_OF_WORDS: Final = 4
+_SAID_SHARE: Final = 4
 """To one part in so many of the room task and newest request are shortened before the last turn is taken out."""
 
 _SHORTENED: Final[tuple[PartKind, ...]] = ("result", "call", "text")
@@ -110,7 +110,7 @@ def _reach_target(draft: _Draft) -> None:
 
 def _reach_room(draft: _Draft, room: int) -> None:
     said = sum(draft.messages[place].tokens for place in draft.find_words())
-    is_too_large = draft.tokens - said + min(said, room // _SHARE_OF_WORDS) > room
+    is_too_large = draft.tokens - said + min(said, room // _SAID_SHARE) > room
     for goes in (is_too_large, True):
         if goes and draft.tokens > room:
             draft.take_out(draft.head, cut_points(draft.messages)[-1], room, is_last=True)

@@ -31,10 +31,10 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     Take the middle out of a conversation that is far too long.
 
     Of one of more than `snip_messages` half as many remain; of a very long one that costs twice the room, as many as
-    the target has room for: to look at each old result of it would take many times as long. The
-    first `head_messages` and the newest ones stay, no call is separated from its result, and one message of the user
-    says what was taken out and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix once
-    in many turns and not in each. What the provider has compacted stays.
+    the target has room for: to look at each old result of it would take many times as long. The first `head_messages`
+    and the newest ones stay, no call is separated from its result, and one message of the user says what was taken out
+    and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix once in many turns and not
+    in each. What the provider has compacted stays.
     """
     messages = conversation.messages
     limit, most = workspace.options.snip_messages, None

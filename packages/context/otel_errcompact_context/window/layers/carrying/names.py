@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.archive import find_text
@@ -90,7 +90,7 @@ T = TypeVar("T")
 
 def make_finder() -> FindNames:
     """Return what finds the names in a text, and remembers them."""
-    judge = lru_cache(_PIECES)(names_in)
+    judge = remember_short(_PIECES, names_in)
 
     def find_names(text: str) -> dict[str, None]:
         if len(text) > MAX_TEXT:
@@ -104,10 +104,17 @@ def make_finder() -> FindNames:
     return remember_short(_TEXTS, find_names)
 
 
-def remember_short(texts: int, read: Callable[[str], T]) -> Callable[[str], T]:
-    """Return what remembers what was read of so many texts, but for long ones, which would outlive their messages."""
+def remember_short(texts: int, read: Callable[..., T]) -> Callable[..., T]:
+    """Return what remembers what was read of short texts."""
     remember = lru_cache(texts)(read)
-    return lambda text: remember(text) if len(text) <= MAX_REMEMBERED else read(text)
+
+    def read_once(*args: Any, **named: Any) -> T:
+        # A long text would outlive its message.
+        is_long = any(isinstance(one, str) and len(one) > MAX_REMEMBERED for one in (*args, *named.values()))
+        return read(*args, **named) if is_long else remember(*args, **named)
+
+    cast("Any", read_once).cache_info = remember.cache_info
+    return read_once
 
 
 _LOGGED: Final = lazy_pattern(r"[0-9]{2}:[0-9]{2}:[0-9]{2}")

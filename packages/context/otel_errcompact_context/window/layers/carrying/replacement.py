@@ -39,7 +39,7 @@ _SHARE_OF_WORDS: Final = 3
 """One part in so many of the room that the user's words have, however low the target is."""
 
 _MARKER_TOKENS: Final = 64
-"""What a marker costs at most beside its place, with what it says of those that follow it."""
+"""What a marker costs at most, without its place and with the count of what follows it."""
 
 _MANY: Final = 999
 """How many followers the marker has room to count."""

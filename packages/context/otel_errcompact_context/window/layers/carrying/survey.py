@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.results import classify_result
@@ -12,7 +11,7 @@ from otel_errcompact_context.messages import Part
 from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import ReadFile, find_files
 from otel_errcompact_context.window.layers.carrying.index import Sections, read_index
-from otel_errcompact_context.window.layers.carrying.names import NameUse, make_finder
+from otel_errcompact_context.window.layers.carrying.names import NameUse, make_finder, remember_short
 from otel_errcompact_context.window.layers.carrying.open_errors import find_open_errors
 from otel_errcompact_context.window.pairs import pair_calls, pairing_of, part_at
 
@@ -44,8 +43,10 @@ class Known:
 
     def __init__(self) -> None:
         self.find_names: Final = make_finder()
-        self.find_actions: Final = lru_cache(_REMEMBERED)(lambda tool, text: find_actions(Part("call", text, 0, tool)))
-        self.classify_result: Final = lru_cache(_REMEMBERED)(classify_result)
+        self.find_actions: Final = remember_short(
+            _REMEMBERED, lambda tool, text: find_actions(Part("call", text, 0, tool))
+        )
+        self.classify_result: Final = remember_short(_REMEMBERED, classify_result)
 
 
 def known_of(workspace: Workspace) -> Known:

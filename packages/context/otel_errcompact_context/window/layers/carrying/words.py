@@ -73,7 +73,7 @@ class Words(NamedTuple):
     """Which of it is the user's newest request; -1 if none is."""
 
     sections: Sections
-    """What the block says of the rest, the newest first."""
+    """The entries of the block, by section, the newest first."""
 
     @property
     def tokens(self) -> int:
@@ -176,13 +176,13 @@ class _Reader:
                 self._answer = part.text
 
     def _pass_gap(self, place: int) -> None:
-        # Whoever spoke before it may have been answered in what it stands for, which it says then.
+        # A request before it may have been answered in the messages that it replaces; its block says so then.
         earlier = read_index(self._messages[place])
         entries = (entry for section in OF_WORDS for entry in earlier.get(section, ()))
-        told = tuple(said for entry in entries if (said := entry.partition(THEN)[0][:_BEGINNING]))
+        answered = tuple(said for entry in entries if (said := entry.partition(THEN)[0][:_BEGINNING]))
         self._drop_standing()
         self._waiting = [
-            one for one in self._waiting if not join_pieces(_text_of(self._messages[one])).startswith(told)
+            one for one in self._waiting if not join_pieces(_text_of(self._messages[one])).startswith(answered)
         ]
         self._question = self._answer = ""
         for section in OF_WORDS if place >= self._start else ():
