@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact_context.memory.markers import Marker
-    from otel_errcompact_context.messages import Conversation, Message
+    from otel_errcompact_context.messages import Conversation, Message, PartKind
 
 
 _OF_MESSAGES: Final = lazy_pattern(r"[0-9,]{1,20} messages?, ")
@@ -156,7 +156,8 @@ def cut_points(messages: Sequence[Message], pairing: Pairing | None = None) -> l
 
     Before a cut every call has its result, so that a tail from there is complete, and so is a head up to there. A
     run of assistant messages that thinks is not cut either: Anthropic wants thinking with the calls it led to,
-    OpenAI's Responses want a reasoning item with the items that follow it. What begins at a cut may stand after a
+    OpenAI's Responses want a reasoning item with the items that follow it; nor is what the model says beside a call cut
+    from the call, which is an item of its own there. What begins at a cut may stand after a
     message of the user (a summary, a marker, the task) in every format. A marker stays with the messages
     that it says are its own. 0 is always among the points, and the length of the list is unless calls at the end still
     wait for their results.
@@ -177,8 +178,11 @@ def cut_points(messages: Sequence[Message], pairing: Pairing | None = None) -> l
         held = max(held, ends[after - 1])
         if role == "user" and (followers := followers_of(message)):
             held = min(max(held, after - 1 + followers), last - 1)
-        is_thinking = role == "assistant" and (is_thinking or _has_other(message))
-        if held < after and not (is_thinking and after < last and messages[after].role == "assistant"):
+        is_thinking = role == "assistant" and (is_thinking or _holds(message, "other"))
+        if held >= after:
+            continue
+        is_inside = after < last and role == "assistant" == messages[after].role
+        if not is_inside or not (is_thinking or _holds(messages[after], "call")):
             points.append(after)
     return points
 
@@ -203,9 +207,9 @@ def ranges_beside(start: int, end: int, place: int, messages: Sequence[Message])
     return [(first, last) for first, last in ((start, before), (behind, end)) if first < last]
 
 
-def _has_other(message: Message) -> bool:
+def _holds(message: Message, kind: PartKind) -> bool:
     for part in message.parts:  # noqa: SIM110 - a generator would take twice as long, a hundred thousand times
-        if part.kind == "other":
+        if part.kind == kind:
             return True
     return False
 

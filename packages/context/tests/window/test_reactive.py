@@ -254,7 +254,7 @@ def test_an_earlier_summary_stays():
 
 def test_what_cannot_be_kept_is_not_cut():
     """The archive is full: everything stays, and the note says so."""
-    messages = [TASK, said(1), called("a"), answered("a", 8_000)]
+    messages = [TASK, called("b"), answered("b"), called("a"), answered("a", 8_000)]
     edited, made = run(messages, target=500, archive=MemoryArchive(max_characters=100))
     assert made == messages
     assert edited.cuts == ()
