@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.context import peer_runner
+from benchmarks.context.__main__ import main, replayed
 from benchmarks.context.baselines import Newest, ThreeLayers
 from benchmarks.context.data import Run, from_claude_code, read_lists
 from benchmarks.context.facts import cut_of, find_case, kept_facts, stands_in, strings_in
@@ -270,6 +271,50 @@ def test_parallel_calls_of_one_answer_are_one_message():
     assert first == said("Go.")
     assert (second["content"], [call["id"] for call in second["tool_calls"]]) == ("I read both.", ["t1", "t2"])
     assert [(result["role"], result["content"]) for result in results] == [("tool", "t1"), ("tool", "t2")]
+
+
+def test_lists_of_your_own_are_read_as_they_are(tmp_path):
+    """A line is a list, short ones are left out, and a separator of lines within a text parts nothing."""
+    messages = listed(early=called("two\u2028lines"), after=called(payment=ID))
+    rows = [
+        {"name": "shop/1", "source": "shop", "messages": messages, "system": "Be kind."},
+        {"name": "shop/2", "source": "shop", "messages": messages, "score": 1},
+        {"name": "shop/3", "source": "shop", "messages": messages[:15]},
+    ]
+    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    (tmp_path / "lists.jsonl").write_text(f"{lines}\n", encoding="utf-8")
+
+    assert list(read_lists(tmp_path)) == [
+        Run(name="shop/1", source="shop", messages=messages, system="Be kind.", is_own=True),
+        Run(name="shop/2", source="shop", messages=messages, is_own=True),
+    ]
+
+
+@pytest.mark.parametrize("half", [[], ["--held-out"]])
+def test_lists_of_your_own_are_measured_with_either_half(tmp_path, capsys, monkeypatch, half):
+    """Ours is measured with each combination of a grid, and its row says which."""
+    row = {"name": "shop/1", "source": "shop", "messages": listed(early=[said(ID)], after=called(payment=ID))}
+    (tmp_path / "lists.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    grid = ["--grid", "target_share=[0.3, 0.6]", "--grid", "index_tokens=[0]"]
+    monkeypatch.setattr(sys, "argv", ["context", *half, "--share", "2", *grid, "--", str(tmp_path)])
+
+    assert main() == 0
+    rows = [[cell.strip() for cell in line.split("|")] for line in capsys.readouterr().out.splitlines()[2:]]
+    names = [f"otel-errcompact, target_share={share}, index_tokens=0" for share in (0.3, 0.6)]
+    assert [row[2] for row in rows] == [name for kind in names for name in (kind, f"{kind}, summary")]
+    assert {row[3] for row in rows} == {"1 of 1 (100%)"}
+
+
+def test_the_replay_takes_some_runs_of_each_source():
+    """Every twentieth of tau-bench, and of another source at most five."""
+    runs = [
+        Run(name=f"{source}/{number}", source=source, messages=[])
+        for source, count in (("tau-bench", 41), ("shop", 12), ("office", 3))
+        for number in range(count)
+    ]
+
+    taken = ["tau-bench/0", "tau-bench/20", "tau-bench/40", "shop/0", "shop/3", "shop/6", "shop/9"]
+    assert [run.name for run in replayed(runs)] == [*taken, "office/0", "office/1", "office/2"]
 
 
 def test_recorded_runs_are_lists_that_a_provider_takes(shared_data):

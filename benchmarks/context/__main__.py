@@ -11,8 +11,14 @@ Columns, of all lists of one half together (`data.py` says which lists, and whic
   stand in the compacted list word for word;
 - over: compacted lists that cost more than the window;
 - facts per 1,000 tokens: of the compacted lists;
-- requests, prefixes lost, requests over: every twentieth run of tau-bench and all others are replayed request by
-  request, in a window of a share of the whole run. A prefix is lost where a message of the request before has changed.
+- requests, prefixes lost, requests over: every twentieth run of tau-bench and of each other source at most five, evenly
+  spread, are replayed request by request, in a window of a share of the whole run. A prefix is lost where a message of
+  the request before has changed.
+
+Lists of your own are JSONL files below TRANSCRIPTS, a list a line: {"name", "source", "messages"[, "system"]}, with
+OpenAI chat messages that begin with the user's task. They belong to neither half, and all of them are measured.
+
+With `--grid` only ours is measured, with each combination of the values: the curve of facts kept over tokens kept.
 
 Candidates with "summary" have one written by `stand_in.py`, which is no model and knows nothing of the facts; all may
 cost the same. Peers are run as `peer_runner.py` says.
@@ -24,6 +30,7 @@ import argparse
 import json
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +41,7 @@ from benchmarks.context.ours import make_ours
 from benchmarks.context.peers import PEERS, PeerError, PeerProcess, make_peer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "transcripts"
 HEADS = (
@@ -57,11 +64,12 @@ def main() -> int:
     if not asked.data.is_dir():
         print(f"no transcripts at {asked.data}: name the folder that holds them", file=sys.stderr)
         return 2
-    runs = [run for run in read_lists(asked.data) if run.is_held_out == asked.held_out]
+    runs = [run for run in read_lists(asked.data) if run.is_own or run.is_held_out == asked.held_out]
     runs = [run for run in runs if asked.only in f"{run.source}/{run.name}"]
-    process = None if asked.no_peers else _start_peers()
-    candidates = _candidates(dict(asked.option), process)
-    print(f"{len(runs)} runs, {'held out' if asked.held_out else 'the tuning half'}", file=sys.stderr)
+    process = None if asked.no_peers or asked.grid else _start_peers()
+    candidates = _candidates(dict(asked.option), process, dict(asked.grid))
+    half = "held out" if asked.held_out else "the tuning half"
+    print(f"{len(runs)} runs, {'your own' if all(run.is_own for run in runs) else half}", file=sys.stderr)
     print(f"| {' | '.join(HEADS)} |\n{'|---' * len(HEADS)}|")
     for share in asked.share:
         for name, make in candidates.items():
@@ -80,6 +88,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--held-out", action="store_true", help="the half of the runs that nobody tunes on")
     parser.add_argument("--share", type=float, nargs="+", default=[0.25, 0.5], help="windows, as shares of the list")
     parser.add_argument("--option", action="append", default=[], type=_option, metavar="NAME=JSON", help="of ours")
+    parser.add_argument(
+        "--grid", action="append", default=[], type=_option, metavar="NAME=[JSON,...]", help="of ours, with each value"
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="runs whose source or name holds this")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N lost facts, of the tuning half alone")
     parser.add_argument("--no-growing", action="store_true", help="leave out the replay request by request")
@@ -103,10 +114,16 @@ def _start_peers() -> PeerProcess | None:
         return None
 
 
-def _candidates(changed: dict[str, Any], process: PeerProcess | None) -> dict[str, MakeCandidate]:
+def _candidates(
+    changed: dict[str, Any], process: PeerProcess | None, grid: Mapping[str, Sequence[Any]]
+) -> dict[str, MakeCandidate]:
     ours = {
-        "otel-errcompact": make_ours(changed, with_summary=False),
-        "otel-errcompact, summary": make_ours(changed, with_summary=True),
+        ", ".join(("otel-errcompact", *(f"{name}={value}" for name, value in values.items()), *summary)): make_ours(
+            {**changed, **values}, with_summary=bool(summary)
+        )
+        for combined in product(*grid.values())
+        for values in [dict(zip(grid, combined, strict=True))]
+        for summary in ((), ("summary",))
     }
     if process is None:
         return ours
@@ -119,7 +136,7 @@ def _measure(name: str, make: MakeCandidate, share: float, runs: Sequence[Run], 
     try:
         score = measure_cut(runs, share, make)
         if not asked.no_growing:
-            measure_growing(_growing(runs), share, make, score)
+            measure_growing(replayed(runs), share, make, score)
     except PeerError as error:
         print(f"{name} could not be measured: {error}", file=sys.stderr)
         return
@@ -129,10 +146,13 @@ def _measure(name: str, make: MakeCandidate, share: float, runs: Sequence[Run], 
     print(f"  took {time.monotonic() - began:.0f} s", file=sys.stderr)
 
 
-def _growing(runs: Sequence[Run]) -> list[Run]:
-    """Return every twentieth run of tau-bench, and all others."""
-    tau = [run for run in runs if run.source == "tau-bench"]
-    return [*tau[::20], *(run for run in runs if run.source != "tau-bench")]
+def replayed(runs: Sequence[Run]) -> list[Run]:
+    """Return every twentieth run of tau-bench, and of each other source at most five, evenly spread."""
+    by_source: dict[str, list[Run]] = {}
+    for run in runs:
+        by_source.setdefault(run.source, []).append(run)
+    steps = {source: 20 if source == "tau-bench" else -(-len(some) // 5) for source, some in by_source.items()}
+    return [run for source, some in by_source.items() for run in some[:: steps[source]]]
 
 
 def _cells(score: Score) -> tuple[str, ...]:

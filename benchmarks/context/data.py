@@ -4,6 +4,9 @@ The message lists that are compacted: recorded runs as the agent's program sent 
 Of tau-bench, Claude Code and SWE-agent a list holds the task, what users and the agent said, and all calls with their
 results; of OpenHands the task and the calls. The system prompt is kept beside the list. Where a recorded program has
 compacted its own list, a new list begins. Traces hold no whole list and are left out.
+
+Lists of your own are read from JSONL files, one list a line: `{"name", "source", "messages"}` with OpenAI chat messages
+that begin with the user's task, and a `"system"` prompt where there is one. They are measured with either half.
 """
 
 from __future__ import annotations
@@ -27,6 +30,9 @@ Messages: TypeAlias = "list[dict[str, Any]]"
 LEAST_MESSAGES: Final = 16
 """A shorter list has nothing early to lose."""
 
+_OWN: Final = frozenset({"name", "source", "messages"})
+"""What each line holds of lists of your own."""
+
 _PART: Final = " part "
 _CONTINUED: Final = "This session is being continued from a previous conversation"
 """How Claude Code begins the list that takes the place of one that it has compacted."""
@@ -44,6 +50,9 @@ class Run:
     system: str = ""
     """What was sent beside the list."""
 
+    is_own: bool = False
+    """Whether it is of no half: a list of your own."""
+
     @property
     def is_held_out(self) -> bool:
         """Whether it belongs to the half that nobody tunes on: by a hash of its name."""
@@ -57,7 +66,9 @@ def read_lists(folder: Path) -> Iterator[Run]:
         yield from _of_length(_read_taubench(path))
     for path in sorted(find([folder])):
         if "taubench" not in path.parent.name and "jaeger" not in path.parent.name:
-            yield from _of_length(_read_calls(path))
+            rows = _read_rows(path) if path.suffix == ".jsonl" else []
+            is_own = bool(rows) and rows[0].keys() >= _OWN
+            yield from _of_length(_read_own(rows) if is_own else _read_calls(path, rows))
 
 
 def _of_length(runs: Iterable[Run]) -> Iterator[Run]:
@@ -76,20 +87,28 @@ def _plain(message: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in message.items() if value is not None or key == "content"}
 
 
-def _read_calls(path: Path) -> Iterator[Run]:
+def _read_rows(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def _read_own(rows: Iterable[dict[str, Any]]) -> Iterator[Run]:
+    for row in rows:
+        yield Run(**{key: row[key] for key in (*_OWN, "system") if key in row}, is_own=True)
+
+
+def _read_calls(path: Path, rows: Sequence[dict[str, Any]]) -> Iterator[Run]:
     for run in read(path, on_problem=lambda _: None):
         if not isinstance(run, RecordedRun):
             continue
         name = f"{path.stem}/{run.run_id}"
         source = path.parent.name
         if source.startswith("claude"):
-            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
             for number, part in enumerate(_parts_of(from_claude_code(rows, run.calls))):
                 yield Run(name=f"{name}{_PART}{number + 1}" if number else name, source=source, messages=part)
         elif path.suffix == ".traj":
             yield _from_swe_agent(json.loads(path.read_text(encoding="utf-8")), run, name, source)
         else:
-            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
             tasks = {_name_of(row): str(row.get("instruction") or "") for row in rows}
             task = tasks.get(run.run_id) or f"Solve {run.run_id}."
             yield Run(name=name, source=source, messages=[_said(task), *_turns(("", [call]) for call in run.calls)])
