@@ -10,12 +10,16 @@ an SDK's exception writes it out.
   nobody has listed;
 - false alarms: of the look-alikes, those that are taken for a refusal;
 - limits: of the refusals, those of which the limit that is told was read, and no other.
+
+A request that is too large for a whole minute's tokens is a refusal here, for no wait makes it pass. Where the data has
+it among the look-alikes, its label counts as a refusal's, and the program says so.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +31,9 @@ from otel_errcompact_context.providers.overflow import UNNAMED, overflow_in_body
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LEAST_RECALL = 0.92
+LEAST_RECALL = 0.95
+MOST_ALARMS = 1 / 60
+_LARGER_THAN_RATE = re.compile(r"request too large\b.*\btokens per min", re.IGNORECASE | re.DOTALL)
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "overflow"
 
 WAYS: dict[str, Callable[[Any], Any]] = {
@@ -46,7 +52,13 @@ def main() -> int:
         print(f"no refusals.jsonl at {folder}: name the folder that holds it", file=sys.stderr)
         return 2
     refusals, others = (_read(folder / name) for name in ("refusals.jsonl", "lookalikes.jsonl"))
+    relabelled = [one for one in others if _LARGER_THAN_RATE.search(json.dumps(one["body"]))]
+    others = [one for one in others if one not in relabelled]
+    refusals += relabelled
+    for one in relabelled:
+        print(f"a look-alike by its label, counted as a refusal: {one['id']}", file=sys.stderr)
     print("| way | recall | by a form | false alarms | limits |\n|---|---|---|---|---|")
+    limited = [one for one in refusals if "limit_tokens" in one]
     lowest = 1.0
     alarms = 0
     for way, write in WAYS.items():
@@ -55,11 +67,12 @@ def main() -> int:
         named = sum(one.provider != UNNAMED for one in seen)
         wrong = [one for one in others if overflow_in_body(write(one["body"]), one.get("status")) is not None]
         limits = sum(
-            one is not None and one.limit_tokens == told.get("limit_tokens")
+            one is not None and one.limit_tokens == told["limit_tokens"]
             for one, told in zip(found, refusals, strict=True)
+            if "limit_tokens" in told
         )
         lowest, alarms = min(lowest, len(seen) / len(refusals)), max(alarms, len(wrong))
-        shares = _share(len(wrong), others), _share(limits, refusals)
+        shares = _share(len(wrong), others), _share(limits, limited)
         print(f"| {way} | {_share(len(seen), refusals)} | {named} | {shares[0]} | {shares[1]} |")
         for told, one in zip(refusals, found, strict=True):
             if one is None:
@@ -70,7 +83,7 @@ def main() -> int:
         ruled = sum(overflow_in_body(one["body"], one.get("status")) is not None for one in refusals)
         wrong_ruled = sum(overflow_in_body(one["body"], one.get("status")) is not None for one in others)
     print(f"| by the rules alone | {_share(ruled, refusals)} | 0 | {_share(wrong_ruled, others)} | |")
-    return int(lowest < LEAST_RECALL or alarms > 1)
+    return int(lowest < LEAST_RECALL or alarms > MOST_ALARMS * len(others))
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

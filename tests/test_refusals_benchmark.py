@@ -63,12 +63,19 @@ def test_a_folder_without_the_data_is_told(
     assert f"no refusals.jsonl at {tmp_path}" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not (refusals.DATA / "refusals.jsonl").is_file(), reason="the folder of real refusals is missing")
-def test_the_goal_is_met_on_real_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At least 92 % of the refusals, and at most one look-alike; two of these are too large for a whole rate."""
-    told, others = (
-        [json.loads(line) for line in (refusals.DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-        for name in ("refusals", "lookalikes")
-    )
-    write(tmp_path, told, [one for one in others if one["id"] not in ("groq tpm 413", "openai tpm")])
+def test_too_large_for_a_minute_counts_as_a_refusal_whatever_its_label(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No wait makes it pass; the program says which labels it reads so."""
+    larger = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 342389."
+    write(tmp_path, [TOO_LONG], [ANOTHER, {"id": "e", "status": 429, "body": larger}])
     assert run(tmp_path, monkeypatch) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "a look-alike by its label, counted as a refusal: e\n"
+    assert printed.out.splitlines()[2] == "| as it came | 2 of 2 (100%) | 2 | 0 of 1 (0%) | 1 of 1 (100%) |"
+
+
+@pytest.mark.skipif(not (refusals.DATA / "refusals.jsonl").is_file(), reason="the folder of real refusals is missing")
+def test_the_goal_is_met_on_real_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At least 95 % of the refusals, and at most one in 60 look-alikes."""
+    assert run(refusals.DATA, monkeypatch) == 0

@@ -50,9 +50,9 @@ def read_by_rules(text: str) -> Ruling | None:
         for index, (at, sentence) in enumerate(sentences):
             if not says_too_long(sentence):
                 continue
-            if _PATH.search(sentence):
-                return Ruling(start + at, None, None)  # a limit in characters
             around = [one for _, one in sentences[max(0, index - _AROUND) : index + _AROUND + 1]]
+            if _PATH.search(sentence):  # a limit in characters
+                return None if any(map(_OTHERS_LIMIT.search, around)) else Ruling(start + at, None, None)
             numbers = read_numbers([*around, *_FIELD.findall(text)])
             if numbers is None:
                 return ANSWER_ALONE
@@ -70,7 +70,14 @@ def says_too_long(sentence: str) -> bool:
         # `Invalid 'messages[17].content': string too long`: the path says whether a shorter list would help.
         return _SHORTENED_PATH.search(path[1]) is not None and _STRING_TOO_LONG.search(sentence) is not None
     words = _JOINT.sub(" ", _NO_WORDS.sub(" ", sentence))
-    return not _is_of_another(words) and any(rule.search(words) for rule in _RULES)
+    return not _is_of_another(words) and (
+        any(rule.search(words) for rule in _RULES) or (_OF_CONTEXT.search(words) is not None and _counts_more(sentence))
+    )
+
+
+def _counts_more(sentence: str) -> bool:
+    # Whether it tells a count of tokens and a smaller limit.
+    return (read_numbers([sentence]) or (None, None))[1] is not None
 
 
 def blank_unsaid(text: str) -> str:
@@ -78,7 +85,7 @@ def blank_unsaid(text: str) -> str:
     lines = text.split("\n")
     for index, line in enumerate(lines):
         for at, sentence in _split_sentences(line[:LINE_CHARS]):
-            if _UNSAID.search(sentence) and not _NUMBERS_COMPARED.search(sentence):
+            if _UNSAID.search(sentence) and not _counts_more(sentence):
                 lines[index] = lines[index][:at] + " " * len(sentence) + lines[index][at + len(sentence) :]
     return "\n".join(lines)
 
@@ -116,15 +123,13 @@ _FIELD: Final = lazy_pattern(r"^\w[\w.-]{0,40}: [0-9,_]{2,16}$", re.MULTILINE)
 # A full stop between digits or in the name of a model ends no sentence; in a text of JSON a field ends one.
 _END: Final = lazy_pattern(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"0-9}\]]),\s*(?=['\"])")
 
-# Warnings of a tokenizer, start-up lines, conditions and advice are no refusals.
+# Conditions and advice are no refusals.
 _UNSAID: Final = compile_words(
-    r"token indices sequence length|\bwill be (?:exceeded|reached)|\bkv[ _-]?cache\b"
-    r"|(?:derived|user-specified) max_model_len|n_ctx_train|\b(?:does|do|did)(?: not|n['’]t) exceed"
+    r"\bwill be (?:exceeded|reached)|\b(?:does|do|did)(?: not|n['’]t) exceed"
     r"|^\W*(?:how|what|why|for example|fix(?:e[ds])?|feat|def)\b|\bto avoid\b"
     r"|\b(?:may|might|could|can) (?:exceed|overflow)"
     r"|\b(?:if|when|unless) (?:(?!because|since)[^:.]){0,50}?\b(?:exceed|too (?:long|large))"
 )
-_NUMBERS_COMPARED: Final = lazy_pattern(r"[0-9] (?:tokens? )?>=? [0-9]")
 _PATH: Final = compile_words(r"(?:invalid|value at) ['\"`]([\w.\[\]]{1,120})['\"`]")
 _SHORTENED_PATH: Final = compile_words(
     r"^(?:messages|input|inputtext|prompt|contents|body)(?:$|.*(?:content|text|output|input|arguments)(?:\[\d+\])?$)"
@@ -149,8 +154,8 @@ _INPUT: Final = compile_words(
 )
 _UPLOAD: Final = compile_words(
     r"\b(?:images?|pictures?|photos?|pixels?|dimensions?|pdfs?|files?|uploads?|uploaded|attachments?|audio|speech",
-    r"|videos?|embeddings|media|documents?|multipart|form-data|frames?|zip|archives?|transcri\w+|content size limit",
-    r"|header fields?|batch size|mcp|tool (?:response|result|output)s?|request-uri)\b|图片|文件",
+    r"|videos?|media|documents?|multipart|form-data|frames?|zip|archives?|transcri\w+|content size limit",
+    r"|header fields?|mcp|tool (?:response|result|output)s?|request-uri)\b|图片|文件",
 )
 _OF_CONTEXT: Final = compile_words(
     r"\b(?:context|prompt|conversation|history|input|text|messages?)\b[^.]{0,60}\btokens?\b",
@@ -163,9 +168,14 @@ _TOOLS_OR_COUNTS: Final = compile_words(
     r"|number of (?:messages|items|turns|choices|requests|concurrent)|too many (?:messages|items|turns)|max ?items",
     r"|array too long",
 )
-# Of an account, over time, or of everybody's requests together.
+# Of an account, over time, of everybody's requests together, of a server that starts, of other work than answers, or
+# shorter than any window.
 _OTHERS_LIMIT: Final = compile_words(
-    r"enqueued|organi[sz]ation|\b(?:daily|weekly|monthly|trial|tier|subscription)\b",
+    r"token indices sequence|\bkv[ _-]?cache\b|\bmax model len\W+[0-9]+\)? (?:is|exceed|must)|n ctx train",
+    r"|(?<!position )\bembeddings?\b|\bre-?rank|fine-?tun|\btraining\b",
+    r"|\b[0-4]?[0-9]{1,3}[ -](?:characters?|chars)\b|maximum length [0-4]?[0-9]{1,3}\b",
+    r"|",
+    r"organi[sz]ation|\b(?:daily|weekly|monthly|trial|tier|subscription)\b",
     r"|try again (?:later|in \d)|retry (?:after|in)\b|concurren|vram\b|timed? ?out|deadline|每分钟|频率|余额|额度|限流",
 )
 
@@ -180,15 +190,15 @@ _LENGTH: Final = (
 )
 _LONG: Final = r"\b(?:prompts?|inputs?|messages|conversation|history|chat|context|sequence)\b"
 _FILLER: Final = (
-    r"(?:[ \"'`*:,]++(?:is|are|was|were|has|have|been|being|become|be|that|you|your|the|this|provided|sent|given"
-    r"|submitted|supplied|text|content|contents|size|length|tokens?|will|would|may|might|currently|far|much|already|in|of|total"
-    r"|which|now|[0-9,]++|\([^()]{0,60}\)))*+[ \"'`*:,]+"
+    r"(?:[ \"'`*:,]++(?:is|are|was|were|has|have|been|being|become|grown|be|that|it|you|your|the|this|provided|sent"
+    r"|given|submitted|supplied|text|contents?|size|length|tokens?|will|would|may|might|currently|far|much|already|in|of"
+    r"|total|which|now|[0-9,]++|\([^()]{0,60}\)))*+[ \"'`*:,]+"
 )
 _BEYOND: Final = (
     r"(?:exceed(?:s|ed|ing)?|(?:longer|larger|greater|bigger|more|higher) than|over(?:flow(?:s|ed|ing)?|ran)\b"
     r"|\b(?:over|above) (?:the|limit|max\w*)\b|beyond|out of range|surpass(?:es|ed)?"
-    r"|too (?:long|large|big|many|high|small for)|\bfilled\b|(?:does|do|did)(?: not|n['’]?t) fit"
-    r"|(?:is|was|were|been|has) hit|\breached\b|ran out|(?<!%) full\b|(?<![-=])>=?)"
+    r"|too (?:long|large|big|many|high|small for)|\bfilled\b|exhausted|(?:does|do|did)(?: not|n['’]?t) fit"
+    r"|no longer fit|(?:is|was|were|been|has) hit|\breached\b|ran out|(?<!%) full\b|(?<![-=])>=?)"
 )
 _BOUND: Final = (
     r"(?:(?:must|should) (?:be|have|not)|can ?not|may not|(?:less|fewer|no more) than"
@@ -229,12 +239,11 @@ _RULES: Final = (
         r"(?:too many|exceed(?:s|ed|ing)?)(?: (?:the|your|its|maximum|model(?:['’]s)?|allowed|total|max|number of))*",
         r"(?: (?:input|prompt|context))? tokens?\b",
     ),
+    # What was not shortened; names of codes and exceptions.
     compile_words(
-        r"(?:cannot|can ?not|could not|unable to|failed to) truncate (?:the )?",
-        rf"(?:prompt|input|messages|context|conversation|[^.]{{0,30}}?to {_MANY})",
+        rf"(?:not|unable to|failed to) truncate [^.]{{0,30}}?(?:{_LONG}|to {_MANY})",
+        r"|\b(?:input|prompt|context|token)s?(?: tokens?)? (?:(?:length|window|size) error|quantity)\b",
     ),
-    # Names of codes and exceptions.
-    compile_words(r"\b(?:input|prompt|context|token)s?(?: tokens?)? (?:(?:length|window|size) error|quantity)\b"),
     # Limits in bytes, of what is sent as a whole.
     compile_words(
         r"(?:request|payload|body)(?: (?:body|size|payload|entity|content|length|is|was|data)){0,6}",
@@ -324,8 +333,8 @@ _LIMIT_AFTER: Final = compile_words(
 )
 _LIMIT: Final = (
     r"(?:(?<![a-z])(?:limit(?:ed)?|max(?:imum)?|(?:context|model|session|seq)[ _-]?(?:window|len(?:gth)?|size)|window"
-    r"|(?:n|num)_ctx|capacity|(?<!not )(?:allow|permit|support)(?:s|ed)?|accepts?|up to|at most|exceeds?"
-    r"|truncate (?:\w+ )?to|(?:less|fewer|longer|larger|greater|more|higher) than)(?![a-z])"
+    r"|context(?= (?:is|of) )|(?:n|num)_ctx|capacity|(?<!not )(?:allow|permit|support)(?:s|ed)?|accepts?|up to|at most"
+    r"|exceeds?|truncate (?:\w+ )?to|(?:less|fewer|longer|larger|greater|more|higher) than)(?![a-z])"
     r"|(?<![^\s)])[<>]=?|[\[(][01], ?|最大|上限|限制|允许|超过|超出|大于)"
 )
 # Between a limit's word and its number stands nothing but its name, and whose it is.

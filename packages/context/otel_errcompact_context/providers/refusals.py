@@ -180,12 +180,12 @@ CODES: Final = frozenset(
 """Codes, and reasons for stopping, that mean nothing else, beside those that say so in words."""
 
 OTHER_LIMITS: Final = lazy_pattern(
-    r"\b(?:per|this|each|every)[ _-](?:sec|min|hour|day|month)|\btoday\b|tokens?_per_|\bTP[MD]\b|rate[ _-]?limit"
-    r"|too many requests|quota|throttl|resource_exhausted|credit|billing|please wait before|higher (?:\w+ )?limit"
-    r"|insufficient[ _](?:quota|balance|funds)",
+    r"\b(?:per|this|each|every|last|past)[ _-](?:[0-9]+ )?(?:sec|min|hour|day|month)|\btoday\b|tokens?_per_|\bTP[MD]\b"
+    r"|rate[ _-]?limit|too many requests|quota|throttl|resource_exhausted|credit|billing|please wait before"
+    r"|higher (?:\w+ )?limit|insufficient[ _](?:balance|funds)|enqueued|batch size",
     re.IGNORECASE | re.ASCII,
 )
-"""Words of a limit over time or of money; a shorter context would not help for long."""
+"""Words of a limit over time, of money or of a batch; a shorter context would not help for long."""
 
 OTHER_STATUS: Final = frozenset({402, 404, 408, 409, 429, 529})
 """

@@ -154,6 +154,13 @@ IN_OTHER_WORDS = (
     Said("", "tokens in request exceeded limit of 128000", 128_000),
     Said("", '{"error_code":"BAD_REQUEST","message":"Request size cannot exceed 16777216 bytes."}'),
     Said("", "RuntimeError: internal error happened, status code ResponseType.INPUT_LENGTH_ERROR", status=None),
+    Said("", "Sequence length 9001 exceeds max_position_embeddings 8192"),
+    Said("", "llm: prompt has 5000 tokens, n_ctx=4096", 4_096),
+    Said("", "The request has 9000 tokens, the model's context is 8192", 8_192),
+    Said("", "Context budget exhausted"),
+    Said("", "Your conversation has grown too long for this model."),
+    Said("", "Please shorten your prompt: it is longer than the model can read"),
+    Said("", "How to go on: prompt tokens 9000 exceed the limit of 8192", 8_192),
     Said("", "ContextWindowSizeExceededError: Prompt tokens exceed context window size: number of prompt tokens: 5037; context window size: 4096", 4_096, None),
 )
 """As refusals are worded, without a source that could be named: what the rules are for."""
@@ -255,5 +262,14 @@ LOOK_ALIKES = (
     Said("", "Validation failed: 'messages' is too long (maxItems 100)"),
     Said("", "Context is 80% full (160000/200000 tokens)"),
     Said("", "Column 'message' exceeds max length 255"),
+    Said("", "Token indices sequence length is longer than the specified maximum sequence length for this model (700 > 512). Running this sequence through the model will result in indexing errors", status=None),
+    Said("", "max_model_len 65536 is greater than the model's context length 32768; start the server with less", status=None),
+    Said("", "The input is too large to process. Increase the physical batch size", None, 500),
+    Said("", '{"error":{"message":"Enqueued token limit reached: at most 90,000 enqueued tokens","code":"token_limit_exceeded"}}'),
+    Said("", "Too many tokens were sent within the last 60 seconds"),
+    Said("", "The title of the conversation must not exceed 100 characters"),
+    Said("", "Invalid 'input': string too long. Expected a string with maximum length 4096, but got a string with length 5200 instead."),
+    Said("", "input[17] is longer than the 8192 tokens that the embedding model takes"),
+    Said("", "Fine-tuning example 12 exceeds the maximum of 65536 tokens"),
 )
 """What only sounds like it; without a source where the words are a provider's as remembered."""
