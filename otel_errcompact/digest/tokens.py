@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache, partial
 from importlib import import_module
 from threading import Thread
@@ -10,6 +11,7 @@ from zlib import adler32
 
 from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
 from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.warning import warn
 
 if TYPE_CHECKING:
@@ -28,12 +30,12 @@ PIECE: Final = 65_536
 """Characters that are encoded at a time: tiktoken's parser overflows its stack on a million spaces."""
 
 _COSTS: Final = r"""
-eotain 1 1 1  srlcdh 6 6 9  umpgfy 5 5 5  bwvkxjqz 25 25 25  ETAOINRS 3 3 3  LDCMP 3 3 4  BFGHJKQUVWXYZ 29 29 29
+eotain 1 1 1  srlcdh 6 6 9  umpgfy 5 5 5  bwvkxjqz 25 25 25  ETAOINRS 3 3 3  LDCMP 3 3 4  BFGHJKQUVWXYZ 27 29 29
 012 17 17 14  3456789 10 10 13  00-1F 20 20 17  20-20 1 1 0
 - 8 8 8  ./'#<=* 2 2 4  "`,:;@$~^|_ 11 11 12  ()[]{}>!%&+?\ 16 16 20
 C2-C2 24 18 25  C3-C3 13 38 37  C4-C5 6 12 30  C6-D6 33 34 22  E1-E1 6 14 51
 CE-CF 8 17 21  D0-D0 4 5 5  D1-D1 11 12 14  D7-D7 4 15 14  D8-DB 6 10 14  DC-DF 6 16 16
-E0-E0 6 13 23  E2-E2 12 13 13  E3-E3 10 13 12  E4-E9 12 11 9  EA-ED 8 8 12  EE-EF 8 10 10  F0-F4 24 26 27
+E0-E0 6 13 23  E2-E2 12 13 13  E3-E3 10 13 12  E4-E9 10 11 9  EA-ED 8 8 12  EE-EF 8 10 10  F0-F4 24 26 27
 84-8B 2 7 10  98-9F 15 21 16  A4-A5 0 6 0  A6-A7 0 9 13  A8-AB 7 13 10  AC-AD 3 0 0  AE-B7 0 11 12  B8-B9 0 0 6
 """
 """
@@ -41,6 +43,9 @@ What each byte of a text in UTF-8 costs, in twentieths of a token of `o200k_base
 as it was published: characters, or the first and the last byte of a range. Letters that are rare in words tell base64
 and ids from prose; the second bytes tell scripts apart that share their first one.
 """
+
+# Models of `cl100k_base`, behind any prefix: https://github.com/openai/tiktoken/blob/main/tiktoken/model.py
+_OLDER: Final = lazy_pattern(r"\bgpt-(?:4(?![\w.]|-1\b)|3\.?5)", re.IGNORECASE)
 
 _BLOCK: Final = 1_024
 """Bytes that are summed at a time: their costs stay below the modulus of Adler-32."""
@@ -120,10 +125,9 @@ def default_counter(model: str = "") -> TokenCounter:
     Args:
         model: The model's name; "" if unknown, which counts as `ENCODING`.
     """
-    name = model.lower().rpartition("/")[2]
-    if "claude" in name:
+    if "claude" in model.lower():
         return partial(estimate_mixed_tokens, costs=read_costs(2))
-    is_older = name == "gpt-4" or name.startswith(("gpt-4-", "gpt-3.5", "gpt-35"))
+    is_older = _OLDER.search(model) is not None
     estimate = partial(estimate_mixed_tokens, costs=read_costs(1)) if is_older else estimate_mixed_tokens
     try:
         counter, _ = _load_counter("cl100k_base" if is_older else ENCODING)

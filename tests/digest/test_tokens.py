@@ -70,7 +70,7 @@ def forget() -> None:
         pytest.param("", 0, id="nothing"),
         pytest.param("a", 1, id="rounded up"),
         pytest.param("connection refused by the server", 7, id="prose: letters that are common in words"),
-        pytest.param("QmFzZTY0IGlz", 12, id="base64: letters that are not"),
+        pytest.param("QmFzZTY0IGlz", 11, id="base64: letters that are not"),
         pytest.param("0123456789", 7, id="digits"),
         pytest.param("/src/app.py:42", 5, id="a path"),
         pytest.param("连接被拒绝", 5, id="Chinese"),
@@ -94,7 +94,14 @@ def test_a_text_is_estimated_by_what_its_bytes_cost(text: str, tokens: int) -> N
         pytest.param("gpt-4", 3, id="gpt-4: cl100k_base"),
         pytest.param("openrouter/openai/gpt-4-turbo", 3, id="gpt-4-turbo: cl100k_base"),
         pytest.param("gpt-3.5-turbo", 3, id="gpt-3.5: cl100k_base"),
+        pytest.param("openai:gpt-4", 3, id="behind a colon"),
+        pytest.param("ft:gpt-3.5-turbo:acme::8ab1", 3, id="fine-tuned"),
+        pytest.param("azure/gpt-35-turbo", 3, id="as Azure spells it"),
+        pytest.param("azure/EU-GPT-4-Turbo", 3, id="a deployment's name"),
+        pytest.param("ft:gpt-4o-mini:acme::8ab1", 1, id="fine-tuned: o200k_base"),
+        pytest.param("azure/gpt-4-1-mini", 1, id="gpt-4.1 as Azure's deployments spell it"),
         pytest.param("anthropic.claude-sonnet-4-5", 5, id="Claude"),
+        pytest.param("anthropic:claude-opus-4-5", 5, id="Claude behind a colon"),
     ],
 )
 def test_a_text_is_estimated_as_the_model_counts(monkeypatch: pytest.MonkeyPatch, model: str, tokens: int) -> None:

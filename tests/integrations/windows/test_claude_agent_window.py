@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, create_sdk_mcp_server, tool
 
 from examples.fakes.messages_api import FakeMessagesApi, says, uses
-from otel_errcompact.digest.tokens import estimate_mixed_tokens
+from otel_errcompact.digest.tokens import default_counter, estimate_mixed_tokens
 from otel_errcompact.integrations.claude_agent import CompactionHooks
 from otel_errcompact_context import ContextOptions, ContextWindow, MemoryArchive
 from otel_errcompact_context.integrations.claude_agent import WindowHooks
@@ -156,3 +157,13 @@ async def test_outputs_of_any_shape_keep_it() -> None:
     # What was cut before stays as it is, and a preview that would be longer is none.
     assert await after("Bash", {"stdout": made["stdout"] + "\n" + small * 40}) is None
     assert await after("Bash", [f"{number}" for number in range(400)]) is None
+
+
+def test_without_a_window_texts_are_counted_as_claude_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or as the environment's model does: these are three letters of Thai."""
+    assert WindowHooks().window.count_tokens("ไทย") == 5
+    monkeypatch.setenv("OTEL_ERRCOMPACT_CONTEXT_MODEL", "gpt-4")
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    default_counter.cache_clear()
+    assert WindowHooks().window.count_tokens("ไทย") == 3
+    default_counter.cache_clear()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from otel_errcompact.config import Options
+from otel_errcompact.digest.tokens import default_counter
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact_context.memory.markers import is_marked, marker
@@ -44,12 +46,15 @@ class WindowHooks:
     compacts, its transcript goes to the archive, and afterwards the model is told where it lies.
 
     Args:
-        window: Whose archive and options count; made of the environment's options if None.
+        window: Whose archive and options count; if None made of the environment's options, counting as Claude does
+            where these name no model.
         runs: Those of the `CompactionHooks` beside it: after a compaction their digests say all again.
     """
 
     def __init__(self, window: ContextWindow | None = None, *, runs: RunRegistry | None = None) -> None:
-        self.window: Final = ContextWindow() if window is None else window
+        self.window: Final = window or ContextWindow(
+            count_tokens=default_counter(Options.from_environ().context.model or "claude")
+        )
         self._runs = runs
         self._places: BoundedTable[str, str] = BoundedTable(MAX_SESSIONS)
         """Where the transcripts lie that the command line is about to compact, by session."""

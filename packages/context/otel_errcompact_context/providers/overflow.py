@@ -46,7 +46,10 @@ _SAYS_TOO_LARGE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 
-_EVENT_OF_ERROR: Final = lazy_pattern(r"\s*(?:event: *error\b|(?:data: *)?\{\s*\"(?:error\"|type\": *\"error\"))")
+_EVENT_OF_ERROR: Final = lazy_pattern(
+    r"\s*(?:event: *(?:error|[a-z]+\.failed)\b"
+    r"|(?:data: *)?\{[^\n]{0,200}?(?<!\\)\"(?:error\": *[{\[\"]|(?:type|object)\": *\"(?:error|[a-z]+\.failed)\"))"
+)
 
 _QUOTED: Final = lazy_pattern(r"[{\[]\s*[\\\"']|\\[\"']")
 _ESCAPE: Final = lazy_pattern(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")

@@ -168,14 +168,14 @@ _TOOLS_OR_COUNTS: Final = compile_words(
     r"|number of (?:messages|items|turns|choices|requests|concurrent)|too many (?:messages|items|turns)|max ?items",
     r"|array too long",
 )
-# Of an account, over time, of everybody's requests together, of a server that starts, of other work than answers, or
-# shorter than any window.
+# Of an account, over time, of everybody's requests together, of a server that starts, of other work than answers,
+# shorter than any window, or a least.
 _OTHERS_LIMIT: Final = compile_words(
     r"token indices sequence|\bkv[ _-]?cache\b|\bmax model len\W+[0-9]+\)? (?:is|exceed|must)|n ctx train",
-    r"|(?<!position )\bembeddings?\b|\bre-?rank|fine-?tun|\btraining\b",
+    r"|(?<!position )\bembeddings?\b|\bre-?rank|fine-?tun|\btraining\b|too short|\bminimum\b|threshold",
+    r"|\bspen[dt]\b|workspace|allowance|\$[0-9]",
     r"|\b[0-4]?[0-9]{1,3}[ -](?:characters?|chars)\b|maximum length [0-4]?[0-9]{1,3}\b",
-    r"|",
-    r"organi[sz]ation|\b(?:daily|weekly|monthly|trial|tier|subscription)\b",
+    r"|organi[sz]ation|\b(?:daily|weekly|monthly|trial|tier|subscription)\b",
     r"|try again (?:later|in \d)|retry (?:after|in)\b|concurren|vram\b|timed? ?out|deadline|每分钟|频率|余额|额度|限流",
 )
 

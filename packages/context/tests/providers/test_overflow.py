@@ -252,7 +252,7 @@ BODIES = [
     ),
     pytest.param(
         openai_body("The input (516368 tokens) is longer than the model's context length (262144 tokens).", None),
-        "together",
+        "unknown",
         262_144,
         516_368,
         id="together, newer",
@@ -830,6 +830,9 @@ EXCEEDED = "Your input exceeds the context window of this model. Please adjust y
         ),
         pytest.param({"choices": [], "error": {"message": OPENAI_SAYS, "code": 400}}, id="a chunk with an error"),
         pytest.param('event: error\ndata: {"error":{"message":"Context size has been exceeded"}}\n\n', id="text"),
+        pytest.param('event: response.failed\ndata: {"code":"context_length_exceeded"}', id="a failed response"),
+        pytest.param('data: {"type":"response.failed","code":"context_length_exceeded"}', id="its data alone"),
+        pytest.param('data: {"id":"1","error":{"message":"The prompt is too long"}}', id="an error further on"),
         pytest.param(b'data: {"error": {"message": "Context size has been exceeded"}}', id="bytes"),
         pytest.param('{"type": "error", "error": {"message": "Prompt is too long"}}', id="json"),
         pytest.param({"choices": [{"finish_reason": "model_context_window_exceeded"}]}, id="a reason"),
@@ -848,6 +851,9 @@ def test_an_event_of_a_stream_that_says_so_is_recognised(event: object) -> None:
         pytest.param('data: {"choices":[{"delta":{"content":"prompt is too long"}}]}', id="a chunk as text"),
         pytest.param({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, id="another"),
         pytest.param(b"event: error\ndata: {}", id="an error without words"),
+        pytest.param(
+            'data: {"delta":"\\"error\\": {\\"message\\": \\"prompt is too long\\"}"}', id="text that talks of one"
+        ),
         pytest.param(None, id="none"),
     ],
 )
@@ -891,7 +897,7 @@ def test_any_body_can_be_read(body: object) -> None:
         pytest.param("<html><h1>413 Request Entity Too Large</h1></html>", None, "http", id="a page"),
         pytest.param("upstream_status: HTTP 413; cause: refused", None, "http", id="within a text"),
         pytest.param("The history has 12,000 tokens > 10,000", 413, "unknown", id="a window in tokens"),
-        pytest.param(gemini_body("Request payload size exceeds the limit: 5 bytes."), 413, "gemini", id="a form"),
+        pytest.param(anthropic_body("Request exceeds the maximum size"), 413, "anthropic", id="a form"),
     ],
 )
 def test_a_413_is_an_overflow_whoever_sends_it(body: object, status: int | None, provider: str) -> None:
