@@ -138,7 +138,7 @@ _STRING_TOO_LONG: Final = compile_words(r"(?<!array )too long\b|must have length
 # `messages.19.content.27.image.source.base64.data` tells where, `message:` and `prompt_tokens=9` are fields, “...” is
 # quoted, and an access token is no token of a text.
 _NO_WORDS: Final = compile_words(
-    r"\b[a-z_]+(?:\.\w+|\[\d+\]){2,}|\bmessage['\"]?\s*(?::|=>)|“[^”]*”|\b\w*_tokens=[0-9]+"
+    r"\b[a-z_]+(?:\.\w+|\[\d+\]){2,}|\bmessage['\"]?\s*(?::|=>)|“[^”]*”|\b\w*_tokens=[0-9]+|(?<=[0-9])\.0\b"
     r"|\b(?:access|refresh|bearer|auth\w*|session|csrf|jwt|api) tokens?\b"
 )
 

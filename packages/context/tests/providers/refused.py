@@ -159,6 +159,7 @@ IN_OTHER_WORDS = (
     Said("", "Sequence length 9001 exceeds max_position_embeddings 8192"),
     Said("", "llm: prompt has 5000 tokens, n_ctx=4096", 4_096),
     Said("", "The request has 9000 tokens, the model's context is 8192", 8_192),
+    Said("", "The sum of prompt length (9001.0), query length (0) should not exceed max_num_tokens (8192)"),
     Said("", "Context budget exhausted"),
     Said("", "Your conversation has grown too long for this model."),
     Said("", "Please shorten your prompt: it is longer than the model can read"),
