@@ -75,10 +75,11 @@ def find_actions(call: Part) -> tuple[Action, ...]:
     arguments = _read_arguments(call.text)
     if arguments is None:
         return tuple(_in_command(call.tool, call.text, call.text)) or (_plain_call(call),)
-    path = _find_path(arguments)
+    holder, path = _find_path(arguments)
     if path:
-        return (_on_file(call.tool, path, arguments),)
-    patch = next((found for value in _find_texts(arguments) if (found := _PATCHED.findall(value))), None)
+        return (_on_file(call.tool, holder, path, arguments),)
+    texts = (value for value in islice(arguments.values(), _MAX_FIELDS) if isinstance(value, str))
+    patch = next(filter(None, map(_PATCHED.findall, texts)), None)
     if patch:
         return tuple(Action("write", name.strip()) for name in islice(patch, _MAX_FILES) if name != "/dev/null")
     if runs_commands(call.tool, call.text):
@@ -95,29 +96,26 @@ def _read_arguments(text: str) -> Mapping[str, object] | None:
     return cast("Mapping[str, object]", parsed) if isinstance(parsed, dict) else None
 
 
-def _find_texts(arguments: Mapping[str, object]) -> Iterator[str]:
-    return (value for value in islice(arguments.values(), _MAX_FIELDS) if isinstance(value, str))
-
-
 def _split_words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name[:_MAX_SHOWN])]
 
 
-def _find_path(arguments: Mapping[str, object]) -> str:
+def _find_path(arguments: Mapping[str, object]) -> tuple[str, str]:
+    # Return the argument that holds a path, and the path.
     for name, value in islice(arguments.items(), _MAX_FIELDS):
         words = _split_words(name)
         if words and words[-1] in _PATH_WORDS and isinstance(value, str):
             path = value.strip()
             if path and len(path) <= _MAX_PATH and "\n" not in path:
-                return path
-    return ""
+                return name, path
+    return "", ""
 
 
-def _on_file(tool: str, path: str, arguments: Mapping[str, object]) -> Action:
+def _on_file(tool: str, holder: str, path: str, arguments: Mapping[str, object]) -> Action:
     action = next((value for name in _ACTIONS if isinstance(value := arguments.get(name), str)), "")
     # Of an editor that does many things the action says which.
     verbs = set(_split_words(action if _ACTION.match(action) else tool))
-    held = {name: value for name, value in arguments.items() if isinstance(value, str) and value != path}
+    held = {name: value for name, value in arguments.items() if isinstance(value, str) and name != holder}
     contents = [name for name in held if not _CONTENT_WORDS.isdisjoint(_split_words(name)) and name not in _ACTIONS]
     if not _WRITING_WORDS.isdisjoint(verbs) or (contents and _LISTING_WORDS.isdisjoint(verbs)):
         replaces_all = len(contents) == 1 and not verbs.isdisjoint({"write", "create", "save", "overwrite"})
@@ -126,11 +124,7 @@ def _on_file(tool: str, path: str, arguments: Mapping[str, object]) -> Action:
     if not _LISTING_WORDS.isdisjoint(verbs) or path.endswith("/"):
         return Action("call", f"{tool} {path}" if not action else f"{tool} {action} {path}")
     # A range, a page or a pattern beside the path: what comes back is a part of the file.
-    return Action("read", path, whole=set(arguments) - {*_ACTIONS} <= {_name_of(arguments, path)})
-
-
-def _name_of(arguments: Mapping[str, object], path: str) -> str:
-    return next(name for name, value in arguments.items() if isinstance(value, str) and value.strip() == path)
+    return Action("read", path, whole=set(arguments) <= {*_ACTIONS, holder})
 
 
 def _in_command(tool: str, arguments: str | Mapping[str, object], command: str) -> Iterator[Action]:
