@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -271,6 +272,10 @@ def test_names_that_stand_elsewhere_are_not_repeated():
         pytest.param("at 2024-05-20T10:00:00, 127.0.0.1:5432", ["2024-05-20T10:00:00", "127.0.0.1:5432"], id="times"),
         pytest.param("from JFK with getThing and .env", ["JFK", "getThing", ".env"], id="identifiers"),
         pytest.param("$19.99 but 3.5 or 123", ["19.99"], id="numbers of four digits"),
+        pytest.param("pays 62,559.33 for 1234,5678", ["62,559.33", "1234", "5678"], id="a number with its commas"),
+        pytest.param("24th 300ms 1.5em 1280px 59XX6W", ["59XX6W"], id="a size is no name"),
+        pytest.param(r'{"code": "a\nds.meta\tx_1 C:\\new_1"}', ["ds.meta", "x_1", r"C:\\new_1"], id="a string of JSON"),
+        pytest.param("\x1b[2mget_it\x1b[0m 12→mod.run", ["get_it", "mod.run"], id="colours and numbers of lines"),
         pytest.param("The end. It is e.g. so: ---- ====", [], id="prose"),
         pytest.param("x" * 200 + "_1", [], id="data"),
     ],
@@ -304,12 +309,38 @@ def test_times_of_a_log_are_named_last():
     log = "2026-09-12T09:14:22.113Z order_4711 shipped\n2026-09-12T09:14:23.008Z order_4712 late\n"
     steps = Steps().call("read", log)
     use = NameUse(read(steps.messages).messages)
-    assert use.rank_names(use.uses) == [
+    assert use.rank_names(use.names) == [
         "order_4711",
         "order_4712",
         "2026-09-12T09:14:22.113Z",
         "2026-09-12T09:14:23.008Z",
     ]
+
+
+def test_ids_are_named_first_and_numbers_last():
+    """A date can be asked for again, and what costs three names stands behind what costs one."""
+    names = ["4711.50", "1957-10-05", "5440873c-2d59-4c8c-88ec-c0a8c38a027d", "gift_card_8516878"]
+    use = NameUse(read(Steps().call("get", " ".join(names)).messages).messages)
+    assert use.rank_names(use.names) == [*reversed(names)]
+
+
+def test_a_name_that_another_line_of_the_index_shows_is_not_repeated():
+    """One that found no place there is named."""
+    files = [f"/srv/file_{number}.py" for number in range(9)]
+    shown = render_index({"files read": files, "names": [*files, "res_8812"]}, 200, estimate_tokens).split("\n")
+    assert shown[0] == "files read: /srv/file_0.py | /srv/file_1.py | /srv/file_2.py | +6 more"
+    assert shown[1].startswith("names: /srv/file_3.py, /srv/file_4.py, ")
+    assert shown[1].endswith(", res_8812")
+
+
+def test_the_deepest_cut_leaves_the_index_room():
+    """What the list may cost is more than the target; an index of as much as that leaves would be empty."""
+    ids = [f"gift_card_{number:07}" for number in range(30)]
+    steps = Steps().call("get", " ".join(ids)).call("read", "word " * 900).call("read", "word " * 20)
+    deep = dataclasses.replace(workspace(target=60), ample_tokens=900, room_tokens=1_200)
+    edited = reactive(read(steps.messages), deep).conversation
+    assert all(one in edited.messages[1].parts[0].text for one in ids)
+    assert edited.tokens < 900
 
 
 def test_the_line_of_an_old_result_names_what_only_it_showed():

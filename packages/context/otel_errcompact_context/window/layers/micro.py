@@ -79,7 +79,7 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
 
 def _describe_names(part: Part, use: NameUse, workspace: Workspace) -> str:
     left = min(NAMES_TOKENS, part.tokens // NAMES_SHARE)
-    if left < LEAST_NAMES or not use.uses:
+    if left < LEAST_NAMES or not use.names:
         return ""
     hidden = [name for name in use.names_of(part) if use.is_hidden(name)]
     shown: list[str] = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 from otel_errcompact.digest import one_line
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.markers import is_marked
+from otel_errcompact_context.window.layers.carrying.names import names_in, split_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,11 +82,17 @@ def render_index(sections: Mapping[Section, Sequence[str]], budget: int, count_t
     for section in present:
         if left >= _LEAST_TOKENS:
             share = 1 if section == present[-1] else _SHARES[section]
-            line = _render_section(section, sections[section], int(left * share), count_tokens)
+            entries = _find_new(sections[section], lines) if section == "names" else sections[section]
+            line = _render_section(section, entries, int(left * share), count_tokens)
             if line:
                 lines.append(line)
                 left -= count_tokens(line) + 1
     return "\n".join(lines)
+
+
+def _find_new(names: Sequence[str], lines: Sequence[str]) -> list[str]:
+    said = {name for piece in split_text("\n".join(lines)) for name in names_in(piece)}
+    return [name for name in names if name not in said]
 
 
 def _render_section(section: Section, entries: Sequence[str], budget: int, count_tokens: TokenCounter) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 
     FindNames: TypeAlias = Callable[[str], dict[str, None]]
 
-MAX_NAME: Final = 100
-"""Characters of a name; what is longer is data, and lies in the archive."""
-
 _WORD: Final = lazy_pattern(
     r"""
     [A-Za-z]:\\[^\s"'`<>|,;*?]+                     # a path of Windows, or
-    | (?<![^\s\\"'`<>()\[\]{},;|*$])                # from its beginning on a word
+    | (?<![^\s\\"'`<>()\[\]{},;|*$→])                # from its beginning on a word
       (?=[^\W\d_]*(?:[\d_/@]|[a-z][A-Z]|[A-Z]{3}|[.:=~#&/-]+\w))  # that is not letters alone, as most are,
-      [^\s\\"'`<>()\[\]{},;|*$]{3,}
-      (?![^\s\\"'`<>()\[\]{},;|*$]|["'][ ]?:)       # and no name of a field
+      (?:[^\s\\"'`<>()\[\]{},;|*$→]|(?<=[0-9]),(?=[0-9]{3}(?![0-9]))){3,}  # with the commas of a number
+      (?![^\s\\"'`<>()\[\]{},;|*$→]|["'][ ]?:)       # and no name of a field
     """,
     re.VERBOSE,
 )
@@ -42,7 +39,8 @@ _NAME: Final = lazy_pattern(
     r"""
     (?=.{3,100}\Z)(?:
       [^\W\d_]*(?:[A-Z]{3}|[a-z][A-Z])\w*           # capitals, or several words in one
-    | (?=\D*[0-9])(?=[^a-zA-Z]*[a-zA-Z]).{4,}       # letters and digits, four of them: no size or unit
+    | (?![0-9.,]+[a-z]{1,2}\Z)                      # letters and digits, four of them: no size or unit
+      (?=\D*[0-9])(?=[^a-zA-Z]*[a-zA-Z]).{4,}
     | (?:[^a-zA-Z0-9]*[0-9]){4}[^a-zA-Z]*           # a number that is not guessed
     | .*(?:\w@\w|[^\W_]_[^\W_]|\w/\w|[\w-]{2}\.[A-Za-z]\Z|(?:[\w-]|\A)\.[A-Za-z][A-Za-z0-9]{1,5}\Z).*
     )\Z
@@ -51,8 +49,14 @@ _NAME: Final = lazy_pattern(
 )
 
 
+_ESCAPED: Final = lazy_pattern(r"(?<!\\)\\[nrt]|\x1b\[[0-9;]*m")
+"""The end of a line in a string of JSON, but in no path of Windows there, and a colour of a terminal."""
+
+
 def split_text(text: str) -> list[str]:
     """Return the pieces between blanks; no name reaches beyond its own."""
+    if text[:1] in ("{", "[") or '\\"' in text or "\x1b[" in text:
+        text = _ESCAPED.sub(" ", text)
     # A blank behind a quote would part the name of a field from its colon.
     return text.replace('" :', '":').replace("' :", "':").split()
 
@@ -119,30 +123,19 @@ def remember_short(texts: int, read: Callable[..., T]) -> Callable[..., T]:
 
 _LOGGED: Final = lazy_pattern(r"[0-9]{2}:[0-9]{2}:[0-9]{2}")
 
+_DATE: Final = lazy_pattern(r"[0-9]+(?:[-./][0-9]+){2,}\Z")
+"""A date, an address or a version."""
+
 _USED_TWICE: Final = 2
 """Uses beyond these say no more."""
 
 _LONG_NAME: Final = 16
-"""Characters from which on a name cannot be guessed at all."""
+"""Characters from which on a name cannot be guessed at all ..."""
+
+_COSTLY_NAME: Final = 28
+"""... and from which on it costs what several others do."""
 
 _WHOLE: Final = "; whole: "
-
-
-@dataclass(slots=True)
-class Use:
-    """Where a name stands."""
-
-    place: int
-    """How many names stand before it in the part that held it first."""
-
-    calls: int = 0
-    """Calls that hold it."""
-
-    told: int = 0
-    """Texts of users, the system and the model that hold it."""
-
-    results: int = 0
-    """Results that hold it."""
 
 
 class NameUse:
@@ -153,27 +146,16 @@ class NameUse:
     ) -> None:
         self._archive = archive
         self._find_names = find_names or make_finder()
-        self.uses: dict[str, Use] = {}
-        """By name, in order."""
+        self.names: dict[str, None] = {}
+        """In order."""
+        self.calls, self.said, self.results = Counter[str](), Counter[str](), Counter[str]()
+        """In how many calls, texts of anybody, and results each name stands."""
         for message in messages:
-            self._add_message(message)
-
-    def _add_message(self, message: Message) -> None:
-        uses = self.uses
-        before: set[str] = set()
-        for part in message.parts:
-            if part.kind == "other" or not part.text:
-                continue
-            names = self.names_of(part)
-            for name in names:
-                use = uses.get(name) or uses.setdefault(name, Use(len(before)))
-                if part.kind == "call":
-                    use.calls += 1
-                elif part.kind == "result":
-                    use.results += 1
-                else:
-                    use.told += 1
-            before.update(names)
+            for part in message.parts:
+                if part.kind != "other" and part.text:
+                    names = self.names_of(part)
+                    self.names.update(names)
+                    {"call": self.calls, "result": self.results}.get(part.kind, self.said).update(names.keys())
 
     def names_of(self, part: Part) -> dict[str, None]:
         """Return the names of a part; of a cut result those of its whole."""
@@ -196,8 +178,7 @@ class NameUse:
 
     def is_hidden(self, name: str) -> bool:
         """Tell whether only results hold a name."""
-        use = self.uses[name]
-        return not use.calls and not use.told
+        return not self.calls[name] and not self.said[name]
 
     def rank_names(self, names: Iterable[str]) -> list[str]:
         """Return names, those first that will most likely be needed."""
@@ -207,14 +188,16 @@ class NameUse:
         # The points were chosen on recorded runs (`make bench-context`). A name that one result holds is an answer to
         # something; one that all hold is a word of the trade. Ids and long names come first, since nobody can make
         # them up; numbers alone and times to the second last, since results and logs are full of them.
-        use = self.uses[name]
-        score = 0.0 + min(use.calls, _USED_TWICE) + min(use.told, _USED_TWICE)
-        score += 2.0 / max(use.results, 1) + 1.0 / (1 + use.place / 10) + 2.0 * min(len(name), _LONG_NAME) / _LONG_NAME
+        size = len(name)
+        score = 0.0 + min(self.calls[name], _USED_TWICE) + min(self.said[name], _USED_TWICE)
+        score += 2.0 / max(self.results[name], 1) + 2.0 * min(size / _LONG_NAME, 1.0) - (size > _COSTLY_NAME)
         if _LOGGED.search(name):
             return score - 2.0
         if "/" in name or "@" in name:
             return score + 0.5
         if name.isalpha():
             return score - 0.5
+        if _DATE.match(name):
+            return score - 1.0
         has_letter = any(map(str.isalpha, name))
         return score + (2.0 if has_letter and any(map(str.isdigit, name)) else 0.0 if has_letter else -2.0)

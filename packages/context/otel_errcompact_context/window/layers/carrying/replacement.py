@@ -29,8 +29,11 @@ _CARRIED_SHARE: Final = 0.5
 _SHARE_OF_INDEX: Final = 4
 """One part in so many of the target that is left to the index."""
 
+_LEAST_INDEX: Final = 350
+"""Tokens of the index however low the target is: they hold nine in ten names that are used again ..."""
+
 _AMPLE_SHARE_OF_INDEX: Final = 12
-"""And of what the conversation may cost, however low the target is: more costs a small window its prompt cache."""
+"""... or one part in so many of what the conversation may cost: more costs a small window its prompt cache."""
 
 _INDEX_SHARE: Final = 0.5
 """What part of the tokens that words leave may go to the index; the rest is for files."""
@@ -197,8 +200,8 @@ def take_out(
 
 def _find_floor(words: int, ample: int, workspace: Workspace) -> int:
     # Words have a part of the room, and an index what is left of the tokens that the list may have.
-    index = max(workspace.target_tokens // _SHARE_OF_INDEX, workspace.ample_tokens // _AMPLE_SHARE_OF_INDEX)
-    index = min(workspace.options.index_tokens, index)
+    index = max(_LEAST_INDEX, workspace.ample_tokens // _AMPLE_SHARE_OF_INDEX)
+    index = min(index, workspace.options.index_tokens)
     return max(min(words + index, ample), min(words, workspace.room // _SHARE_OF_WORDS))
 
 

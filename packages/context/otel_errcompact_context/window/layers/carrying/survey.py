@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -85,24 +86,18 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
     gone = messages[start:end]
     calls = pair_calls(messages, start, pairing_of(conversation))
     failed = frozenset(_find_failed(messages, calls, known))
-    sections: Sections = {}
-    _add_entries(sections, "open errors", find_open_errors(messages, start, end, calls, failed, workspace))
+    sections: Sections = defaultdict(list)
+    sections["open errors"] += find_open_errors(messages, start, end, calls, failed, workspace)
     actions = {spot: known.find_actions(call.tool, call.text) for spot, call in calls.items()}
     for kind, what in _describe_calls(actions, failed, start, end):
-        _add_entries(sections, _OF_ACTIONS[kind], [what])
+        sections[_OF_ACTIONS[kind]].append(what)
     earlier = [read_index(message) for message in gone]
     for found in reversed(earlier):
-        for section, entries in found.items():
-            if section in _OF_ACTIONS.values():
-                _add_entries(sections, section, entries)
-    _add_entries(sections, "names", _rank_names(gone, left, earlier, said, workspace))
+        for section in _OF_ACTIONS.values():
+            sections[section] += found.get(section, ())
+    sections["names"] += _rank_names(gone, left, earlier, said, workspace)
     files = find_files(messages, start, end, actions, failed, workspace.archive)
     return Survey(sections={name: list(dict.fromkeys(entries)) for name, entries in sections.items()}, files=files)
-
-
-def _add_entries(sections: Sections, section: Section, entries: Sequence[str]) -> None:
-    if entries:
-        sections.setdefault(section, []).extend(entries)
 
 
 def _find_failed(messages: Sequence[Message], calls: Mapping[Spot, Part], known: Known) -> Iterator[Spot]:
@@ -137,9 +132,7 @@ def _rank_names(
     # Names that no message holds any more when these are gone.
     use = NameUse(gone, workspace.archive, known_of(workspace).find_names)
     for found in earlier:
-        for name in found.get("names", ()):
-            if name in use.uses:
-                use.uses[name].told += 1
+        use.said.update(found.get("names", ()))
     kept = use.find_names(left)
     kept.update(use.names_of(Part("text", said, 0)))
-    return use.rank_names(name for name in use.uses if name not in kept)
+    return use.rank_names(name for name in use.names if name not in kept)
