@@ -25,7 +25,7 @@ _WORD: Final = lazy_pattern(
     [A-Za-z]:\\[^\s"'`<>|,;*?]+                     # a path of Windows, or
     | (?<![^\s\\"'`<>()\[\]{},;|*$→])                # from its beginning on a word
       (?=[^\W\d_]*(?:[\d_/@]|[a-z][A-Z]|[A-Z]{3}|[.:=~#&/-]+\w))  # that is not letters alone, as most are,
-      (?:[^\s\\"'`<>()\[\]{},;|*$→]|(?<=[0-9]),(?=[0-9]{3}(?![0-9]))){3,}  # with the commas of a number
+      (?:[^\s\\"'`<>()\[\]{},;|*$→]|(?<=[0-9]),(?=[0-9]{3}(?![0-9]))){3,400}  # with the commas of a number
       (?![^\s\\"'`<>()\[\]{},;|*$→]|["'][ ]?:)       # and no name of a field
     """,
     re.VERBOSE,
