@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.digest import wording
 from otel_errcompact.digest.audience import show_class_to
 from otel_errcompact.digest.budget import shorten_lines
+from otel_errcompact.digest.situation import Situation
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line
+from otel_errcompact.errors import EXECUTED
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.options import DigestOptions
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 OPENING: Final = "[RECENT ERRORS]"
 CLOSING: Final = "[/RECENT ERRORS]"
+
+CONSIDERED_FROM: Final = 3
+"""Failures in a row of the newest class from which on the block says what to consider, as 12-factor agents do."""
 
 
 def render_block(
@@ -53,6 +58,8 @@ def render_block(
         marks.append(one_line(reported, options.line_characters))
     if guidance:
         marks.append(f"OPERATOR: {one_line(guidance, options.line_characters)}")
+    elif escalation is None and live[0].streak >= CONSIDERED_FROM:
+        marks.append(_write_consideration(live[0]))
     classes = [_render_class(found, options) for found in live]
     escalated = escalation.key if escalation is not None else ""
     kept = {index: lines for index, lines in enumerate(classes) if live[index].key == escalated}
@@ -73,6 +80,14 @@ def _frame_lines(kept: dict[int, list[str]], marks: list[str], total: int) -> li
     body = [line for _, lines in sorted(kept.items()) for line in lines]
     cut = [f"{CUT} {total - len(kept)} more of {total}"] if len(kept) < total else []
     return [OPENING, *body, *cut, *marks, CLOSING]
+
+
+def _write_consideration(error_class: ErrorClass) -> str:
+    # Only what is known: that it keeps failing, and how.
+    kind = error_class.kind
+    advice = wording.write_advice(Situation(transient=kind.transient, unknown=kind.unknown, rejected=kind.rejected))
+    again = "if the hint does not help, " if error_class.hint and kind == EXECUTED else ""
+    return f"CONSIDER: #{error_class.short} has failed {error_class.streak} times in a row: {again}{advice}"
 
 
 def _render_class(error_class: ErrorClass, options: DigestOptions) -> list[str]:

@@ -91,8 +91,8 @@ def write_notice(situation: Situation) -> str:
         if situation.unknown:
             # Of what is said only at the second failure a payment has been made twice.
             return "it may have taken effect: check before you try again"
-        return _write_advice(situation) if situation.wait else ""
-    advice = _write_advice(situation)
+        return write_advice(situation) if situation.wait else ""
+    advice = write_advice(situation)
     if situation.repeats > 1:
         stop = f", at {situation.loop_halt} the run is stopped" if situation.loop_halt else ""
         how = "failed or were refused" if 0 < situation.executed < situation.repeats else "failed"
@@ -101,7 +101,8 @@ def write_notice(situation: Situation) -> str:
     return f"escalates at {decision.limit}: {advice}" if left == 1 else advice
 
 
-def _write_advice(situation: Situation) -> str:
+def write_advice(situation: Situation) -> str:
+    """Return what to do after a failure, by its kind."""
     wait = f"wait {situation.wait}" if situation.wait else "wait"
     if situation.unknown:
         return f"{wait} and check whether it took effect before you try again"
@@ -116,7 +117,7 @@ def _write_consequence(situation: Situation) -> str:
     if situation.action == "halt":
         return ": the run is stopped"
     # Of the failures of a whole run this one may be the first of its kind.
-    advice = "" if situation.decision.threshold == "total" else f"; {_write_advice(situation)}"
+    advice = "" if situation.decision.threshold == "total" else f"; {write_advice(situation)}"
     return f": recorded for the operators{advice}"
 
 

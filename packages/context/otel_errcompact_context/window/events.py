@@ -89,7 +89,7 @@ def _add_event(event: ErrorEvent, memory: FailureMemory, pipeline: Pipeline) -> 
     )
     found = pipeline.classify(raw)
     noted = replace(found, facts=replace(found.facts, tally=_write_notes(event, code, found.facts)))
-    pipeline.record(memory, raw, noted)
+    pipeline.record(memory, raw, noted, kind=pipeline.kind_of(raw, found))
 
 
 def _decide_outcome(event: ErrorEvent, tool: str, pipeline: Pipeline) -> str:
