@@ -257,7 +257,7 @@ class History:
             self.row = self.row.split(began) or Attempts()
         self.repeats.succeed(agent)
         resolved: list[ErrorClass] = []
-        self._steps = [*self._steps, (began, operation.name)][-MAX_STEPS:]
+        self.note_step(began, operation.name)
         for error_class in self._classes.values():
             covered = _find_covered(operation, error_class.streaks)
             is_same = any(streak.live is not None and streak.live.includes(call) for streak in covered)
@@ -273,6 +273,10 @@ class History:
                 error_class.ended = f"{self._tell_end(error_class, operation.name)} in its place"
                 error_class.revision += 1
         return tuple(resolved)
+
+    def note_step(self, began: int, name: str) -> None:
+        """Note what a success did, for the words on how a class ended."""
+        self._steps = [*self._steps, (began, name)][-MAX_STEPS:]
 
     @property
     def tick(self) -> int:
@@ -332,9 +336,7 @@ class History:
         return (streak for known in self._classes.values() for streak in _find_covered(operation, known.streaks))
 
     def _tell_end(self, error_class: ErrorClass, last: str) -> str:
-        between = [name for began, name in self._steps[:-1] if began > error_class.tick]
-        ran = f"ran {', '.join(dict.fromkeys(between))}, then " if between else ""
-        return f"{ran}{last} succeeded"
+        return tell_end([name for began, name in self._steps[:-1] if began > error_class.tick], last)
 
     def _find_streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
         streaks = error_class.streaks
@@ -373,6 +375,12 @@ class History:
         self._shorts.discard(gone.short)
         self.evicted += 1
         self.evicted_unresolved += not (gone.resolved or gone.overcome)
+
+
+def tell_end(between: Iterable[str], last: str) -> str:
+    """Return how a failure ended: what succeeded after it, and what succeeded last."""
+    ran = ", ".join(dict.fromkeys(between))
+    return f"{f'ran {ran}, then ' if ran else ''}{last} succeeded"
 
 
 def _find_covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:

@@ -205,6 +205,83 @@ def test_a_wide_success_resolves_what_it_covers():
     assert "open errors" not in index_of(steps, 1, end)
 
 
+def cut_by_micro(archive: MemoryArchive, text: str, what: str = "result of bash") -> str:
+    """The line that is left of an old result."""
+    return marker("micro", f"{what}, 900 tokens", archive.keep(text))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "error", "success"),
+    [
+        pytest.param("bash", {"command": "cat a.yml"}, "cat: a.yml: No such file or directory", "a: 1\n", id="shell"),
+        pytest.param("get_order", {"id": "W-1"}, '{"error": "upstream timed out"}', '{"id": "W-1"}', id="JSON"),
+        pytest.param(
+            "edit",
+            {"path": "a.py", "new_string": "x"},
+            "Error: String to replace not found in file.",
+            "done",
+            id="edit",
+        ),
+    ],
+)
+def test_what_was_cut_is_read_whole_for_what_it_was(tool, arguments, error, success):
+    """A success in the archive resolves, a failure in it is open, and what is not there any more proves nothing."""
+    archive = MemoryArchive()
+    cut = cut_by_micro(archive, success)
+    failed = Steps().call(tool, error, **arguments)
+    failed_and_cut = Steps().call(tool, cut_by_micro(archive, error), **arguments)
+    for steps in (failed, failed_and_cut):
+        assert "open errors" in index_of(steps, 1, 3, space=workspace(archive))
+        assert "open errors" not in index_of(steps.call(tool, cut, **arguments), 1, 3, space=workspace(archive))
+    lost = Steps().call(tool, error, **arguments).call(tool, cut, **arguments)
+    assert "open errors" in index_of(lost, 1, 3, space=workspace())
+    lost = Steps().call(tool, cut_by_micro(archive, error), **arguments)
+    assert "open errors" not in index_of(lost, 1, 3, space=workspace())
+
+
+def test_a_call_that_failed_says_so_after_its_result_was_cut():
+    """A file that was not edited is no written one."""
+    archive = MemoryArchive()
+    line = cut_by_micro(archive, "Error: String to replace not found in file.", "result of edit")
+    steps = Steps().call("edit", line, path="a.py", old_string="y", new_string="x")
+    assert index_of(steps, 1, 3, space=workspace(archive))["files written"] == "a.py (failed)"
+
+
+NO_REDIS = "Could not connect to Redis at 127.0.0.1:6379: Connection refused\nexit code 1"
+
+
+def test_a_resolved_error_is_told_by_what_was_done_before_it_went_well():
+    """Also a digest's one line; what only had to be tried again is not worth a word."""
+    steps = Steps().call("bash", NO_REDIS, command="redis-cli ping")
+    steps.call("bash", "Error: no such service\nexit code 1", command="docker compose up -d cache")
+    steps.call("setup_redis", "up").call("bash", "PONG", command="redis-cli ping")
+    steps.call("get", '{"error": "upstream timed out"}', id=7).call("get", "{}", id=7)
+    line = marker(
+        "errors", "#e544 KeyError x2, resolved: ran bash npm, then bash pytest succeeded, 492 tokens", "memory:1"
+    )
+    steps.call("bash", line, command="pytest a")
+    line = marker("errors", "#a7f1 ValueError x1, resolved: the same call succeeded, 492 tokens", "memory:2")
+    steps.call("bash", line, command="pytest b")
+    end = len(steps.messages)
+    steps.call("bash", "PONG", command="redis-cli ping")
+    found = index_of(steps, 1, end)
+    assert found["open errors"].startswith("[Error] at tool bash: no such service #")
+    assert found["resolved errors"] == (
+        "#e544 KeyError: ran bash npm, then bash pytest succeeded | "
+        "[ConnectionError] at tool bash: Could not connect to Redis at 127.0.0.1:6379: Connection refused #9689: "
+        "ran setup_redis, then the same call succeeded"
+    )
+
+
+def test_a_class_that_is_open_is_not_resolved_elsewhere():
+    """Of two orders one is still not there."""
+    steps = Steps().call("get", '{"error": "no order"}', id=1).call("find", "{}").call("get", "{}", id=1)
+    steps.call("get", '{"error": "no order"}', id=2)
+    found = index_of(steps, 1, len(steps.messages))
+    assert found["open errors"].startswith("[error] at tool get: no order #")
+    assert "resolved errors" not in found
+
+
 def test_of_many_open_errors_the_newest_are_classified():
     """And none is counted, since older ones were not looked at."""
     steps = Steps()

@@ -148,13 +148,27 @@ def many_failures(number: int = 24) -> list[Call]:
     return [failed(traceback(f"KeyError: {'key_' + chr(97 + n) * 300!r}")) for n in range(number)]
 
 
+def test_a_resolved_error_says_what_has_resolved_it() -> None:
+    """What succeeded in between, what failed there not; the same call, or another that covers it."""
+    between = (fine("read_file"), failed("exit code 1", "bash", command="make"), fine("setup_redis"))
+    given = replace(workspace(), batch_tokens=1)
+    again = results(errors(conversation(failed(suite="a"), *between, fine(suite="a")), given))
+    assert again[0].startswith(
+        "[errcompact errors: #e544 KeyError x1, resolved: ran read_file, setup_redis, then the same call succeeded, 492"
+    )
+    wider = failed(tool="bash", command="pytest tests/a.py"), fine("bash", command="pytest")
+    wide = results(errors(conversation(*wider), replace(workspace(), batch_tokens=1)))
+    assert ", resolved: bash pytest succeeded, " in wide[0]
+
+
 def test_resolved_errors_become_one_line_once_that_is_worth_a_prompt_cache() -> None:
     """The proof is a later success of the same operation; the line names the class and the place of the raw error."""
     archive = MemoryArchive()
     edited = errors(conversation(*many_failures(), fine()), workspace(archive))
     texts = results(edited)
-    assert texts[0] == "[errcompact errors: #c8e0 KeyError x1, resolved since, 566 tokens; whole: memory:00000001]"
-    assert all("resolved since" in text and "\n" not in text for text in texts[:-1])
+    assert texts[0].startswith("[errcompact errors: #c8e0 KeyError x1, resolved: the same call succeeded, 566 tokens; ")
+    assert texts[0].endswith("whole: memory:00000001]")
+    assert all("resolved: the same call succeeded" in text and "\n" not in text for text in texts[:-1])
     assert texts[-1] == "12 passed"
     assert [archive.read(cut.place) for cut in edited.cuts] == [call.result for call in many_failures()]
 

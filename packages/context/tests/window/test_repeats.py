@@ -215,4 +215,4 @@ def test_resolved_errors_become_one_line_when_that_is_worth_it(reason: Any, wind
     options = ContextOptions(window_tokens=window)
     one = ContextWindow(options, archive=MemoryArchive(), count_tokens=estimate_tokens, observers=())
     texts = [message["content"] or "" for message in one.compact(messages, reason=reason).messages]  # type: ignore[index]
-    assert sum("resolved since" in text for text in texts) == resolved
+    assert sum(", resolved: " in text for text in texts) == resolved

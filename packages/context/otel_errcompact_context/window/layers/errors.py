@@ -15,10 +15,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.detector.operation import covers, operation_of
+from otel_errcompact.detector.operation import call_fingerprint, covers, operation_of
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import Operation, RawError
+from otel_errcompact.history.history import MAX_STEPS
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.markers import marker, marker_of
 from otel_errcompact_context.messages import is_beginning, with_new_text
@@ -33,6 +34,7 @@ from otel_errcompact_context.window.shortening import shorten_arguments
 if TYPE_CHECKING:
     import re
 
+    from otel_errcompact.detector.results import ResultVerdict
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact_context.messages import Conversation, Message, Part
     from otel_errcompact_context.window.layers.workspace import Edited, Workspace
@@ -86,6 +88,11 @@ class _Call(NamedTuple):
     arguments: str
     spot: Spot | None
 
+    @property
+    def fingerprint(self) -> str:
+        """By which the very same call is known again."""
+        return call_fingerprint(self.tool, self.arguments) if self.spot is not None else ""
+
 
 class _New(NamedTuple):
     """The text that replaces a part."""
@@ -111,6 +118,10 @@ class _Pass:
         self._edits = Edits()
         self._open: dict[str, set[Operation]] = {}
         """The operations that have failed and not succeeded since, by tool."""
+        self._tick = 0
+        """How many results were taken."""
+        self._steps: deque[tuple[int, Part, _Call]] = deque(maxlen=MAX_STEPS - 1)
+        """The newest that may have resolved nothing, and are read only where something is."""
         self._calls: dict[str, Spot] = {}
         self._has_reused_ids = False
         self._operations: dict[Spot, Operation] = {}
@@ -169,24 +180,29 @@ class _Pass:
 
     def _take_result(self, spot: Spot, part: Part) -> None:
         call = self._call_of(spot, part)
+        self._tick += 1
         found = marker_of(part.text) if "[errcompact " in part.text else None
         if found is not None:
             # What another layer has cut proves nothing any more.
             if found.layer == "errors":
                 raw = RawError(text="", tool=call.tool, operation=self._operation_of(call))
-                if key := self._failures.add_digested(spot, found, part.text, raw, part.tokens):
+                if key := self._failures.add_digested(spot, found, part, raw, call.fingerprint, self._tick):
                     self._place = found.place
                     self._note_failure(raw, key, call)
             return
         if not part.failed and not self._may_matter(part, call) and not self._may_resolve(call):
+            self._steps.append((self._tick, part, call))
             return
-        verdict = self._pipeline.detect(part.text, tool=call.tool, arguments=call.arguments, flagged=part.failed)
+        verdict = self._detect(part, call)
         if verdict.outcome == "ignored" or _HANDED_OUT.match(part.text):
             return
         if verdict.outcome == "failure":
             self._compact_failure(spot, part, call, verdict.stated)
         elif verdict.outcome == "success":
             self._note_success(call)
+
+    def _detect(self, part: Part, call: _Call) -> ResultVerdict:
+        return self._pipeline.detect(part.text, tool=call.tool, arguments=call.arguments, flagged=part.failed)
 
     @staticmethod
     def _may_matter(part: Part, call: _Call) -> bool:
@@ -243,7 +259,7 @@ class _Pass:
         is_verbatim = call.tool in self._workspace.digest.verbatim_tools
         # With an image it costs more than its text, and no digest describes it.
         is_removed = not is_verbatim and part.tokens >= LEAST_TOKENS and part.tokens <= count_tokens(part.text)
-        error_class = self._failures.add_failure(raw, is_removed=is_removed)
+        error_class = self._failures.add_failure(raw, call.fingerprint, self._tick, is_removed=is_removed)
         self._note_failure(raw, error_class.key, call)
         if not is_removed:
             return
@@ -285,7 +301,12 @@ class _Pass:
         scopes -= self._find_covered(operation, scopes)
         if not scopes:
             del self._open[call.tool]
-        for error_class in self._failures.history.succeed(operation):
+        history = self._failures.history
+        while self._steps:
+            tick, part, step = self._steps.popleft()
+            if self._detect(part, step).outcome == "success":
+                history.note_step(tick, self._operation_of(step).name)
+        for error_class in history.succeed(operation, call=call.fingerprint, began=self._tick):
             for spot in self._failures.spots_of(error_class.key):
                 listed = self._failures.listed[spot]
                 line = mark_resolved(error_class, listed.raw_tokens, listed.place or self._place)

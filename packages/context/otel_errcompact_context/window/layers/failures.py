@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.compactor.classify import Classified
-from otel_errcompact.digest import Situation, wording
+from otel_errcompact.digest import Situation, one_line, wording
 from otel_errcompact.digest.shown import ShownLines
 from otel_errcompact.engine.pipeline import FailureMemory
 from otel_errcompact.errors import Facts, RawError
@@ -22,16 +22,26 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact_context.memory.markers import Marker
+    from otel_errcompact_context.messages import Part
     from otel_errcompact_context.window.layers.workspace import Workspace
     from otel_errcompact_context.window.pairs import Spot
 
 MAX_CLASSES: Final = 100
 """Error classes that are kept; the least recently seen is forgotten first."""
 
+_MAX_ENDED: Final = 160
+"""Characters of what has resolved a failure."""
+
 _MAX_RECALLED: Final = 256
 """Digests whose lines are gone through when others were pruned."""
 
 _DIGESTED: Final = lazy_pattern(r"#([0-9a-f]{4,16}) (.{1,80}) x([0-9]{1,9}), ([0-9,]{1,20}) tokens\Z")
+RESOLVED: Final = lazy_pattern(
+    r"(?P<head>#(?P<key>[0-9a-f]{4,16}) .{1,80}) x[0-9]{1,9}, resolved: (?P<ended>(?P<ran>ran )?.{1,240})"
+    r", [0-9,]{1,20} tokens\Z"
+)
+"""What the marker of a resolved failure says."""
+
 _DETAIL: Final = "  | "
 _HINT: Final = "  hint: "
 
@@ -70,19 +80,19 @@ class Failures:
         """The error classes of the conversation."""
         return self._memory.history
 
-    def add_failure(self, raw: RawError, *, is_removed: bool) -> ErrorClass:
-        """Count a failure and return its class."""
+    def add_failure(self, raw: RawError, call: str, tick: int, *, is_removed: bool) -> ErrorClass:
+        """Count the failure of a call, by its fingerprint, and return its class."""
         memory = self._memory
         found = self._as_labelled(self._pipeline.classify(raw))
         known = self.history.get(found.key)
         if known is not None and is_removed and memory.shown.of(found.key).facts is None:
             self._recall_class(known)
-        error_class = self._pipeline.record(memory, raw, found).error_class
+        error_class = self._pipeline.record(memory, raw, found, call=call, tick=tick).error_class
         if not is_removed:
             memory.shown = memory.shown.add_facts(found.key, found.facts).add_lines(found.facts.details)
         return error_class
 
-    def add_digested(self, spot: Spot, found: Marker, text: str, raw: RawError, tokens: int) -> str:
+    def add_digested(self, spot: Spot, found: Marker, part: Part, raw: RawError, call: str, tick: int) -> str:
         """Count a failure that an earlier pass has digested and return its key; empty if the marker is not of such."""
         match = _DIGESTED.match(found.what)
         if match is None:
@@ -93,11 +103,11 @@ class Failures:
             self._labels.setdefault(label[:4], []).append((label, kind))
         memory = self._memory
         classified = Classified(facts=Facts(type=kind, cause=""), key=key, template="")
-        error_class = self._pipeline.record(memory, raw, classified, hint="").error_class
+        error_class = self._pipeline.record(memory, raw, classified, call=call, hint="", tick=tick).error_class
         error_class.count = max(int(count), error_class.count)
-        memory.shown = memory.shown.add_facts(key, None).add_lines(_read_lines(text))
+        memory.shown = memory.shown.add_facts(key, None).add_lines(_read_lines(part.text))
         self._places[key] = found.place
-        self.put_failure(spot, ListedFailure(key, text, tokens, raw_tokens, found.place))
+        self.put_failure(spot, ListedFailure(key, part.text, part.tokens, raw_tokens, found.place))
         return key
 
     def put_failure(self, spot: Spot, failure: ListedFailure) -> None:
@@ -170,7 +180,8 @@ def mark_digest(error_class: ErrorClass, tokens: int, place: str) -> str:
 
 def mark_resolved(error_class: ErrorClass, raw_tokens: str, place: str) -> str:
     """Return the one line that is left of a resolved failure."""
-    return marker("errors", f"{_name_class(error_class)}, resolved since, {raw_tokens} tokens", place)
+    ended = one_line(error_class.ended, _MAX_ENDED)
+    return marker("errors", f"{_name_class(error_class)}, resolved: {ended}, {raw_tokens} tokens", place)
 
 
 def _name_class(error_class: ErrorClass) -> str:

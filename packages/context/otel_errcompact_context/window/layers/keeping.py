@@ -13,8 +13,12 @@ from otel_errcompact_context.window.transcript import json_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from otel_errcompact_context.memory.archive import Archive
     from otel_errcompact_context.messages import Part
     from otel_errcompact_context.window.layers.workspace import Workspace
+
+_TOLD_SHORT: Final = ("errors", "recall")
+"""Who marks a text that is more than what was left of another."""
 
 MAX_REFUSALS: Final = 3
 """After so many the disk is full, and not just too small for one large text."""
@@ -100,6 +104,13 @@ class Keeper:
         if not is_recalled(part.text, whole) and with_preview(line, whole, self._workspace) != part.text:
             return None
         return Kept(found.place, self._workspace.count_tokens(whole))
+
+
+def read_whole(part: Part, archive: Archive) -> str:
+    """Return the text of a result before a layer has cut it; a digest stays."""
+    found = marker_of(part.text) if part.kind == "result" else None
+    whole = find_text(archive, found.place) if found is not None and found.layer not in _TOLD_SHORT else None
+    return part.text if whole is None else whole
 
 
 def with_preview(marker: str, whole: str, workspace: Workspace) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Section = Literal[
     "statements of the user", "answered by calls", "answers", "answered requests",
-    "open errors", "files written", "files read", "commands", "calls", "names",
+    "open errors", "resolved errors", "files written", "files read", "commands", "calls", "names",
 ]  # fmt: skip
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 """In the order in which they stand below the marker."""
@@ -36,6 +36,7 @@ _SHARES: Final[Mapping[Section, float]] = {
     "answers": 0.3,
     "answered requests": 1.0,
     "open errors": 0.2,
+    "resolved errors": 0.1,
     "files written": 0.2,
     "files read": 0.15,
     "commands": 0.2,

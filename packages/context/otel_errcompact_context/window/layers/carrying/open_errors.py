@@ -1,24 +1,29 @@
-"""Which errors are still open where messages are taken out, by class."""
+"""Which errors are open where messages are taken out, and what has resolved others, by class."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.detector.operation import covers, operation_of
+from otel_errcompact.detector.operation import call_fingerprint, covers, operation_of
 from otel_errcompact.digest import one_line, wording
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import RawError
+from otel_errcompact.history.history import MAX_STEPS, tell_end
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.markers import marker_of
+from otel_errcompact_context.window.layers.failures import RESOLVED
+from otel_errcompact_context.window.layers.keeping import read_whole
 from otel_errcompact_context.window.pairs import part_at
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from otel_errcompact.detector.results import ResultVerdict
     from otel_errcompact.errors import Operation
     from otel_errcompact_context.messages import Message, Part
+    from otel_errcompact_context.window.layers.carrying.index import Sections
     from otel_errcompact_context.window.layers.workspace import Workspace
     from otel_errcompact_context.window.pairs import Spot
 
@@ -27,7 +32,7 @@ _LABEL: Final = 4
 """Characters of a key that name a class, as in digests."""
 
 _MAX_CLASSIFIED: Final = 24
-"""Failures that are classified; more open ones than a reader could use."""
+"""Failures that are classified; more than a reader could use."""
 
 _COUNT: Final = lazy_pattern(r"#[0-9a-f]{4,16} .{1,80} x([0-9]{1,9}), ")
 _DIGEST: Final = lazy_pattern(
@@ -36,56 +41,65 @@ _DIGEST: Final = lazy_pattern(
 """The first line of a digest, ours in the list or one that a boundary has handed out."""
 
 
-def find_open_errors(
+def find_errors(
     messages: Sequence[Message],
     start: int,
     end: int,
-    calls: dict[Spot, Part],
-    failed: frozenset[Spot],
+    calls: Mapping[Spot, Part],
+    verdicts: Mapping[Spot, ResultVerdict],
     workspace: Workspace,
-) -> list[str]:
+) -> Sections:
     """
-    Return a line for each error class that some messages left open.
+    Return a line for each error class that some messages left open, or that another call has resolved.
 
-    The newest comes first.
+    The newest comes first. What only had to be tried again is not told.
 
     Args:
         messages: The whole list: what succeeds after these messages has resolved what failed in them.
         start: The first of the messages.
         end: The first one after them.
         calls: The call of each result, by the result's place, in order.
-        failed: The results that are failures.
-        workspace: How failures are told and classified.
+        verdicts: What each result is, as far as it can still be read.
+        workspace: How failures are classified.
     """
-    found = _OpenErrors(workspace)
+    found = _Errors(messages, calls, verdicts, workspace)
     tools = {
         call.tool
         for spot, call in calls.items()
-        if start <= spot.message < end and (spot in failed or _DIGEST.match(part_at(messages, spot).text))
+        if start <= spot.message < end
+        and (verdicts[spot].outcome == "failure" or _DIGEST.match(part_at(messages, spot).text))
     }
-    for spot, call in reversed(calls.items()):
+    for number, (spot, call) in reversed([*enumerate(calls.items())]):
         if spot.message < start or found.is_full:
             break
         if call.tool in tools:
-            found.read_result(part_at(messages, spot), call, is_inside=spot.message < end)
+            found.read_result(number, is_inside=spot.message < end)
     return found.write_lines()
 
 
-class _OpenErrors:
+class _Errors:
     """
-    Collects the open classes, from the newest result to the oldest.
+    Collects the classes, from the newest result to the oldest.
 
     So what succeeded later has been seen already.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._pipeline = Pipeline(
-            workspace.digest, workspace.count_tokens, hidden_failures=workspace.hidden_failures, roots=workspace.roots
-        )
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        calls: Mapping[Spot, Part],
+        verdicts: Mapping[Spot, ResultVerdict],
+        workspace: Workspace,
+    ) -> None:
+        self._pipeline = Pipeline(workspace.digest, workspace.count_tokens, roots=workspace.roots)
+        self._archive = workspace.archive
+        self._messages = messages
+        self._rows = [(call, spot, verdicts[spot]) for spot, call in calls.items()]
         self._heads: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
-        self._succeeded: set[Operation] = set()
-        self._wide: list[Operation] = []
+        self._resolved: dict[str, str] = {}
+        self._succeeded: dict[Operation, int] = {}
+        """Which call of each operation was the first to succeed, of those that were read."""
         self._classified = 0
 
     @property
@@ -93,42 +107,61 @@ class _OpenErrors:
         """Whether older failures are left to the archive."""
         return self._classified >= _MAX_CLASSIFIED
 
-    def write_lines(self) -> list[str]:
-        """Return what is open; counted if all failures were looked at."""
+    def write_lines(self) -> Sections:
+        """Return the entries; open ones are counted if all failures were looked at."""
         counts = Counter[str]() if self.is_full else self._counts
-        return [f"{head} x{counts[key]}" if counts[key] > 1 else head for key, head in self._heads.items()]
+        return {
+            "open errors": [f"{head} x{counts[key]}" if counts[key] > 1 else head for key, head in self._heads.items()],
+            "resolved errors": [line for key, line in self._resolved.items() if key not in self._heads],
+        }
 
-    def read_result(self, part: Part, call: Part, *, is_inside: bool) -> None:
+    def read_result(self, number: int, *, is_inside: bool) -> None:
         """Take the next older result."""
+        call, spot, verdict = self._rows[number]
+        text = read_whole(part_at(self._messages, spot), self._archive)
+        told, found = _DIGEST.match(text), marker_of(text)
         operation = operation_of(call.tool, call.text)
-        told, found = _DIGEST.match(part.text), marker_of(part.text)
         if told is not None and (found is None or found.layer == "errors"):
-            if is_inside and not self._is_resolved(operation):
+            if is_inside and self._find_success(operation) is None:
                 count = _COUNT.match(found.what) if found is not None else None
                 self._add_digest(told, int(count[1] if count else told["count"] or 1))
-            return
-        if found is not None:
-            return
-        verdict = self._pipeline.detect(part.text, tool=call.tool, arguments=call.text, flagged=part.failed)
-        if verdict.outcome == "success":
-            self._succeeded.add(operation)
-            if operation.wide:
-                self._wide.append(operation)
-        elif verdict.outcome == "failure" and is_inside and not self._is_resolved(operation):
-            raw = RawError(
-                text=part.text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text
-            )
-            self._add_failure(raw)
+        elif found is not None and (resolved := RESOLVED.match(found.what)):
+            if is_inside and resolved["ran"]:
+                self._resolved.setdefault(resolved["key"][:_LABEL], f"{resolved['head']}: {resolved['ended']}")
+        elif verdict.outcome == "success":
+            self._succeeded[operation] = number
+        elif verdict.outcome == "failure" and is_inside and found is None:
+            last = self._find_success(operation)
+            ended = "" if last is None else self._tell_end(number, last)
+            if last is None or ended:
+                raw = RawError(
+                    text=text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text
+                )
+                self._add_failure(raw, ended)
 
-    def _is_resolved(self, operation: Operation) -> bool:
-        return operation in self._succeeded or any(covers(wide, operation) for wide in self._wide)
+    def _find_success(self, operation: Operation) -> int | None:
+        covering = (number for wide, number in self._succeeded.items() if wide.wide and covers(wide, operation))
+        return self._succeeded.get(operation, min(covering, default=None))
 
-    def _add_failure(self, raw: RawError) -> None:
+    def _tell_end(self, failed: int, last: int) -> str:
+        # Return what has resolved a failure; nothing if no other call lies between.
+        between = [call for call, _, verdict in self._rows[failed + 1 : last] if verdict.outcome == "success"]
+        (asked, _, _), (again, _, _) = self._rows[failed], self._rows[last]
+        operation = operation_of(again.tool, again.text)
+        is_same = call_fingerprint(asked.tool, asked.text) == call_fingerprint(again.tool, again.text)
+        names = [operation_of(call.tool, call.text).name for call in between[1 - MAX_STEPS :]]
+        return tell_end(names, "the same call" if is_same else operation.name) if names else ""
+
+    def _add_failure(self, raw: RawError, ended: str) -> None:
         self._classified += 1
         found = self._pipeline.classify(raw)
         label = found.key[:_LABEL]
-        self._counts[label] += 1
-        self._heads.setdefault(label, f"{wording.write_head(found.facts, raw.tool, _MAX_HEAD)} #{label}")
+        head = f"{wording.write_head(found.facts, raw.tool, _MAX_HEAD)} #{label}"
+        if ended:
+            self._resolved.setdefault(label, f"{head}: {ended}")
+        else:
+            self._counts[label] += 1
+            self._heads.setdefault(label, head)
 
     def _add_digest(self, told: re.Match[str], count: int) -> None:
         label = told["key"]

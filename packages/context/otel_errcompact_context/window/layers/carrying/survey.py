@@ -6,18 +6,20 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.detector.results import classify_result
+from otel_errcompact.detector.results import ResultVerdict
+from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact_context.memory.markers import marker_of
 from otel_errcompact_context.messages import Part
 from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import ReadFile, find_files
 from otel_errcompact_context.window.layers.carrying.index import Sections, read_index
 from otel_errcompact_context.window.layers.carrying.names import NameUse, make_finder, remember_short
-from otel_errcompact_context.window.layers.carrying.open_errors import find_open_errors
+from otel_errcompact_context.window.layers.carrying.open_errors import find_errors
+from otel_errcompact_context.window.layers.keeping import read_whole
 from otel_errcompact_context.window.pairs import pair_calls, pairing_of, part_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from otel_errcompact_context.messages import Conversation, Message
     from otel_errcompact_context.window.layers.carrying.actions import Action
@@ -42,19 +44,32 @@ _REMEMBERED: Final = 2 * MAX_MESSAGES
 class Known:
     """Remembers what was found in the texts of a conversation."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace) -> None:
+        pipeline = Pipeline(
+            workspace.digest, workspace.count_tokens, hidden_failures=workspace.hidden_failures, roots=workspace.roots
+        )
+        archive = workspace.archive
+
+        def classify(text: str, tool: str, arguments: str, flagged: bool | None) -> ResultVerdict:
+            whole = read_whole(Part("result", text, 0), archive)
+            found = marker_of(whole)
+            if found is not None and found.layer != "recall":
+                return ResultVerdict(outcome="failure" if found.layer == "errors" else "ignored")
+            return pipeline.detect(whole, tool=tool, arguments=arguments, flagged=flagged)
+
         self.find_names: Final = make_finder()
         self.find_actions: Final = remember_short(
             _REMEMBERED, lambda tool, text: find_actions(Part("call", text, 0, tool))
         )
-        self.classify_result: Final = remember_short(_REMEMBERED, classify_result)
+        self.classify_result: Final = remember_short(_REMEMBERED, classify)
+        """What a result is; of one that was cut the whole is read, and what is not there any more proves nothing."""
 
 
 def known_of(workspace: Workspace) -> Known:
     """Return what is known of the texts of a conversation."""
     found = workspace.states.get("survey")
     if not isinstance(found, Known):
-        found = workspace.states["survey"] = Known()
+        found = workspace.states["survey"] = Known(workspace)
     return found
 
 
@@ -85,9 +100,13 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
     start = max(start, end - MAX_MESSAGES)
     gone = messages[start:end]
     calls = pair_calls(messages, start, pairing_of(conversation))
-    failed = frozenset(_find_failed(messages, calls, known))
-    sections: Sections = defaultdict(list)
-    sections["open errors"] += find_open_errors(messages, start, end, calls, failed, workspace)
+    verdicts = {
+        spot: known.classify_result((part := part_at(messages, spot)).text, call.tool, call.text, part.failed)
+        for spot, call in calls.items()
+    }
+    failed = frozenset(spot for spot, verdict in verdicts.items() if verdict.outcome == "failure")
+    found = find_errors(messages, start, end, calls, verdicts, workspace)
+    sections: Sections = defaultdict(list, found)
     actions = {spot: known.find_actions(call.tool, call.text) for spot, call in calls.items()}
     for kind, what in _describe_calls(actions, failed, start, end):
         sections[_OF_ACTIONS[kind]].append(what)
@@ -98,19 +117,6 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
     sections["names"] += _rank_names(gone, left, earlier, said, workspace)
     files = find_files(messages, start, end, actions, failed, workspace.archive)
     return Survey(sections={name: list(dict.fromkeys(entries)) for name, entries in sections.items()}, files=files)
-
-
-def _find_failed(messages: Sequence[Message], calls: Mapping[Spot, Part], known: Known) -> Iterator[Spot]:
-    for spot, call in calls.items():
-        part = part_at(messages, spot)
-        found = marker_of(part.text)
-        if found is not None:
-            is_failure = found.layer == "errors"
-        else:
-            verdict = known.classify_result(part.text, tool=call.tool, arguments=call.text, flagged=part.failed)
-            is_failure = verdict.outcome == "failure"
-        if is_failure:
-            yield spot
 
 
 def _describe_calls(

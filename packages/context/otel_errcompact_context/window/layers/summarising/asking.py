@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact_context import providers
-from otel_errcompact_context.memory.archive import find_text
-from otel_errcompact_context.memory.markers import marker_of
 from otel_errcompact_context.messages import Conversation
+from otel_errcompact_context.window.layers.keeping import read_whole
 from otel_errcompact_context.window.layers.requests import NO_TOOLS, SummaryRequest
 
 if TYPE_CHECKING:
@@ -76,19 +75,11 @@ def write_transcript(messages: Sequence[Message], archive: Archive) -> str:
     """Return messages as text, each result as it came."""
     tools = {part.call_id: part.tool for message in messages for part in message.parts if part.kind == "call"}
     return "\n\n".join(
-        f"[{_name_speaker(message, part, tools)}]\n{_read_whole(part, archive)}"
+        f"[{_name_speaker(message, part, tools)}]\n{read_whole(part, archive)}"
         for message in messages
         for part in message.parts
         if part.text
     )
-
-
-def _read_whole(part: Part, archive: Archive) -> str:
-    found = marker_of(part.text) if part.kind == "result" else None
-    if found is None or found.layer == "errors":
-        return part.text
-    whole = find_text(archive, found.place)
-    return part.text if whole is None else whole
 
 
 def _name_speaker(message: Message, part: Part, tools: dict[str, str]) -> str:
