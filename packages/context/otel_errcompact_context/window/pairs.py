@@ -82,6 +82,8 @@ class Pairing:
                     calls.append(spot)
                     continue
                 call = turn.take_answered(part) if kind == "result" else provider_calls.pop(part.call_id, None)
+                if call is None and (own := find_own_call(message, number)) is not None:
+                    call = new_tuple(Spot, (index, own))  # a further result of the provider's own call
                 if call is not None:
                     results[call] = spot
                     by_result[spot] = call

@@ -13,6 +13,7 @@ from otel_errcompact_context import providers
 from otel_errcompact_context.memory.archive import MemoryArchive
 from otel_errcompact_context.window.layers import Edited, Workspace
 from otel_errcompact_context.window.layers.reactive import level_costs, reactive
+from otel_errcompact_context.window.pairs import cut_points
 from packages.context.tests.compactions import NOTHING_CARRIED
 
 if TYPE_CHECKING:
@@ -208,6 +209,20 @@ def test_a_large_result_of_the_provider_s_own_tool_goes_before_its_turn():
     assert edited.problem == ""
     assert json.loads(archive.read(place)) == SEARCHED[1]
     assert edited.conversation.tokens == providers.read_list(made, estimate_tokens, "anthropic").tokens
+
+
+def test_a_call_of_the_provider_s_own_tool_stays_with_its_other_result():
+    """It may have two; one alone would be refused."""
+    small = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    turn = {"role": "assistant", "content": [*SEARCHED[:2], small, SEARCHED[2]]}
+    edited, made = run([TASK, turn], target=200, format="anthropic")
+    line = {"type": "text", "text": "[errcompact reactive: 2,254 tokens of web_search result; whole: memory:00000001]"}
+    assert made[1]["content"] == [SEARCHED[0], line, small, {"type": "text", "text": "Ann owns it."}]
+    assert edited.conversation.tokens == providers.read_list(made, estimate_tokens, "anthropic").tokens
+    assert cut_points(edited.conversation.messages) == [0, 1, 2]
+    turn["content"] = [*SEARCHED[:2], {**SEARCHED[1]}, SEARCHED[2]]
+    _, made = run([TASK, turn], target=200, format="anthropic")
+    assert made[1]["content"] == [line, line, {"type": "text", "text": "Ann owns it."}]
 
 
 def test_a_task_of_pictures_becomes_its_text():

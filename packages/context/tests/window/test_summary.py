@@ -93,6 +93,23 @@ def test_old_turns_become_one_message_of_the_user():
     assert note.invalidated_tokens == 1473 - 17
 
 
+@pytest.mark.parametrize("behind", [0, 1])
+def test_the_words_of_the_middle_have_their_room_where_the_newest_request_stands_behind_it(behind: int):
+    """As they have where they are themselves the newest."""
+    asked = f"Check these hosts: {', '.join(f'host-{number}.example.org' for number in range(40))}"
+    turns_before = [{"role": "assistant", "content": f"step {number} ".ljust(400, ".")} for number in range(4)]
+    middle = [
+        *turns_before,
+        {"role": "user", "content": asked},
+        {"role": "assistant", "content": "Checked.".ljust(400)},
+    ]
+    newest = [{"role": "user", "content": "Now write the report.".ljust(4_800, ".")}] * behind
+    large = [{"role": "assistant", "content": "w" * 4_800}] * (1 - behind)
+    options = OPTIONS.model_copy(update={"window_tokens": 2_400, "target_share": 0.5, "words_share": 0.3})
+    made = window(Summariser(SUMMARY), options=options).compact([TASK, *middle, *newest, *large]).messages
+    assert str(made).count("example.org") == 40
+
+
 def test_half_a_character_in_a_summary_is_written_out():
     """Or no client could send the list any more."""
     made = window(Summariser("The parser of the caf\udc80")).compact(LONG).messages[2]

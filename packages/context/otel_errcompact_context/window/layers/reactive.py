@@ -319,7 +319,9 @@ def level_costs(costs: Iterable[int], total: int) -> int:
 
 
 def _without_calls(message: Message, calls: Collection[int]) -> Message:
-    # A text that cites what is gone would be refused: it stays without its citations.
+    # A text that cites what is gone would be refused: it stays without its citations. A call with a result left stays.
+    whole = (number for number, part in enumerate(message.parts) if not part.edited)
+    calls = set(calls).difference(find_own_call(message, number) for number in whole)
     parts = [
         part._replace(native=None, edited=True) if fields_of(part.native).get("citations") else part
         for number, part in enumerate(message.parts)

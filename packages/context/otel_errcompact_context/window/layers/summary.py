@@ -175,8 +175,8 @@ class _Replacement(NamedTuple):
         if problem:
             return problem
         gone = self.conversation.messages[middle.start : middle.end]
-        request = request_tokens(self.conversation.messages, middle.start, middle.end)
-        least = middle.limit_tokens + carried_tokens(gone, workspace) + request
+        # The newest request of these, whether or not a newer one stands behind them: the other does not count it.
+        least = middle.limit_tokens + carried_tokens(gone, workspace) + request_tokens(gone, 0, len(gone))
         budget = max(least, workspace.target_tokens - self.conversation.tokens + middle.tokens)
         budget += estimate_count(workspace.count_tokens)
         budget = min(budget, middle.tokens - middle.tokens // _LEAST_GAIN)
