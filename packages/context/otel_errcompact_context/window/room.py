@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import BaseModel
@@ -22,12 +24,47 @@ RESERVE_TOKENS: Final = 20_000
 RESERVE_SHARE: Final = 4
 """One part in so many of a window stays free for the answer in a small one."""
 
+LEAST_RESERVE_TOKENS: Final = 4_096
+"""What many clients ask for as an answer unless they are given another number ..."""
+
+LEAST_RESERVE_SHARE: Final = 8
+"""... and one part in so many of a small window."""
+
+_logger: Final = logging.getLogger(__name__)
+
 
 def window_by_options(options: ContextOptions) -> int:
     """Return the window that the options say."""
     if "window_tokens" in options.model_fields_set:
         return options.window_tokens
     return window_of_model(options.model) or options.window_tokens
+
+
+def check_reserve(reserve: int, window: int) -> None:
+    """
+    Check a reserve that is set, and warn once of one below what answers need.
+
+    Raises:
+        ConfigurationError: It leaves nothing of the window.
+    """
+    if reserve >= window:
+        raise ConfigurationError(
+            f"reserve_tokens ({reserve}) leaves nothing of window_tokens ({window}): make the reserve smaller than the "
+            "model's window"
+        )
+    if reserve < min(LEAST_RESERVE_TOKENS, window // LEAST_RESERVE_SHARE):
+        _warn_once(reserve, window)
+
+
+@cache
+def _warn_once(reserve: int, window: int) -> None:
+    _logger.warning(
+        "reserve_tokens (%d) is less than many answers need in a window of %d tokens: they may be cut off, or the "
+        "request refused; set it to what you ask for at most (max_tokens), or leave it out for %d",
+        reserve,
+        window,
+        min(RESERVE_TOKENS, window // RESERVE_SHARE),
+    )
 
 
 def reserve_of(options: ContextOptions, window: int) -> int:

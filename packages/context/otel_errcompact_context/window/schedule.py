@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_context.providers.refusals import make_forms
-from otel_errcompact_context.window.room import window_by_options
+from otel_errcompact_context.window.room import check_reserve, window_by_options
 
 if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
@@ -110,11 +110,8 @@ def check_options(options: ContextOptions) -> None:
     """
     make_forms(options.refusals)
     window = window_by_options(options)
-    if options.reserve_tokens is not None and options.reserve_tokens >= window:
-        raise ConfigurationError(
-            f"reserve_tokens ({options.reserve_tokens}) leaves nothing of window_tokens ({window}): "
-            "make the reserve smaller than the model's window"
-        )
+    if options.reserve_tokens is not None:
+        check_reserve(options.reserve_tokens, window)
     if options.target_share > options.trigger_share:
         raise ConfigurationError(
             f"target_share ({options.target_share}) is above trigger_share ({options.trigger_share}): compaction stops "

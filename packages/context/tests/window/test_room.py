@@ -73,6 +73,18 @@ def test_a_reserve_that_leaves_nothing_of_the_models_window_is_refused() -> None
         room(ContextOptions(model="gpt-4", reserve_tokens=8_192))
 
 
+def test_a_reserve_below_what_answers_need_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Less than 4,096 tokens and than an eighth of the window; what is computed never is."""
+    for options in ({}, {"reserve_tokens": 4_096}, {"window_tokens": 800, "reserve_tokens": 100}, {"window_tokens": 9}):
+        room(ContextOptions(**options))
+    assert caplog.messages == []
+    for _ in range(2):
+        room(ContextOptions(window_tokens=123_000, reserve_tokens=4_095))
+    (said,) = caplog.messages
+    assert said.startswith("reserve_tokens (4095) is less than many answers need in a window of 123000 tokens: ")
+    assert said.endswith("; set it to what you ask for at most (max_tokens), or leave it out for 20000")
+
+
 def test_the_model_may_stand_in_the_environment() -> None:
     """Its window counts unless one is given there too."""
     named = {"OTEL_ERRCOMPACT_CONTEXT_MODEL": "claude-sonnet-4-6"}
