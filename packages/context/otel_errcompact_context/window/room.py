@@ -24,11 +24,8 @@ RESERVE_TOKENS: Final = 20_000
 RESERVE_SHARE: Final = 4
 """One part in so many of a window stays free for the answer in a small one."""
 
-LEAST_RESERVE_TOKENS: Final = 4_096
-"""What many clients ask for as an answer unless they are given another number ..."""
-
-LEAST_RESERVE_SHARE: Final = 8
-"""... and one part in so many of a small window."""
+LEAST_RESERVE: Final = 4_096
+"""What many clients ask for as an answer by default; half of what is computed in a small window."""
 
 _logger: Final = logging.getLogger(__name__)
 
@@ -52,7 +49,7 @@ def check_reserve(reserve: int, window: int) -> None:
             f"reserve_tokens ({reserve}) leaves nothing of window_tokens ({window}): make the reserve smaller than the "
             "model's window"
         )
-    if reserve < min(LEAST_RESERVE_TOKENS, window // LEAST_RESERVE_SHARE):
+    if reserve < min(LEAST_RESERVE, window // RESERVE_SHARE // 2):
         _warn_once(reserve, window)
 
 

@@ -123,7 +123,6 @@ class _Pass:
         self._steps: deque[tuple[int, Part, _Call]] = deque(maxlen=MAX_STEPS - 1)
         """The newest that may have resolved nothing, and are read only where something is."""
         self._calls: dict[str, Spot] = {}
-        self._has_reused_ids = False
         self._operations: dict[Spot, Operation] = {}
         self._pairing = Pairing()
         """For results without an id; most lists have none."""
@@ -167,15 +166,11 @@ class _Pass:
             self._role = role
             for p, part in enumerate(message.parts):
                 if part.kind == "call":
-                    if part.call_id and part.call_id in calls:
-                        self._has_reused_ids = True
                     calls[part.call_id] = Spot(m, p)
                 elif part.kind == "result" and (
                     part.failed or open_ or part.tokens >= LEAST_TOKENS or _OURS in part.text
                 ):
                     self._take_result(Spot(m, p), part)
-        if self._has_reused_ids:
-            self._name_tools_again()
         return self._edits.write_list(conversation, self._keeper.problem)
 
     def _take_result(self, spot: Spot, part: Part) -> None:
@@ -394,9 +389,3 @@ class _Pass:
     def _tool_at(self, spot: Spot) -> str:
         part = self._part_at(spot)
         return part.tool if part.kind == "call" else self._call_of(spot, part).tool
-
-    def _name_tools_again(self) -> None:
-        # A cut names the tool of the last call with the id.
-        cuts = self._edits.cuts
-        for spot, cut in cuts.items():
-            cuts[spot] = replace(cut, tool=self._tool_at(spot))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.detector.operation import call_fingerprint, covers, operation_of
 from otel_errcompact.digest import one_line, wording
@@ -62,19 +62,26 @@ def find_errors(
         verdicts: What each result is, as far as it can still be read.
         workspace: How failures are classified.
     """
-    found = _Errors(messages, calls, verdicts, workspace)
-    tools = {
-        call.tool
-        for spot, call in calls.items()
-        if start <= spot.message < end
-        and (verdicts[spot].outcome == "failure" or _DIGEST.match(part_at(messages, spot).text))
-    }
-    for number, (spot, call) in reversed([*enumerate(calls.items())]):
+    rows = [_Row(spot, part_at(messages, spot), call, verdicts[spot]) for spot, call in calls.items()]
+    inside = [row for row in rows if start <= row.spot.message < end]
+    tools = {row.call.tool for row in inside if row.verdict.outcome == "failure" or _DIGEST.match(row.result.text)}
+    found = _Errors(rows, workspace)
+    for number in reversed(range(len(rows))):
+        spot, _, call, _ = rows[number]
         if spot.message < start or found.is_full:
             break
         if call.tool in tools:
             found.read_result(number, is_inside=spot.message < end)
     return found.write_lines()
+
+
+class _Row(NamedTuple):
+    """A result with its call."""
+
+    spot: Spot
+    result: Part
+    call: Part
+    verdict: ResultVerdict
 
 
 class _Errors:
@@ -84,22 +91,15 @@ class _Errors:
     So what succeeded later has been seen already.
     """
 
-    def __init__(
-        self,
-        messages: Sequence[Message],
-        calls: Mapping[Spot, Part],
-        verdicts: Mapping[Spot, ResultVerdict],
-        workspace: Workspace,
-    ) -> None:
+    def __init__(self, rows: Sequence[_Row], workspace: Workspace) -> None:
+        self._rows = rows
         self._pipeline = Pipeline(workspace.digest, workspace.count_tokens, roots=workspace.roots)
         self._archive = workspace.archive
-        self._messages = messages
-        self._rows = [(call, spot, verdicts[spot]) for spot, call in calls.items()]
         self._heads: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
         self._resolved: dict[str, str] = {}
         self._succeeded: dict[Operation, int] = {}
-        """Which call of each operation was the first to succeed, of those that were read."""
+        """Which row of each operation was the first to succeed, of those that were read."""
         self._classified = 0
 
     @property
@@ -117,8 +117,8 @@ class _Errors:
 
     def read_result(self, number: int, *, is_inside: bool) -> None:
         """Take the next older result."""
-        call, spot, verdict = self._rows[number]
-        text = read_whole(part_at(self._messages, spot), self._archive)
+        _, result, call, verdict = self._rows[number]
+        text = read_whole(result, self._archive)
         told, found = _DIGEST.match(text), marker_of(text)
         operation = operation_of(call.tool, call.text)
         if told is not None and (found is None or found.layer == "errors"):
@@ -145,12 +145,12 @@ class _Errors:
 
     def _tell_end(self, failed: int, last: int) -> str:
         # Return what has resolved a failure; nothing if no other call lies between.
-        between = [call for call, _, verdict in self._rows[failed + 1 : last] if verdict.outcome == "success"]
-        (asked, _, _), (again, _, _) = self._rows[failed], self._rows[last]
-        operation = operation_of(again.tool, again.text)
-        is_same = call_fingerprint(asked.tool, asked.text) == call_fingerprint(again.tool, again.text)
+        first, again = self._rows[failed].call, self._rows[last].call
+        between = [row.call for row in self._rows[failed + 1 : last] if row.verdict.outcome == "success"]
         names = [operation_of(call.tool, call.text).name for call in between[1 - MAX_STEPS :]]
-        return tell_end(names, "the same call" if is_same else operation.name) if names else ""
+        is_same = call_fingerprint(first.tool, first.text) == call_fingerprint(again.tool, again.text)
+        end = "the same call" if is_same else operation_of(again.tool, again.text).name
+        return tell_end(names, end) if names else ""
 
     def _add_failure(self, raw: RawError, ended: str) -> None:
         self._classified += 1
