@@ -275,7 +275,7 @@ class History:
         return tuple(resolved)
 
     def note_step(self, began: int, name: str) -> None:
-        """Note what a success did, for the words on how a class ended."""
+        """Note what a success did."""
         self._steps = [*self._steps, (began, name)][-MAX_STEPS:]
 
     @property
@@ -378,7 +378,7 @@ class History:
 
 
 def tell_end(between: Iterable[str], last: str) -> str:
-    """Return how a failure ended: what succeeded after it, and what succeeded last."""
+    """Say how a failure ended, by what succeeded since."""
     ran = ", ".join(dict.fromkeys(between))
     return f"{f'ran {ran}, then ' if ran else ''}{last} succeeded"
 

@@ -39,7 +39,7 @@ def window_by_options(options: ContextOptions) -> int:
 
 def check_reserve(reserve: int, window: int) -> None:
     """
-    Check a reserve that is set, and warn once of one below what answers need.
+    Check a reserve; warn once of one below what answers need.
 
     Raises:
         ConfigurationError: It leaves nothing of the window.

@@ -282,6 +282,17 @@ def test_a_class_that_is_open_is_not_resolved_elsewhere():
     assert "resolved errors" not in found
 
 
+def test_many_resolved_errors_leave_an_open_one_its_room():
+    """Eight of them are read, the newest."""
+    steps = Steps().call("bash", f"{TRACEBACK}'open'\nexit code 1", command="python open.py")
+    for number in range(30):
+        steps.call("bash", f"{TRACEBACK}'key'\nexit code 1", command=f"python shop{number}.py").call("fix", "done")
+        steps.call("bash", "fine", command=f"python shop{number}.py")
+    found = survey_messages(read(steps.messages), 1, len(steps.messages), workspace()).sections
+    assert len(found["open errors"]) == 1
+    assert len(found["resolved errors"]) == 1
+
+
 def test_of_many_open_errors_the_newest_are_classified():
     """And none is counted, since older ones were not looked at."""
     steps = Steps()

@@ -81,7 +81,7 @@ class Failures:
         return self._memory.history
 
     def add_failure(self, raw: RawError, call: str, tick: int, *, is_removed: bool) -> ErrorClass:
-        """Count the failure of a call, by its fingerprint, and return its class."""
+        """Count the failure of a call and return its class."""
         memory = self._memory
         found = self._as_labelled(self._pipeline.classify(raw))
         known = self.history.get(found.key)
@@ -93,7 +93,7 @@ class Failures:
         return error_class
 
     def add_digested(self, spot: Spot, found: Marker, part: Part, raw: RawError, call: str, tick: int) -> str:
-        """Count a failure that an earlier pass has digested and return its key; empty if the marker is not of such."""
+        """Count a digested failure and return its key; empty if it is none."""
         match = _DIGESTED.match(found.what)
         if match is None:
             return ""

@@ -107,7 +107,7 @@ class Keeper:
 
 
 def read_whole(part: Part, archive: Archive) -> str:
-    """Return the text of a result before a layer has cut it; a digest stays."""
+    """Return a result as it came; a digest stays."""
     found = marker_of(part.text) if part.kind == "result" else None
     whole = find_text(archive, found.place) if found is not None and found.layer not in _TOLD_SHORT else None
     return part.text if whole is None else whole

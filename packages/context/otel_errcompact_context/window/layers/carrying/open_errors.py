@@ -1,4 +1,4 @@
-"""Which errors are open where messages are taken out, and what has resolved others, by class."""
+"""Which errors some messages leave open, and what resolved others."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ _LABEL: Final = 4
 _MAX_CLASSIFIED: Final = 24
 """Failures that are classified; more than a reader could use."""
 
+_MAX_RESOLVED: Final = 8
+"""Resolved ones that are classified beside them."""
+
 _COUNT: Final = lazy_pattern(r"#[0-9a-f]{4,16} .{1,80} x([0-9]{1,9}), ")
 _DIGEST: Final = lazy_pattern(
     r"(?P<head>\[[^\[\]\n]{1,80}\][^\n]{0,2400}? )?#(?P<key>[0-9a-f]{4,16})(?: again \(x(?P<count>[0-9]{1,9}))?"
@@ -50,9 +53,9 @@ def find_errors(
     workspace: Workspace,
 ) -> Sections:
     """
-    Return a line for each error class that some messages left open, or that another call has resolved.
+    Return a line for each error class, open or resolved.
 
-    The newest comes first. What only had to be tried again is not told.
+    The newest comes first. Of what only had to be tried again nothing is said.
 
     Args:
         messages: The whole list: what succeeds after these messages has resolved what failed in them.
@@ -100,7 +103,7 @@ class _Errors:
         self._resolved: dict[str, str] = {}
         self._succeeded: dict[Operation, int] = {}
         """Which row of each operation was the first to succeed, of those that were read."""
-        self._classified = 0
+        self._classified = self._closed = 0
 
     @property
     def is_full(self) -> bool:
@@ -108,7 +111,7 @@ class _Errors:
         return self._classified >= _MAX_CLASSIFIED
 
     def write_lines(self) -> Sections:
-        """Return the entries; open ones are counted if all failures were looked at."""
+        """Return the entries, counted if all failures were looked at."""
         counts = Counter[str]() if self.is_full else self._counts
         return {
             "open errors": [f"{head} x{counts[key]}" if counts[key] > 1 else head for key, head in self._heads.items()],
@@ -132,7 +135,7 @@ class _Errors:
             self._succeeded[operation] = number
         elif verdict.outcome == "failure" and is_inside and found is None:
             last = self._find_success(operation)
-            ended = "" if last is None else self._tell_end(number, last)
+            ended = self._tell_end(number, last) if last is not None and self._closed < _MAX_RESOLVED else ""
             if last is None or ended:
                 raw = RawError(
                     text=text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text
@@ -153,7 +156,8 @@ class _Errors:
         return tell_end(names, end) if names else ""
 
     def _add_failure(self, raw: RawError, ended: str) -> None:
-        self._classified += 1
+        self._classified += not ended
+        self._closed += bool(ended)
         found = self._pipeline.classify(raw)
         label = found.key[:_LABEL]
         head = f"{wording.write_head(found.facts, raw.tool, _MAX_HEAD)} #{label}"
