@@ -23,7 +23,7 @@ SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 """In the order in which they stand below the marker."""
 
 OF_WORDS: Final = SECTIONS[:4]
-"""What users said, as far as nothing of it waits for an answer."""
+"""What users said, as far as nothing of it waits for an answer, in the order of its worth."""
 
 _TITLES: Final[dict[str, Section]] = {section: section for section in SECTIONS}
 
@@ -31,10 +31,6 @@ Sections = dict[Section, list[str]]
 """The entries of each section, those first that must not go."""
 
 _SHARES: Final[Mapping[Section, float]] = {
-    "statements of the user": 0.75,
-    "answered by calls": 0.3,
-    "answers": 0.3,
-    "answered requests": 1.0,
     "open errors": 0.2,
     "resolved errors": 0.1,
     "files written": 0.2,
@@ -45,19 +41,23 @@ _SHARES: Final[Mapping[Section, float]] = {
 }
 """What part of the budget that is left a section may take; the last one takes what all others leave."""
 
+_LEGIBLE: Final[Mapping[Section, int]] = dict(zip(OF_WORDS, (4, 3, 3, 1), strict=True))
+"""How many of the sizes what is worth more has before what is worth less has a place."""
+
 _BETWEEN: Final = " | "
 _BETWEEN_NAMES: Final = ", "
 THEN: Final = " -> "
 """Stands between what was said and what was answered."""
 
+ANSWERED: Final = "answered: "
 ASKED: Final = "asked: "
 """Stands before what the user was asked for; the answer is the user's word then."""
 
-_SIZES: Final = ((2_000, 30), (600, 30), (200, 30), (80, 30), (2_000, 120), (2_000, 60))
-"""Characters of what was said, and of each answer to it: the words of the user come first."""
+_SIZES: Final = ((40, 30), (80, 40), (120, 60), (200, 60), (300, 60), (300, 120), (2_000, 120))
+"""Characters of what was said, and of each answer to it: all entries of a section grow together."""
 
-_LEAST_SIZES: Final = (40, 30)
-_SHORTEST_WITH_END: Final = 120
+_SHORTEST_WITH_END: Final = 80
+_SHORTEST_WITH_QUESTION: Final = 120
 _CUT: Final = " ... "
 _MORE: Final = lazy_pattern(r"\+[0-9,]{1,12} more\Z")
 _MAX_ENTRY: Final = 600
@@ -79,32 +79,24 @@ def render_index(sections: Mapping[Section, Sequence[str]], budget: int, count_t
     """
     lines: list[str] = []
     left = budget
+    words = _fit_words(sections, left, count_tokens)
     present = [section for section in SECTIONS if sections.get(section)]
     for section in present:
         if left >= _LEAST_TOKENS:
-            share = 1 if section == present[-1] else _SHARES[section]
-            entries = _find_new(sections[section], lines) if section == "names" else sections[section]
-            line = _render_section(section, entries, int(left * share), count_tokens)
-            if line:
-                lines.append(line)
-                left -= count_tokens(line) + 1
+            share = int(left * (1 if section == present[-1] else _SHARES.get(section, 1))) - _FRAME_TOKENS
+            is_said, entries = section in OF_WORDS, sections[section]
+            entries = _find_new(entries, lines) if section == "names" else entries
+            shown = words.get(section, []) if is_said else _fit_entries(entries, share, count_tokens)
+            if shown:
+                more = [f"+{len(entries) - len(shown):,} more"] if len(entries) > len(shown) else []
+                lines.append(f"{section}: {_separator_of(section).join([*shown, *more])}")
+                left -= count_tokens(lines[-1]) + 1
     return "\n".join(lines)
 
 
 def _find_new(names: Sequence[str], lines: Sequence[str]) -> list[str]:
     said = {name for piece in split_text("\n".join(lines)) for name in names_in(piece)}
     return [name for name in names if name not in said]
-
-
-def _render_section(section: Section, entries: Sequence[str], budget: int, count_tokens: TokenCounter) -> str:
-    between = _separator_of(section)
-    left = budget - _FRAME_TOKENS
-    fit = _fit_words if section in OF_WORDS else _fit_entries
-    shown = fit(entries, left, count_tokens)
-    if not shown:
-        return ""
-    missing = len(entries) - len(shown)
-    return f"{section}: {between.join([*shown, f'+{missing:,} more'] if missing else shown)}"
 
 
 def _fit_entries(entries: Sequence[str], left: int, count_tokens: TokenCounter) -> list[str]:
@@ -122,42 +114,64 @@ def _fit_entries(entries: Sequence[str], left: int, count_tokens: TokenCounter) 
 
 def join_pieces(*pieces: str) -> str:
     """Return as an entry what was said and what was answered."""
-    return THEN.join([cut_line(piece, _SIZES[0][0]).replace(THEN, " > ") for piece in pieces if piece])
+    return THEN.join([cut_line(piece, _SIZES[-1][0]).replace(THEN, " > ") for piece in pieces if piece])
 
 
-def _fit_words(entries: Sequence[str], left: int, count_tokens: TokenCounter) -> list[str]:
-    # All as short as can be, as far as they fit; then what was said grows, the newest first, and then the answers.
-    shown: list[str] = []
-    for entry in entries:
-        short = _cut_pieces(entry, *_LEAST_SIZES)
-        cost = count_tokens(short) + 1
-        if cost > left:
-            break
-        left -= cost
-        shown.append(short)
-    for sizes in _SIZES:
-        for number, short in enumerate(shown):
-            longer = _cut_pieces(entries[number], *sizes)
-            if len(longer) > len(short):
-                left -= (cost := count_tokens(longer) - count_tokens(short))
-                if left < 0:
-                    left += cost
-                    break
-                shown[number] = longer
+def _fit_words(sections: Mapping[Section, Sequence[str]], left: int, count_tokens: TokenCounter) -> Sections:
+    # What is worth more has its place first, and half of what is left then to be read well.
+    shown: Sections = {}
+    for section in OF_WORDS:
+        entries = sections.get(section, ())
+        left -= _FRAME_TOKENS if entries else 0
+        short = shown[section] = []
+        for entry in entries:
+            least = _cut_pieces(entry, *_SIZES[0])
+            left -= count_tokens(least) + 1
+            if left < 0:
+                return shown
+            short.append(least)
+        rest = left - left // 2
+        for sizes in _SIZES[1 : _LEGIBLE[section]]:
+            rest = _grow(short, entries, sizes, rest, count_tokens)
+        left = left // 2 + rest
+    for sizes in _SIZES[1:]:
+        for section, short in shown.items():
+            left = _grow(short, sections.get(section, ()), sizes, left, count_tokens)
     return shown
+
+
+def _grow(
+    shown: list[str], entries: Sequence[str], sizes: tuple[int, int], left: int, count_tokens: TokenCounter
+) -> int:
+    # Show more of entries, the newest first, as far as there is room; return what is left of it.
+    for number, short in enumerate(shown):
+        longer = _cut_pieces(entries[number], *sizes)
+        if len(longer) > len(short) and (cost := count_tokens(longer) - count_tokens(short)) <= left:
+            left -= cost
+            shown[number] = longer
+    return left
 
 
 def _cut_pieces(entry: str, size: int, answer_size: int) -> str:
     pieces = entry.replace(_BETWEEN, " / ").split(THEN)
-    of_user = 1 if len(pieces) > 1 and pieces[0].startswith(ASKED) else 0
-    return THEN.join([cut_line(piece, size if at == of_user else answer_size) for at, piece in enumerate(pieces)])
+    of_user = [
+        at for at, piece in enumerate(pieces) if piece.startswith(ANSWERED) or (not at and not piece.startswith(ASKED))
+    ]
+    # What the model asked has no room where the reply says what came of it.
+    shown = [
+        at
+        for at in range(len(pieces))
+        if size >= _SHORTEST_WITH_QUESTION or at in of_user or at == len(pieces) - 1 or not at
+    ]
+    return THEN.join([cut_line(pieces[at], size if at in of_user else answer_size) for at in shown])
 
 
 def cut_line(text: str, size: int) -> str:
     """Return a text as one line of at most about a size."""
-    if len(text) > size >= _SHORTEST_WITH_END:
-        text = f"{text[: size * 3 // 4]}{_CUT}{text[-(size // 4) :]}"
+    if size >= _SHORTEST_WITH_END:
         size += len(_CUT)
+        if len(text) > size:
+            text = f"{text[: (size - len(_CUT)) * 3 // 4]}{_CUT}{text[-((size - len(_CUT)) // 4) :]}"
     return one_line(text, size)
 
 

@@ -11,7 +11,14 @@ from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import find_files, restore_files
 from otel_errcompact_context.window.layers.carrying.index import render_index
 from otel_errcompact_context.window.layers.carrying.survey import survey_messages
-from otel_errcompact_context.window.layers.carrying.words import Words, find_request, keep_words, read_words
+from otel_errcompact_context.window.layers.carrying.words import (
+    SHARE_OF_ROOM,
+    Words,
+    find_request,
+    find_share,
+    keep_words,
+    read_words,
+)
 from otel_errcompact_context.window.pairs import describe_followers, followers_of, is_gap, pair_calls
 from otel_errcompact_context.window.transcript import json_lines
 
@@ -37,9 +44,6 @@ _AMPLE_SHARE_OF_INDEX: Final = 12
 
 _INDEX_SHARE: Final = 0.5
 """What part of the tokens that words leave may go to the index; the rest is for files."""
-
-_SHARE_OF_WORDS: Final = 3
-"""One part in so many of the room that the user's words have, however low the target is."""
 
 _MARKER_TOKENS: Final = 64
 """What a marker costs at most, without its place and with the count of what follows it."""
@@ -137,8 +141,8 @@ def replace_messages(
         what += earlier if fits else ""
     left = budget - providers.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
     counting = estimate_count(count_tokens)
-    share = min(left - counting, int(options.words_share * workspace.window))
     said = gone.said or read_words(conversation, gone.start, gone.end, count_tokens)
+    share = min(left - counting, find_share(said, workspace))
     words, for_block = keep_words(said, share, left - counting, count_tokens)
     spent = sum(message.tokens for message in words)
     block = render_index(said.sections, for_block, count_tokens)
@@ -183,13 +187,15 @@ def take_out(
     """
     gone = conversation.messages[start:end]
     tokens = sum(message.tokens for message in gone)
-    request = request_tokens(conversation.messages, start, end)
     place = workspace.archive.keep(json_lines(gone, conversation.format))
     said = read_words(conversation, start, end, workspace.count_tokens)
+    request = said.request_tokens
+    # Half of the words is not worth the other half's tokens.
+    words = min(said.tokens - request, find_share(said, workspace))
     asked = request * 4 // 3 + _MARKER_TOKENS + workspace.count_tokens(place)
-    budget = max(request + (tokens - request) // share, asked if request else 0)
+    budget = max(request + words + (tokens - request - words) // share, asked if request else 0)
     if most is not None:
-        words = asked + min(said.tokens, int(workspace.options.words_share * workspace.window))
+        words += asked
         ample = workspace.ample_tokens - conversation.tokens + tokens
         budget = min(budget, max(most, _find_floor(words, ample, workspace)))
     made = replace_messages(conversation, Gone(start, end, place, said), layer, budget, workspace)
@@ -202,7 +208,7 @@ def _find_floor(words: int, ample: int, workspace: Workspace) -> int:
     # Words have a part of the room, and an index what is left of the tokens that the list may have.
     index = max(_LEAST_INDEX, workspace.ample_tokens // _AMPLE_SHARE_OF_INDEX)
     index = min(index, workspace.options.index_tokens)
-    return max(min(words + index, ample), min(words, workspace.room // _SHARE_OF_WORDS))
+    return max(min(words + index, ample), min(words, workspace.room // SHARE_OF_ROOM))
 
 
 def request_tokens(messages: Sequence[Message], start: int, end: int) -> int:

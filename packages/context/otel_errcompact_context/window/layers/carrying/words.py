@@ -11,6 +11,7 @@ from otel_errcompact_context.memory.markers import is_marked
 from otel_errcompact_context.providers.costs import FRAME_TOKENS
 from otel_errcompact_context.window.layers.carrying.files import is_restored
 from otel_errcompact_context.window.layers.carrying.index import (
+    ANSWERED,
     ASKED,
     OF_WORDS,
     THEN,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from otel_errcompact.digest.tokens import TokenCounter
     from otel_errcompact_context.messages import Conversation, Message
     from otel_errcompact_context.window.layers.carrying.index import Section
+    from otel_errcompact_context.window.layers.workspace import Workspace
 
 _CHARACTERS_A_TOKEN: Final = 3
 """For an estimate of the block, rather too high than too low."""
@@ -38,6 +40,18 @@ _SHORT: Final = 60
 _LEAST_TOKENS: Final = 16
 """Words of which less could be shown stay in the archive."""
 
+SHARE_OF_ROOM: Final = 3
+"""One part in so many of the room that the user's words may have, however low the target is."""
+
+_LEGIBLE: Final = 200
+"""Characters of an entry that can be read well."""
+
+_FOR_TURNS: Final = 4_000
+"""So much of the room of a small window is for the newest turns, before the words have more than their share."""
+
+_LEAST_WINDOW: Final = 24_000
+"""Users say as much in a smaller window as in one of so many tokens, of which the words' share is taken at least."""
+
 _BLOCK_SHARE: Final = 4
 """One part in so many of the share that open words leave to the block."""
 
@@ -47,7 +61,11 @@ _REQUEST_SHARE: Final = 0.75
 _BEGINNING: Final = 30
 """Characters by which a request is known again."""
 
+_ACKNOWLEDGED: Final = 48
+"""Tokens of a result that shows nothing, but says that something was done."""
+
 _MAX_ASKED: Final = 120
+_MAX_NOTED: Final = 240
 _MAX_RULES: Final = 20
 _MAX_RULE: Final = 300
 _SENTENCE_END: Final = lazy_pattern(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
@@ -74,6 +92,11 @@ class Words(NamedTuple):
 
     sections: Sections
     """The entries of the block, by section, the newest first."""
+
+    @property
+    def request_tokens(self) -> int:
+        """What the newest request costs."""
+        return self.kept[self.request].tokens if self.request >= 0 else 0
 
     @property
     def tokens(self) -> int:
@@ -109,6 +132,14 @@ def find_request(messages: Sequence[Message], start: int = 0, end: int | None = 
     """Return where the user's newest words stand, or -1."""
     places = range((len(messages) if end is None else end) - 1, start - 1, -1)
     return next((place for place in places if is_said_by_user(messages[place])), -1)
+
+
+def find_share(words: Words, workspace: Workspace) -> int:
+    """Return what the words may cost with the block but for the newest request, in tokens."""
+    share = workspace.options.words_share
+    entries = (min(len(entry), _LEGIBLE) for entries in words.sections.values() for entry in entries)
+    least = sum(entries) // _CHARACTERS_A_TOKEN
+    return max(int(share * workspace.window), min(least, int(share * _LEAST_WINDOW), workspace.room - _FOR_TURNS))
 
 
 def keep_words(words: Words, share: int, room: int, count_tokens: TokenCounter) -> tuple[list[Message], int]:
@@ -153,11 +184,14 @@ class _Reader:
         self._question = ""
         """What the model had asked before them."""
         self._answer = ""
-        self._has_acted = self._has_called = False
+        self._has_acted = self._has_called = self._has_changed = False
+        self._asked_in: Section | None = None
+        """Where the newest entry stands, if the model has asked back in it."""
 
     def read(self, place: int) -> None:
         """Read the next message."""
         message = self._messages[place]
+        self._look(message)
         if message.role == "assistant":
             self._hear(message)
         elif is_gap(message):
@@ -175,6 +209,11 @@ class _Reader:
             elif part.kind == "text" and part.text.strip():
                 self._answer = part.text
 
+    def _look(self, message: Message) -> None:
+        # What is read is long; what is changed is answered with a few words.
+        results = (part for part in message.parts if part.kind == "result")
+        self._has_changed |= any(part.tokens <= _ACKNOWLEDGED and not is_marked(part.text) for part in results)
+
     def _pass_gap(self, place: int) -> None:
         # A request before it may have been answered in the messages that it replaces; its block says so then.
         earlier = read_index(self._messages[place])
@@ -184,7 +223,7 @@ class _Reader:
         self._waiting = [
             one for one in self._waiting if not join_pieces(_text_of(self._messages[one])).startswith(answered)
         ]
-        self._question = self._answer = ""
+        self._question, self._answer, self._asked_in = "", "", None
         for section in OF_WORDS if place >= self._start else ():
             self._add(section, reversed(earlier.get(section, ())))
 
@@ -196,38 +235,51 @@ class _Reader:
             # What is said beside results comes in the middle of a turn.
             self._drop_standing()
         self._waiting.append(place)
-        self._answer, self._has_acted, self._has_called = "", False, False
+        self._answer, self._has_acted, self._has_called, self._has_changed = "", False, False, False
 
     def close(self, following: Iterable[Message]) -> None:
         """Look for the last answer in what stays."""
         for message in following:
+            self._look(message)
             if message.role == "assistant":
                 self._hear(message)
             elif is_gap(message):
                 break
             elif is_said_by_user(message) and not _holds_result(message):
-                if self._has_acted:
+                if self._has_acted and not self._waits_for_reply(_text_of(message)):
                     self._settle()
                 return
-        if self._answer:
+        if self._answer and not self._waits_for_reply():
             self._settle()
+
+    def _waits_for_reply(self, reply: str = "") -> bool:
+        # A request that the model asks back for stays with the reply, until both are answered.
+        is_open = len(reply) <= _SHORT and not self._has_changed and _QUESTION.search(self._answer) is not None
+        return is_open and not any(_QUESTION.search(_text_of(self._messages[place])) for place in self._waiting)
 
     def _settle(self) -> None:
         request = "\n".join(_text_of(self._messages[place]) for place in self._waiting)
         stays = bool(self._waiting) and self._waiting[0] < self._start
-        is_noted = not stays and self._is_noted(request)
-        if request and not stays and not is_noted:
-            self._add("statements of the user", _find_rules(request))
+        told, request = ("", request) if stays else _split_question(request)
+        rules = (told,) if told else () if stays else tuple(_find_rules(request))
+        is_rule = bool(rules) and not told and len(request) <= _MAX_RULE
+        is_noted = not stays and (is_rule or self._is_noted(request))
+        if not is_noted:
+            self._add("statements of the user", rules)
+        asks, asked_in = _QUESTION.search(self._answer) is not None, self._asked_in
+        self._asked_in = None
+        section: Section = "answered by calls" if self._has_changed or not self._answer else "answered requests"
         if self._is_reply(request):
-            self._add("answers", [_pair(self._question, request, self._answer)])
-        elif is_noted:
-            self._add("statements of the user", [join_pieces(request, self._answer)])
-        elif stays and _QUESTION.search(self._answer):
-            pass  # It still waits: the model has asked back.
-        elif request and self._answer:
-            self._add("answered requests", [join_pieces(request[:_SHORT] if stays else request, self._answer)])
-        elif request and not stays:
-            self._add("answered by calls", [join_pieces(request)])
+            # One entry with the request, if that is known, what the model asked back, and what came of it.
+            asked = self.sections[asked_in].pop() if asked_in else f"{ASKED}{cut_line(self._question, _MAX_ASKED)}"
+            section = min(section, asked_in or "answers", "answers", key=OF_WORDS.index)
+            self._add(section, [THEN.join((asked, join_pieces(f"{ANSWERED}{request}", self._answer)))])
+        elif request and not (stays and (asks or not self._answer)):
+            # What stays waits on, if the model asks back or works on it.
+            section = "statements of the user" if is_noted else section
+            said = request.split(THEN) if request.startswith(ASKED) else [request[:_SHORT] if stays else request]
+            self._add(section, [join_pieces(*said, self._answer)])
+            self._asked_in = section if asks else None
         self._waiting.clear()
 
     def _is_reply(self, said: str) -> bool:
@@ -235,8 +287,8 @@ class _Reader:
 
     def _is_noted(self, said: str) -> bool:
         # What asks nothing and needs no call but a word is what the model is to know from then on.
-        is_short = 0 < len(self._answer) <= _MAX_ASKED and not _QUESTION.search(self._answer)
-        is_free = is_short and not self._has_called and not self._question
+        is_short = 0 < len(self._answer) <= _MAX_NOTED and not _QUESTION.search(self._answer)
+        is_free = is_short and not self._has_called and not self._is_reply(said)
         return is_free and len(said) > _BEGINNING and not _QUESTION.search(said)
 
     def _drop_standing(self) -> None:
@@ -275,13 +327,20 @@ def asks_user(tool: str) -> bool:
 
 
 def _pair(question: str, answer: str, *outcome: str) -> str:
-    return join_pieces(f"{ASKED}{cut_line(question, _MAX_ASKED)}", f"answered: {answer}", *outcome)
+    return join_pieces(f"{ASKED}{cut_line(question, _MAX_ASKED)}", f"{ANSWERED}{answer}", *outcome)
 
 
 def _find_rules(text: str) -> Iterator[str]:
     said = (sentence.strip() for sentence in _SENTENCE_END.split(text))
     rules = (one for one in said if len(one) <= _MAX_RULE and _RULE.search(one.lower()) and not _QUESTION.search(one))
     return map(join_pieces, islice(rules, _MAX_RULES))
+
+
+def _split_question(text: str) -> tuple[str, str]:
+    # Who says so much before a question wants it known.
+    *told, asked = _SENTENCE_END.split(text.strip())
+    is_much = sum(map(len, told)) > _MAX_ASKED and _QUESTION.search(asked) is not None
+    return (join_pieces(" ".join(told)), asked) if is_much else ("", text)
 
 
 def is_said_by_user(message: Message) -> bool:
