@@ -141,3 +141,34 @@ def test_small_windows_keep_a_prompt_s_prefix_for_many_turns() -> None:
         messages = window.compact([*messages, *turns[number : number + 2]]).messages
         lost += messages[: len(before)] != before
     assert lost <= 20
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_small_window_knows_rules_and_what_was_settled_after_dozens_of_compactions(format: FormatName) -> None:
+    """Beside a hundred questions: each rule in the user's words, each deletion with its outcome, no assent as a turn."""
+    turns: list[Turn] = [Turn(TASK, (Step(text="I do."),))]
+    known: list[tuple[int, str]] = []
+    for number in range(120):
+        if number % 12 == 1:
+            turns.append(Turn(f"Crate {number} belongs to hall {number}, whatever others say.", (Step(text="Noted."),)))
+            known.append((len(turns), f"Crate {number} belongs to hall {number}, whatever others say."))
+        elif number % 12 == 4:
+            turns.append(Turn(f"Delete the record of dealer {number}.", (Step(text="This is final. Shall I?"),)))
+            gone = Step(calls=(Call("delete", {"dealer": number}, "ok"),))
+            turns.append(Turn("Yes, go ahead.", (gone, Step(text=f"The record of dealer {number} is deleted."))))
+            known.append((len(turns), f"The record of dealer {number} is deleted."))
+        else:
+            turns.append(Turn(f"What is in list {number}?", (step(number, 300), Step(text=f"It has {number} rows."))))
+    whole = told(format, tuple(turns))
+    messages: list[Any] = []
+    read, cuts = 0, 0
+    for count in range(1, len(turns) + 1):
+        end = len(told(format, tuple(turns[:count])))
+        compaction = compact([*messages, *whole[read:end]], 8_000, "over_trigger", format=format)
+        messages, read = compaction.messages, end
+        cuts += any(note.cuts for note in compaction.notes)
+        text = json.dumps(messages)
+        assert [said for at, said in known if at <= count and said not in text] == []
+        # Only in a turn that stays whole.
+        assert text.count('"Yes, go ahead."') == text.count('is deleted."')
+    assert cuts >= 6

@@ -56,12 +56,13 @@ DONE = ("assistant", "Done: staging was dropped and rebuilt.")
 
 
 def test_an_answered_request_stands_in_the_block_with_its_answer():
-    """It is no open turn of the user any more; the newest stands first."""
+    """It is no open turn of the user any more; what was done stands before what was asked."""
     words = read(DROP, *CALLED, DONE, ("user", "What does file 2 say?"), ("assistant", "It is about orders."))
     assert texts(words) == []
     assert render_index(words.sections, 1_000, estimate_tokens) == (
-        "answered requests: What does file 2 say? -> It is about orders. | "
-        "Drop the staging database now and rebuild it from the dump. -> Done: staging was dropped and rebuilt."
+        "answered by calls: Drop the staging database now and rebuild it from the dump. -> "
+        "Done: staging was dropped and rebuilt.\n"
+        "answered requests: What does file 2 say? -> It is about orders."
     )
 
 
@@ -92,13 +93,13 @@ def test_a_request_that_work_went_on_from_is_not_said_to_be_answered():
 @pytest.mark.parametrize(
     ("behind", "sections"),
     [
-        pytest.param((DONE,), {"answered requests": [f"{DROP[1]} -> {DONE[1]}"]}, id="the answer"),
-        pytest.param((("assistant", "!2"), ("tool", "!2"), DONE), {"answered requests": [f"{DROP[1]} -> {DONE[1]}"]},
+        pytest.param((DONE,), {"answered by calls": [f"{DROP[1]} -> {DONE[1]}"]}, id="the answer"),
+        pytest.param((("assistant", "!2"), ("tool", "!2"), DONE), {"answered by calls": [f"{DROP[1]} -> {DONE[1]}"]},
                      id="work and the answer"),
         pytest.param((("assistant", "!2"), ("tool", "!2")), {}, id="work alone"),
         pytest.param((("user", "Hm."),), {"answered by calls": [DROP[1]]}, id="the user"),
         pytest.param((("user", marker("summary", "9 messages, 9 tokens", "memory:1")), DONE), {}, id="what is cut"),
-        pytest.param((("system", "Be short."), DONE), {"answered requests": [f"{DROP[1]} -> {DONE[1]}"]}, id="system"),
+        pytest.param((("system", "Be short."), DONE), {"answered by calls": [f"{DROP[1]} -> {DONE[1]}"]}, id="system"),
     ],
 )  # fmt: skip
 def test_the_answer_may_stand_in_what_stays(behind, sections):
@@ -112,7 +113,7 @@ def test_the_request_before_what_goes_is_named_with_its_answer():
     """It stays where it is, and would else look open for good."""
     words = read(DROP, *CALLED, DONE, ("user", "And file 2?"), start=1)
     assert words.sections == {
-        "answered requests": ["Drop the staging database now and rebuild it from the dump. -> " + DONE[1]]
+        "answered by calls": ["Drop the staging database now and rebuild it from the dump. -> " + DONE[1]]
     }
     assert texts(words) == ["And file 2?"]
     assert read(DROP, ("user", "And file 2?"), ("assistant", "Orders."), start=1).sections == {
@@ -133,7 +134,7 @@ def test_words_beside_results_belong_to_their_turn():
     assert texts(words) == [DROP[1], "With tabs."]
     messages = (*messages, message("assistant", "Done."))
     words = read_words(Conversation(format="anthropic", messages=messages), 0, 6, estimate_tokens)
-    assert words.sections == {"answered requests": [f"{DROP[1]} With tabs. -> Done."]}
+    assert words.sections == {"answered by calls": [f"{DROP[1]} With tabs. -> Done."]}
 
 
 def test_a_picture_is_a_request_without_a_text():
@@ -143,7 +144,7 @@ def test_a_picture_is_a_request_without_a_text():
     blank = message("user", " ")
     messages = (picture, message("assistant", "A cat."), shot, blank, picture)
     words = read_words(Conversation(format="anthropic", messages=messages), 0, 5, estimate_tokens)
-    assert words.sections == {"answered requests": ["(no text) -> A cat."]}
+    assert words.sections == {"answered by calls": ["(no text) -> A cat."]}
     assert words.kept == [picture]
 
 
@@ -174,8 +175,8 @@ def test_a_second_compaction_takes_the_block_of_the_first_along():
     )
     words = read(gap(*block, "names: a1b2"), ("user", "Always in German. File 3?"), ("assistant", "Dates."))
     assert words.sections == {
-        "statements of the user": ["Always in German.", "Never touch prod.env."],
-        "answered requests": ["Always in German. File 3? -> Dates.", "File 2? -> Orders.", "File 1? -> Names."],
+        "statements of the user": ["Always in German. File 3? -> Dates.", "Never touch prod.env."],
+        "answered requests": ["File 2? -> Orders.", "File 1? -> Names."],
     }
     assert read(DROP, gap(*block), DONE, start=2, end=3).sections == {}
 
@@ -187,7 +188,7 @@ def test_a_request_before_what_was_cut_is_looked_for_in_the_block():
     assert words.sections == {"answered requests": ["File 3? -> Dates.", f"{DROP[1]} -> Done."]}
     words = read(DROP, *CALLED, gap(), ("assistant", "!2"), ("tool", "!2"))
     assert texts(words) == [DROP[1]]
-    assert read(DROP, *CALLED, gap(), DONE).sections == {"answered requests": [f"{DROP[1]} -> {DONE[1]}"]}
+    assert read(DROP, *CALLED, gap(), DONE).sections == {"answered by calls": [f"{DROP[1]} -> {DONE[1]}"]}
 
 
 # Answers.
@@ -209,13 +210,14 @@ def test_answers_hold_questions_only():
     )
     assert words.sections == {
         "answers": [
-            "asked: Shall I really delete it? 🙂 -> answered: Yes, delete it. -> Deleted. File 12 is about orders.",
+            f"{DROP[1]} -> Shall I really delete it? 🙂 -> answered: Yes, delete it. -> Deleted. File 12 is about orders.",
+        ],
+        "statements of the user": [
+            "No, and that is because the card is not mine and my brother must be asked before -> Good.",
         ],
         "answered requests": [
-            "No, and that is because the card is not mine and my brother must be asked before -> Good.",
             "Which is the largest? -> File 3. Shall I pay?",
             "Show file 13. -> 这是文件 13。还要别的吗\uff1f",
-            f"{DROP[1]} -> Shall I really delete it? 🙂",
         ],
     }
     assert texts(words) == []
@@ -268,10 +270,12 @@ def test_tools_that_ask_the_user(tool, asks):
 @pytest.mark.parametrize(
     ("said", "rules"),
     [
-        pytest.param("Drop it.\nNever touch prod.env. Then rest.", ["Never touch prod.env."], id="never"),
-        pytest.param("Antworte immer auf Deutsch!", ["Antworte immer auf Deutsch!"], id="German"),
-        pytest.param("请看文件。不要改生产环境。", ["不要改生产环境。"], id="Chinese"),
-        pytest.param("Please don't rebook", ["Please don't rebook"], id="a request not to"),
+        pytest.param("Drop it.\nNever touch it. Then rest.", ["Drop it. Never touch it. Then rest. -> OK."], id="never"),
+        pytest.param("Antworte immer auf Deutsch!", ["Antworte immer auf Deutsch! -> OK."], id="German"),
+        pytest.param("请看文件。不要改生产环境。", ["请看文件。不要改生产环境。 -> OK."], id="Chinese"),
+        pytest.param("Please don't rebook", ["Please don't rebook -> OK."], id="a request not to"),
+        pytest.param(f"Never rest. {'x' * 300}", ["Never rest."], id="a long one"),
+        pytest.param(f"{'Dogs stay below. ' * 9}How many?", [("Dogs stay below. " * 9).strip()], id="much before a question"),
         pytest.param("I don't know", [], id="a statement"),
         pytest.param("Why does it always fail?", [], id="a question"),
         pytest.param("Never mind.", [], id="never mind"),
@@ -279,10 +283,10 @@ def test_tools_that_ask_the_user(tool, asks):
     ],
 )  # fmt: skip
 def test_rules_have_a_line_of_their_own(said, rules):
-    """In the user's own words; the request holds them as well."""
+    """In the user's own words, with what came of it; a long request holds them as well."""
     words = read(("user", said), *CALLED, ("assistant", "OK."))
     assert words.sections.pop("statements of the user", []) == rules
-    assert len(words.sections["answered requests"]) == 1
+    assert len(words.sections.get("answered by calls", [])) == (not rules or len(said) > 100)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +312,9 @@ def test_what_needs_no_call_but_a_word_is_a_statement(said, answer, statements):
     words = read(("user", said), ("assistant", answer))
     found = words.sections.get("statements of the user", [])
     assert [one.startswith(begin) for one, begin in zip(found, statements, strict=True)] == [True] * len(statements)
-    assert ("answered requests" in words.sections) is not bool(statements)
+    waits = [kept.parts[0].text for kept in words.kept] == [said]
+    assert waits == answer.startswith("Really")
+    assert ("answered requests" in words.sections) is not (bool(statements) or waits)
     assert all(answer in one for one in found if len(said) > 300)
 
 
@@ -340,20 +346,42 @@ def test_a_request_that_the_model_asked_back_for_still_waits():
 # Budgets.
 
 
-def test_what_was_said_grows_before_what_was_answered():
-    """And the newest before the oldest."""
+def test_entries_of_a_section_are_shortened_together_before_one_goes():
+    """To forty characters of what was said and thirty of the answer; the oldest go then."""
     words = read(
         *[
             one
-            for number in (1, 2)
-            for one in (("user", f"{number} {'ask ' * 30}."), ("assistant", f"{number} {'say ' * 30}."))
+            for number in range(5)
+            for one in (("user", f"{number} {'ask ' * 30}?"), ("assistant", f"{number} {'say ' * 30}."))
         ]
     )
-    assert render_index(words.sections, 50, estimate_tokens).endswith("+1 more")
-    assert render_index(words.sections, 85, estimate_tokens) == (
-        f"answered requests: 2 {'ask ' * 30}. -> 2 {'say ' * 6}s... | 1 {'ask ' * 18}ask... -> 1 {'say ' * 6}s..."
-    )
-    assert "-> 2 " + "say " * 20 in render_index(words.sections, 130, estimate_tokens)
+    for budget in range(60, 400, 10):
+        line = render_index(words.sections, budget, estimate_tokens)
+        entries = line.removeprefix("answered requests: ").split(" | ")
+        if entries[-1].endswith(" more"):
+            assert {len(entry) for entry in entries[:-1]} == {40 + 4 + 30}
+        else:
+            assert [entry[0] for entry in entries] == ["4", "3", "2", "1", "0"]
+            assert max(map(len, entries)) - min(map(len, entries)) <= 90
+
+
+def test_what_is_worth_less_goes_first():
+    """Questions, then what was done; statements of the user are last to go, and read well before that."""
+    turns = [
+        (("user", f"The third crate of bay {number} is mine, and is not for sale."), ("assistant", "Noted."))
+        for number in range(4)
+    ]
+    turns += [
+        (("user", f"Scrap lot {number}."), *CALLED, ("assistant", f"Lot {number} is gone.")) for number in range(4)
+    ]
+    turns += [(("user", f"How large is lot {number}?"), ("assistant", f"Of {number} crates.")) for number in range(4)]
+    words = read(*[one for turn in turns for one in turn])
+    shown = [render_index(words.sections, budget, estimate_tokens) for budget in (300, 160, 130, 60)]
+    for line in shown[:3]:
+        assert line.count("is mine, and is not for sale. -> Noted.") == 4
+    assert [line.count(" crates.") for line in shown] == [4, 2, 0, 0]
+    assert [line.count(" is gone.") for line in shown] == [4, 4, 1, 0]
+    assert shown[3].count("The third crate of bay") == 3
 
 
 def test_a_long_request_loses_its_middle():
@@ -415,7 +443,7 @@ def test_rules_have_room_where_the_newest_turn_takes_the_target(format):
     )
     made = reactive(providers.read_list(told(format, turns), estimate_tokens, format), space).conversation
     assert made.tokens <= 2_000
-    assert made.messages[1].parts[0].text.split("\n")[1] == "statements of the user: Never touch prod.env."
+    assert made.messages[1].parts[0].text.split("\n")[1] == "statements of the user: Never touch prod.env. -> OK."
 
 
 def test_no_words_if_the_options_say_so():

@@ -212,7 +212,9 @@ class _Reader:
     def _look(self, message: Message) -> None:
         # What is read is long; what is changed is answered with a few words.
         results = (part for part in message.parts if part.kind == "result")
-        self._has_changed |= any(part.tokens <= _ACKNOWLEDGED and not is_marked(part.text) for part in results)
+        self._has_changed |= any(
+            part.tokens <= _ACKNOWLEDGED and not part.failed and not is_marked(part.text) for part in results
+        )
 
     def _pass_gap(self, place: int) -> None:
         # A request before it may have been answered in the messages that it replaces; its block says so then.
@@ -260,9 +262,9 @@ class _Reader:
     def _settle(self) -> None:
         request = "\n".join(_text_of(self._messages[place]) for place in self._waiting)
         stays = bool(self._waiting) and self._waiting[0] < self._start
-        told, request = ("", request) if stays else _split_question(request)
-        rules = (told,) if told else () if stays else tuple(_find_rules(request))
-        is_rule = bool(rules) and not told and len(request) <= _MAX_RULE
+        before, request = ("", request) if stays else _split_question(request)
+        rules = (before,) if before else () if stays else tuple(_find_rules(request))
+        is_rule = bool(rules) and not before and len(request) <= _MAX_RULE
         is_noted = not stays and (is_rule or self._is_noted(request))
         if not is_noted:
             self._add("statements of the user", rules)
@@ -326,8 +328,8 @@ def asks_user(tool: str) -> bool:
     return _ASKING_TOOL.search(tool) is not None
 
 
-def _pair(question: str, answer: str, *outcome: str) -> str:
-    return join_pieces(f"{ASKED}{cut_line(question, _MAX_ASKED)}", f"{ANSWERED}{answer}", *outcome)
+def _pair(question: str, answer: str) -> str:
+    return join_pieces(f"{ASKED}{cut_line(question, _MAX_ASKED)}", f"{ANSWERED}{answer}")
 
 
 def _find_rules(text: str) -> Iterator[str]:
@@ -338,9 +340,9 @@ def _find_rules(text: str) -> Iterator[str]:
 
 def _split_question(text: str) -> tuple[str, str]:
     # Who says so much before a question wants it known.
-    *told, asked = _SENTENCE_END.split(text.strip())
-    is_much = sum(map(len, told)) > _MAX_ASKED and _QUESTION.search(asked) is not None
-    return (join_pieces(" ".join(told)), asked) if is_much else ("", text)
+    *before, asked = _SENTENCE_END.split(text.strip())
+    is_much = sum(map(len, before)) > _MAX_ASKED and _QUESTION.search(asked) is not None
+    return (join_pieces(" ".join(before)), asked) if is_much else ("", text)
 
 
 def is_said_by_user(message: Message) -> bool:
