@@ -145,7 +145,7 @@ def test_small_windows_keep_a_prompt_s_prefix_for_many_turns() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_small_window_knows_rules_and_what_was_settled_after_dozens_of_compactions(format: FormatName) -> None:
-    """Beside a hundred questions: each rule in the user's words, each deletion with its outcome, no assent as a turn."""
+    """Beside a hundred questions: each rule in the user's words, each deletion with its outcome, no assent alone."""
     turns: list[Turn] = [Turn(TASK, (Step(text="I do."),))]
     known: list[tuple[int, str]] = []
     for number in range(120):

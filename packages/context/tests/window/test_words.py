@@ -210,7 +210,10 @@ def test_answers_hold_questions_only():
     )
     assert words.sections == {
         "answers": [
-            f"{DROP[1]} -> Shall I really delete it? 🙂 -> answered: Yes, delete it. -> Deleted. File 12 is about orders.",
+            (
+                f"{DROP[1]} -> Shall I really delete it? 🙂 -> answered: Yes, delete it. -> "
+                "Deleted. File 12 is about orders."
+            ),
         ],
         "statements of the user": [
             "No, and that is because the card is not mine and my brother must be asked before -> Good.",
@@ -270,12 +273,12 @@ def test_tools_that_ask_the_user(tool, asks):
 @pytest.mark.parametrize(
     ("said", "rules"),
     [
-        pytest.param("Drop it.\nNever touch it. Then rest.", ["Drop it. Never touch it. Then rest. -> OK."], id="never"),
+        pytest.param("Drop it.\nNever touch it. Rest.", ["Drop it. Never touch it. Rest. -> OK."], id="never"),
         pytest.param("Antworte immer auf Deutsch!", ["Antworte immer auf Deutsch! -> OK."], id="German"),
         pytest.param("请看文件。不要改生产环境。", ["请看文件。不要改生产环境。 -> OK."], id="Chinese"),
         pytest.param("Please don't rebook", ["Please don't rebook -> OK."], id="a request not to"),
         pytest.param(f"Never rest. {'x' * 300}", ["Never rest."], id="a long one"),
-        pytest.param(f"{'Dogs stay below. ' * 9}How many?", [("Dogs stay below. " * 9).strip()], id="much before a question"),
+        pytest.param(f"{'Dogs stay. ' * 14}How many?", [("Dogs stay. " * 14).strip()], id="before a question"),
         pytest.param("I don't know", [], id="a statement"),
         pytest.param("Why does it always fail?", [], id="a question"),
         pytest.param("Never mind.", [], id="never mind"),
@@ -376,11 +379,11 @@ def test_what_is_worth_less_goes_first():
     ]
     turns += [(("user", f"How large is lot {number}?"), ("assistant", f"Of {number} crates.")) for number in range(4)]
     words = read(*[one for turn in turns for one in turn])
-    shown = [render_index(words.sections, budget, estimate_tokens) for budget in (300, 160, 130, 60)]
+    shown = [render_index(words.sections, budget, estimate_tokens) for budget in (300, 160, 110, 60)]
     for line in shown[:3]:
         assert line.count("is mine, and is not for sale. -> Noted.") == 4
     assert [line.count(" crates.") for line in shown] == [4, 2, 0, 0]
-    assert [line.count(" is gone.") for line in shown] == [4, 4, 1, 0]
+    assert [line.count(" is gone.") for line in shown] == [4, 4, 2, 0]
     assert shown[3].count("The third crate of bay") == 3
 
 
