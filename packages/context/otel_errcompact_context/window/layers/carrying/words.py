@@ -135,7 +135,7 @@ def find_request(messages: Sequence[Message], start: int = 0, end: int | None = 
 
 
 def find_share(words: Words, workspace: Workspace) -> int:
-    """Return the tokens that words and block may cost, beside the newest request."""
+    """Return the tokens that words and their block may cost."""
     share = workspace.options.words_share
     entries = (min(len(entry), _LEGIBLE) for entries in words.sections.values() for entry in entries)
     least = sum(entries) // _CHARACTERS_A_TOKEN
