@@ -75,12 +75,6 @@ def test_panic_of_a_deferred_function():
     assert (found.cause, found.wrappers) == ("runtime error: index out of range [5] with length 2", ("panic", "panic"))
 
 
-def test_cut_off_head():
-    """Where only the stack is left, the place still is known."""
-    found = facts(CUT)
-    assert (found.cause, str(found.location)) == (stacks.CUT_OFF, "main.load (/home/ann/src/stock/main.go:12)")
-
-
 def test_deadlock():
     """What each goroutine waits for is shown."""
     found = facts(

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.format import Text
 
 RACE: Final = "WARNING: DATA RACE"
-CUT_OFF: Final = "the panic's message is cut off"
 _STARTS: Final = lazy_pattern(r"\n(?P<kind>panic|fatal error): (?P<message>[^\n]*)")
 _AGAIN: Final = "\tpanic: "
 _SIGNAL: Final = "[signal "
@@ -63,9 +62,7 @@ def read(text: Text) -> Facts | None:
     if found is not None and dump is not None:
         return _facts_of_panic(body[found.start() :], text.roots)
     race = body.find(f"\n{RACE}")
-    if race >= 0:
-        return facts_of_race(body[race:])
-    return _facts_of_dump(body[dump.start() :]) if dump is not None else None
+    return facts_of_race(body[race:]) if race >= 0 else None
 
 
 def chain_of(text: str, roots: tuple[str, ...] = ()) -> tuple[Failure, ...]:
@@ -146,15 +143,6 @@ def _describe_goroutines(text: str) -> Iterator[str]:
         line = f"{state} at {frame.place()}" if frame is not None else state
         counts[line] = counts.get(line, 0) + 1
     yield from (f"{count} goroutines: {line}" if count > 1 else line for line, count in counts.items())
-
-
-def _facts_of_dump(text: str) -> Facts | None:
-    # Return the facts of a dump whose first lines are cut off, if it is the dump of a panic.
-    found = _GOROUTINE.match(text)
-    stack = frames_of(text[found.end() :]) if found is not None else []
-    if not any(frame.function in {"panic", "runtime.throw", "runtime.fatal"} for frame in stack):
-        return None
-    return facts_of((_build_failure("panic", CUT_OFF, _split_stacks(stack, 1)[0], ()),))
 
 
 def _read_messages(head: str) -> list[str]:
