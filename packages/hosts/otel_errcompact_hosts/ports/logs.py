@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LEVELS: Final = ("debug", "info", "warning", "error")
 
 MAX_LINES: Final = 100
 """Lines of a minute; `debug` asks for all."""

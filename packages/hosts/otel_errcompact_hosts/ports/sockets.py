@@ -95,7 +95,8 @@ def read_token(path: Path, new: str = "") -> str:
     except FileExistsError:
         return _check_token(path)
     except OSError as error:
-        raise ConfigurationError(f"the token cannot be written: {error}; name its file with --token-file") from error
+        problem = f"the token cannot be written: {error}; name its file in OTEL_ERRCOMPACT_SERVICE_TOKEN"
+        raise ConfigurationError(problem) from error
     token = new or make_token()
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(f"{token}\n")

@@ -374,7 +374,7 @@ def test_a_token_stays_the_same(place: Place) -> None:
     path = place.folder / "token"
     token = read_token(path)
     assert (len(token) >= 43, read_token(path), mode_of(path)) == (True, token, 0o600)
-    with pytest.raises(ConfigurationError, match=r"the token cannot be written.*--token-file"):
+    with pytest.raises(ConfigurationError, match=r"the token cannot be written.*OTEL_ERRCOMPACT_SERVICE_TOKEN"):
         read_token(place.folder / "nowhere" / "token")
 
 
@@ -406,19 +406,10 @@ def test_its_help_names_what_there_is() -> None:
     """Options, variables, files and examples."""
     command = [sys.executable, "-m", "otel_errcompact", "serve", "--help"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for word in ("--socket", "--port", "--token-file", "--idle", "--store", "--log-level", "--replace", "--stop"):
+    for word in ("--socket", "--port", "--idle", "--store", "--replace", "--stop"):
         assert word in said
     assert "OTEL_ERRCOMPACT_SERVICE_IDLE_SECONDS  as --idle" in said
     assert "*.sqlite3           the runs, which outlive the service" in said
-
-
-@pytest.mark.programs
-def test_an_unknown_log_level_is_refused(place: Place) -> None:
-    """With those that there are."""
-    process = place.serve("--log-level", "loud")
-    said, _ = process.communicate(timeout=PATIENCE_S)
-    expected = "errcompact: --log-level is 'loud'; give it one of debug, info, warning, error"
-    assert (process.returncode, said.strip()) == (2, expected)
 
 
 @pytest.mark.programs

@@ -7,7 +7,7 @@ import itertools
 import json
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact_lab.analysis import Analyzer, Calibration, Total, read_outcomes
 from otel_errcompact_lab.cli.output import Problems, say, say_skipped, write_json
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from otel_errcompact_lab.analysis import RunAnalysis
 
 
+MAX_RUNS: Final = 15
+"""Runs of the table; --json has all."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What was asked for on the command line."""
@@ -34,9 +38,6 @@ class Request:
 
     tolerance: float = 0.05
     """The share of good runs that a threshold may stop."""
-
-    runs: int = 15
-    """How many runs the table shows."""
 
 
 class Analysis:
@@ -99,7 +100,7 @@ def print_analysis(request: Request, *, as_json: bool) -> int:
     if as_json:
         _print_json(analysis)
         return analysis.problems.exit_code
-    heaviest = _select_heaviest(analysis.runs(), request.runs)
+    heaviest = _select_heaviest(analysis.runs())
     if analysis.total.runs:
         from otel_errcompact_lab.cli.analysis_tables import print_tables
 
@@ -124,12 +125,8 @@ def _print_json(analysis: Analysis) -> None:
     sys.stdout.flush()
 
 
-def _select_heaviest(runs: Iterator[RunAnalysis], number: int) -> list[RunAnalysis]:
+def _select_heaviest(runs: Iterator[RunAnalysis]) -> list[RunAnalysis]:
     # Of equals the first one comes first.
     failing = (run for run in runs if run.counts.failures)
     ranked = ((run.counts.error_tokens, -place, run) for place, run in enumerate(failing))
-    if not number:
-        for _ in ranked:
-            pass
-        return []
-    return [run for _, _, run in heapq.nlargest(number, ranked)]
+    return [run for _, _, run in heapq.nlargest(MAX_RUNS, ranked)]

@@ -235,7 +235,6 @@ def analyze(  # noqa: PLR0913 - the options of a command
     tolerance: Annotated[
         float, typer.Option(min=0, max=100, metavar="PERCENT", help="Good runs that a threshold may stop.")
     ] = 5.0,
-    runs: Annotated[int, typer.Option("--runs", min=0, metavar="N", help="Runs in the table, heaviest first.")] = 15,
     same: Same = None,
     rejected: Rejected = None,
     loop: Loop = None,
@@ -264,7 +263,6 @@ def analyze(  # noqa: PLR0913 - the options of a command
         calibrate=calibrate or outcomes is not None,
         outcomes=outcomes,
         tolerance=tolerance / 100,
-        runs=runs,
         options=read_options(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total),
     )
     raise typer.Exit(print_analysis(request, as_json=as_json))
@@ -416,20 +414,16 @@ def stack_commands() -> None:
 @stack.command("export", short_help="Write it to a folder, to be started with Docker Compose.", epilog=STACK_EPILOG)
 def stack_export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; it is made if it is not there.")],
-    *,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace files that were changed; yours are kept as NAME.orig.")
-    ] = False,
 ) -> None:
     """
     Write the stack to a folder: docker-compose.yml, .env, the configuration of each program, dashboards and alerts.
 
     All of it comes out of this installation; nothing is fetched. Files that were changed are not touched, and then
-    nothing is written, unless --force is given.
+    nothing is written.
     """
     from otel_errcompact_lab.cli.stack import print_export
 
-    raise typer.Exit(print_export(folder, force=force))
+    raise typer.Exit(print_export(folder))
 
 
 app.command(short_help="The local service that counts the calls of all agents of a machine.", epilog=SERVE_EPILOG)(

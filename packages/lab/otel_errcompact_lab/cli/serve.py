@@ -18,12 +18,12 @@ Examples:
     -d '{"run": "r1", "tool": "sql", "text": "no such table: orders"}' \\
     http://errcompact/v1/failures
 \b
-Variables, for a service that a hook starts:
+Variables, also for a service that a hook starts:
   OTEL_ERRCOMPACT_SERVICE               the socket
   OTEL_ERRCOMPACT_SERVICE_PORT          as --port
-  OTEL_ERRCOMPACT_SERVICE_TOKEN         as --token-file
+  OTEL_ERRCOMPACT_SERVICE_TOKEN         the file with the token
   OTEL_ERRCOMPACT_SERVICE_IDLE_SECONDS  as --idle
-  OTEL_ERRCOMPACT_SERVICE_LOG_LEVEL     as --log-level
+  OTEL_ERRCOMPACT_SERVICE_LOG_LEVEL     debug, info, warning or error
   OTEL_EXPORTER_OTLP_ENDPOINT           where metrics and spans go
 \b
 Beside the socket, in a folder that only you can open:
@@ -35,7 +35,7 @@ Beside the socket, in a folder that only you can open:
 """
 
 
-def serve(  # noqa: PLR0913 - the options of a command
+def serve(
     *,
     socket: Annotated[
         Path | None,
@@ -54,15 +54,6 @@ def serve(  # noqa: PLR0913 - the options of a command
             max=65_535,
             metavar="N",
             help="Also listen on this port of 127.0.0.1, for hosts that need a URL; 0 for any free one.",
-        ),
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--token-file",
-            metavar="FILE",
-            help="Holds the token that requests to the port bring; made if it is not there. By default beside the "
-            "socket.",
         ),
     ] = None,
     idle: Annotated[
@@ -89,9 +80,6 @@ def serve(  # noqa: PLR0913 - the options of a command
             help="Also receive telemetry by OTLP on 127.0.0.1, ports 4318 and 4317 (gRPC), and count its failed calls.",
         ),
     ] = False,
-    log_level: Annotated[
-        str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]")
-    ] = "",
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a service that runs, to start again with other options.")
     ] = False,
@@ -109,7 +97,6 @@ def serve(  # noqa: PLR0913 - the options of a command
     exports by OTLP as any installation does.
     """
     from otel_errcompact.config import ServiceOptions
-    from otel_errcompact.exceptions import ConfigurationError
     from otel_errcompact_hosts.ports import logs
     from otel_errcompact_hosts.service import serving
     from otel_errcompact_hosts.service.places import find_places
@@ -121,12 +108,9 @@ def serve(  # noqa: PLR0913 - the options of a command
     if stop:
         raise typer.Exit(FINE if serving.stop(find_places(socket), say) else INCOMPLETE)
     given = ServiceOptions.from_environ()
-    level = log_level or given.log_level
-    if level not in logs.LEVELS:
-        raise ConfigurationError(f"--log-level is {level!r}; give it one of {', '.join(logs.LEVELS)}")
-    logs.set_up_log(level)
+    logs.set_up_log(given.log_level)
     settings = serving.ServiceSettings(
-        places=find_places(socket, token_file or given.token),
+        places=find_places(socket, given.token),
         port=given.port if port is None else port,
         idle_seconds=given.idle_seconds if idle is None else idle,
         store=store,

@@ -7,11 +7,9 @@ Docker Compose, configuration, dashboards, alerts and Kubernetes manifests: an i
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib.metadata import version
 from importlib.resources import files
-from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -33,9 +31,6 @@ PARTS: Final = (
     "kubernetes",
 )
 """Files and folders of the stack, each under its place in the checkout."""
-
-KEPT_AS: Final = ".orig"
-"""The suffix of a replaced file, which no program of the stack reads."""
 
 MAX_NAMED: Final = 10
 
@@ -59,7 +54,7 @@ kubernetes/ holds the collectors, rules and dashboards for a cluster: kubectl ap
 """
 
 
-def print_export(folder: Path, *, force: bool) -> int:
+def print_export(folder: Path) -> int:
     """
     Write the stack, name each file, and say what to do next.
 
@@ -69,12 +64,10 @@ def print_export(folder: Path, *, force: bool) -> int:
     Raises:
         ConfigurationError: Files differ, or the folder cannot be written.
     """
-    done = export(folder, force=force)
+    done = export(folder)
     place = printable(str(folder))
     for name in done.written:
         sys.stdout.write(f"{place}/{name}\n")
-    for name in done.kept:
-        sys.stdout.write(f"{place}/{name}: what was there before\n")
     files = "file" if len(done.written) == 1 else "files"
     unchanged = f", {len(done.unchanged)} are as they should be" if done.unchanged else ""
     sys.stdout.write(f"{len(done.written)} {files} written{unchanged}\n{NEXT.format(folder=place)}")
@@ -86,11 +79,9 @@ class Export(NamedTuple):
 
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
-    kept: tuple[str, ...]
-    """Replaced files, under their new names."""
 
 
-def export(folder: Path, *, force: bool = False) -> Export:
+def export(folder: Path) -> Export:
     """
     Write the files of the stack to a folder.
 
@@ -104,15 +95,14 @@ def export(folder: Path, *, force: bool = False) -> Export:
     try:
         pending = {name: content for name, content in stack.items() if not _holds(folder / name, content)}
         changed = [name for name in pending if (folder / name).exists()]
-        if changed and not force:
+        if changed:
             raise ConfigurationError(_describe_refusal(folder, changed))
-        kept = tuple(_set_aside(folder, name) for name in changed)
         for name, content in pending.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
     except OSError as error:
         raise ConfigurationError(f"{error.filename or folder}: {error.strerror}; export to another folder") from error
-    return Export(written=tuple(pending), unchanged=tuple(name for name in stack if name not in pending), kept=kept)
+    return Export(written=tuple(pending), unchanged=tuple(name for name in stack if name not in pending))
 
 
 def contents() -> Mapping[str, bytes]:
@@ -138,16 +128,9 @@ def _holds(path: Path, content: bytes) -> bool:
     return path.exists() and path.read_bytes() == content
 
 
-def _set_aside(folder: Path, name: str) -> str:
-    names = (f"{name}{number}{KEPT_AS}" for number in chain([""], (f".{n}" for n in count(2))))
-    kept = next(other for other in names if not os.path.lexists(folder / other))
-    (folder / name).rename(folder / kept)
-    return kept
-
-
 def _describe_refusal(folder: Path, changed: list[str]) -> str:
     more = f" and {len(changed) - MAX_NAMED} more" if len(changed) > MAX_NAMED else ""
     return (
-        f"{folder} holds other versions of {', '.join(changed[:MAX_NAMED])}{more}; nothing was written "
-        f"(--force replaces them and keeps yours as NAME{KEPT_AS})"
+        f"{folder} holds other versions of {', '.join(changed[:MAX_NAMED])}{more}; nothing was written: move "
+        "them away, or export to another folder"
     )

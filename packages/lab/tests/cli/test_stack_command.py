@@ -115,8 +115,8 @@ def test_changed_files_are_not_overwritten(errcompact: Errcompact, tmp_path: Pat
     with pytest.raises(ConfigurationError) as refused:
         errcompact("stack", "export", tmp_path)
     assert str(refused.value) == (
-        f"{tmp_path} holds other versions of .env, collector-config/loki.yaml; nothing was written "
-        "(--force replaces them and keeps yours as NAME.orig)"
+        f"{tmp_path} holds other versions of .env, collector-config/loki.yaml; nothing was written: "
+        "move them away, or export to another folder"
     )
     assert tree(tmp_path) == before
 
@@ -131,40 +131,8 @@ def test_a_long_list_of_changed_files_is_cut(tmp_path: Path) -> None:
         stack.export(tmp_path)
 
 
-def test_force_replaces_and_keeps(errcompact: Errcompact, tmp_path: Path) -> None:
-    """What was there has another name afterwards, and is named."""
-    errcompact("stack", "export", tmp_path)
-    fresh = tree(tmp_path)
-    (tmp_path / ".env").write_bytes(b"GRAFANA_PORT=3001\n")
-    outcome = errcompact("stack", "export", tmp_path, "--force")
-    assert outcome.out.splitlines()[:3] == [
-        f"{tmp_path}/.env",
-        f"{tmp_path}/.env.orig: what was there before",
-        f"1 file written, {len(fresh) - 1} are as they should be",
-    ]
-    assert tree(tmp_path) == {**fresh, ".env.orig": b"GRAFANA_PORT=3001\n"}
-
-
-def test_force_again_keeps_both(errcompact: Errcompact, tmp_path: Path) -> None:
-    """What was kept before stays as it is."""
-    (tmp_path / ".env").write_bytes(b"first\n")
-    errcompact("stack", "export", tmp_path, "--force")
-    (tmp_path / ".env").write_bytes(b"second\n")
-    outcome = errcompact("stack", "export", tmp_path, "--force")
-    assert f"{tmp_path}/.env.2.orig: what was there before\n" in outcome.out
-    written = tree(tmp_path)
-    assert (written[".env.orig"], written[".env.2.orig"]) == (b"first\n", b"second\n")
-
-
 def test_a_folder_that_cannot_be_is_wrong_usage(errcompact: Errcompact, tmp_path: Path) -> None:
     """As a file of that name."""
     (tmp_path / "file").touch()
     with pytest.raises(ConfigurationError, match=r"file: .*; export to another folder"):
         errcompact("stack", "export", tmp_path / "file")
-
-
-def test_no_program_reads_what_was_kept() -> None:
-    """Grafana and Prometheus choose by the ending, the others by the name."""
-    endings = {Path(name).suffix for name in stack.contents()}
-    assert endings == {"", ".yml", ".yaml", ".json", ".md", ".tmpl"}
-    assert stack.KEPT_AS not in endings
