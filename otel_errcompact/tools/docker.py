@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.grammar import (
     Command,
@@ -23,21 +22,21 @@ from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.table import LAST_RESORT
 from otel_errcompact.runtime.records import replace
 
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Location
+
 _SOLVE: Final = form(
     r"(?:ERROR: |error: |Error: |target [\w.-]{1,100}: |failed to build: ){0,3}failed to solve: {message}"
 )
 _PROCESS: Final = form(
     r"process \"(?P<command>.{1,4000})\" did not complete successfully: exit code: (?P<code>{number})"
 )
-_LEGACY: Final = form(r"The command '(?P<command>.{1,4000})' returned a non-zero code: (?P<code>{number})$")
 _EXCERPT: Final = form(r" > (?P<step>\[[^\]]{1,100}\] .{1,1000}?):?$")
 _RULE: Final = form(r"-{4,}$")
 _OUTPUT: Final = form(r"(?:#[0-9]{1,6} )?[0-9]{1,6}\.[0-9]{1,9}(?: (?P<said>.*)|$)")
 _PLACE: Final = form(r"(?P<file>[^\s:]{0,300}[Dd]ockerfile[^\s:]{0,100}):{line}$")
 _STEP: Final = form(r"#(?P<number>[0-9]{1,6}) (?P<step>\[[^\]]{1,100}\] .{1,1000})")
 _FAILED_STEP: Final = form(r"#(?P<number>[0-9]{1,6}) ERROR: (?P<message>process .*)")
-_LEGACY_STEP: Final = form(r"Step {number}/{number} : (?P<step>.{1,1000})")
-_LEGACY_CHATTER: Final = form(r" ---> |Removing intermediate container ")
 _SHELL: Final = form(r"/bin/(?:ba|a|da)?sh -\w{1,10} ")
 _STATED: Final = Rules(r"""
 DaemonNotRunning  (?:docker: |ERROR: |error during connect: )?(?P<message>Cannot connect to the Docker daemon.{0,300})
@@ -61,7 +60,7 @@ _USAGE: Final = ("Usage:  docker", "Run 'docker", "See 'docker")
 def read(text: Text) -> Facts | None:
     """Return the facts of a build step that failed, or of what docker refused."""
     lines = text.lines
-    return _read_build(lines) or _legacy_build(lines) or _read_statement(lines)
+    return _read_build(lines) or _read_statement(lines)
 
 
 # --- builds ----------------------------------------------------------------------------------------------------------
@@ -135,18 +134,6 @@ def _find_dockerfile(lines: Lines) -> Location:
 def _list_marked_lines(lines: Lines) -> list[str]:
     # Return the lines of the Dockerfile that BuildKit marks.
     return [f"> {line.partition('>>>')[2].strip()}" for line in lines if "| >>> " in line]
-
-
-def _legacy_build(lines: Lines) -> Facts | None:
-    # Read a build by the builder before BuildKit.
-    found = find(_LEGACY, lines[-3:])
-    if found is None:
-        return None
-    start = max((number for number, line in enumerate(lines) if line.startswith("Step ")), default=-1)
-    step = _LEGACY_STEP.match(lines[start]) if start >= 0 else None
-    output = [line for line in lines[start + 1 :] if not _LEGACY_CHATTER.match(line) and not _LEGACY.match(line)]
-    command = step["step"] if step else _SHELL.sub("RUN ", found["command"])
-    return _failed_step(command, found["code"], output, NOWHERE)
 
 
 # --- statements ------------------------------------------------------------------------------------------------------

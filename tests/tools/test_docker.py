@@ -87,29 +87,6 @@ def test_excerpt_without_times():
     assert (found.type, found.details) == ("CommandNotFound", ("[1/2] RUN setup failed with exit code 3",))
 
 
-def test_build_before_buildkit():
-    """The builder before BuildKit prints the step, its output and one last line."""
-    found = facts("""
-        Step 1/2 : FROM debian
-         ---> 0123456789ab
-        Step 2/2 : RUN jqq --version
-         ---> Running in 0123456789ab
-        /bin/sh: 1: jqq: not found
-        The command '/bin/sh -c jqq --version' returned a non-zero code: 127
-    """)
-    assert (found.type, found.cause, found.details) == (
-        "CommandNotFound",
-        "jqq: command not found",
-        ("RUN jqq --version failed with exit code 127",),
-    )
-
-
-def test_build_before_buildkit_whose_head_is_cut_off():
-    """Without the step, the command of the last line names it."""
-    found = facts("The command '/bin/sh -c jqq --version' returned a non-zero code: 127")
-    assert (found.type, found.cause) == ("exit code 127", "RUN jqq --version failed with exit code 127")
-
-
 @pytest.mark.parametrize(
     ("text", "kind", "cause"),
     [
