@@ -27,8 +27,9 @@ def test_nothing_to_read():
 
 
 def step(command: str, *output: str) -> tuple[str, ...]:
-    """Return the output of a failed step as the older builder of docker prints it."""
-    return (f"Step 2/2 : RUN {command}", *output, f"The command '{command}' returned a non-zero code: 2")
+    """Return the output of a failed step as docker repeats it."""
+    end = f'#5 ERROR: process "/bin/sh -c {command}" did not complete successfully: exit code: 2'
+    return (f" > [2/2] RUN {command}:", *output, "------", end)
 
 
 def test_output_inside_output():
