@@ -79,10 +79,13 @@ def _untraced() -> Iterator[None]:
 
 
 @pytest.fixture
-def own_log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def own_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     """What the library logs, and not what exporters of tests before still say of servers that are gone."""
-    caplog.handler.addFilter(logging.Filter("otel_errcompact"))
-    return caplog
+    own = logging.Filter("otel_errcompact")
+    # The handler is that of all tests.
+    caplog.handler.addFilter(own)
+    yield caplog
+    caplog.handler.removeFilter(own)
 
 
 @pytest.fixture
