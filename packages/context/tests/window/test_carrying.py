@@ -553,11 +553,12 @@ def test_a_result_that_was_cut_is_no_file():
 
 
 def test_a_small_budget_leaves_the_marker_alone():
-    """What fits nowhere lies in the archive."""
-    steps = Steps().call("read", "a text " * 100, path="a.py").say("user", "Never touch prod.env.")
-    (made,) = replaced(steps, 1, len(steps.messages), budget=10)
-    assert made["content"].startswith("[errcompact reactive: 3 messages, ")
+    """What fits nowhere lies in the archive, but for what the user wants now."""
+    steps = Steps().call("read", "a text " * 100, path="a.py").say("user", "Deploy on Monday.")
+    made, asked = replaced(steps.say("user", "Never touch prod.env."), 1, len(steps.messages), budget=10)
+    assert made["content"].startswith("[errcompact reactive: 4 messages, ")
     assert "\n" not in made["content"]
+    assert asked == steps.messages[-1]
 
 
 def test_what_takes_the_place_never_costs_more_than_its_budget():

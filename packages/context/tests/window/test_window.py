@@ -215,7 +215,7 @@ def test_what_does_not_fit_is_said():
     """A system prompt larger than the room stays, and a note says by how much."""
     compaction = window().compact([{"role": "system", "content": "x" * 8_000}, said(0)])
     assert not compaction.fits
-    assert compaction.notes[-1].problem == "2025 tokens do not fit into 1200, and nothing that is left can be shortened"
+    assert compaction.notes[-1].problem == "2070 tokens do not fit into 1200, and nothing that is left can be shortened"
     crowded = window().compact([said(0)], beside_tokens=5_000)
     assert (crowded.room_tokens, crowded.fits) == (0, False)
 

@@ -293,7 +293,8 @@ class _Draft:
         text = "\n".join(part.text for part in message.parts if part.kind == "text")
         count = self.workspace.count_tokens
         frame = providers.from_user(line, count).tokens - count(line)
-        size = room - self.tokens + message.tokens - frame
+        # Its beginning stays, however little room there is.
+        size = max(room - self.tokens + message.tokens - frame, count(line) + _SMALL)
         made = providers.from_user(_shorten_text(text, line, size, self.workspace), count)
         if made.tokens < message.tokens:
             self._note_cut(self.task, Part("other", "", message.tokens), made.tokens, where)

@@ -56,7 +56,10 @@ _BLOCK_SHARE: Final = 4
 """One part in so many of the share that open words leave to the block."""
 
 _REQUEST_SHARE: Final = 0.75
-"""What part of what is left the user's newest request may cost; the rest is for other words and the index."""
+"""What part of what is left the user's newest request may cost; the rest is for other words and the index ..."""
+
+_LEAST_REQUEST: Final = 64
+"""... and to how many tokens it is shortened at most: it is never absent."""
 
 _BEGINNING: Final = 30
 """Characters by which a request is known again."""
@@ -159,13 +162,14 @@ def keep_words(words: Words, share: int, room: int, count_tokens: TokenCounter) 
     share -= for_block
     kept: list[tuple[int, Message]] = []
     for place, said in sorted(enumerate(words.kept), key=lambda one: (one[1].role != "system", -one[0])):
-        limit = int(room * _REQUEST_SHARE) if place == words.request else min(share, room)
+        is_newest = place == words.request
+        limit = max(int(room * _REQUEST_SHARE), _LEAST_REQUEST) if is_newest else min(share, room)
         shown, left = said, limit - FRAME_TOKENS
         if said.tokens > limit and said.role == "user" and left >= _LEAST_TOKENS:
             shown = providers.from_user(shorten(_text_of(said), left, count_tokens), count_tokens)
         if shown.tokens <= limit:
             room -= shown.tokens
-            share -= 0 if place == words.request else shown.tokens
+            share -= 0 if is_newest else shown.tokens
             kept.append((place, shown))
     return [shown for _, shown in sorted(kept, key=lambda one: one[0])], min(room, share + for_block)
 
