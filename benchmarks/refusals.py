@@ -5,9 +5,7 @@ The folder holds `refusals.jsonl` and `lookalikes.jsonl`, a body with its `id`, 
 `limit_tokens` on each line; it is not part of this repository. Each body is tried as it came, as text of JSON, and as
 an SDK's exception writes it out.
 
-- recall: of the refusals, those that are taken for one; of these, by a named form and by the rules alone;
-- by the rules alone: recall and false alarms as if no named form were known, which is what to expect of a provider that
-  nobody has listed;
+- recall: of the refusals, those that are taken for one;
 - false alarms: of the look-alikes, those that are taken for a refusal;
 - limits: of the refusals, those of which the limit that is told was read, and no other.
 
@@ -23,10 +21,8 @@ import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
-from otel_errcompact_context.providers import overflow
-from otel_errcompact_context.providers.overflow import UNNAMED, overflow_in_body
+from otel_errcompact_context.providers.overflow import overflow_in_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,14 +53,13 @@ def main() -> int:
     refusals += relabelled
     for one in relabelled:
         print(f"a look-alike by its label, counted as a refusal: {one['id']}", file=sys.stderr)
-    print("| way | recall | by a form | false alarms | limits |\n|---|---|---|---|---|")
+    print("| way | recall | false alarms | limits |\n|---|---|---|---|")
     limited = [one for one in refusals if "limit_tokens" in one]
     lowest = 1.0
     alarms = 0
     for way, write in WAYS.items():
         found = [overflow_in_body(write(one["body"]), one.get("status")) for one in refusals]
         seen = [one for one in found if one is not None]
-        named = sum(one.provider != UNNAMED for one in seen)
         wrong = [one for one in others if overflow_in_body(write(one["body"]), one.get("status")) is not None]
         limits = sum(
             one is not None and one.limit_tokens == told["limit_tokens"]
@@ -73,16 +68,12 @@ def main() -> int:
         )
         lowest, alarms = min(lowest, len(seen) / len(refusals)), max(alarms, len(wrong))
         shares = _share(len(wrong), others), _share(limits, limited)
-        print(f"| {way} | {_share(len(seen), refusals)} | {named} | {shares[0]} | {shares[1]} |")
+        print(f"| {way} | {_share(len(seen), refusals)} | {shares[0]} | {shares[1]} |")
         for told, one in zip(refusals, found, strict=True):
             if one is None:
                 print(f"missed: {told['id']}", file=sys.stderr)
         for one in wrong:
             print(f"false alarm: {one['id']}", file=sys.stderr)
-    with mock.patch.object(overflow, "REFUSALS", ()):
-        ruled = sum(overflow_in_body(one["body"], one.get("status")) is not None for one in refusals)
-        wrong_ruled = sum(overflow_in_body(one["body"], one.get("status")) is not None for one in others)
-    print(f"| by the rules alone | {_share(ruled, refusals)} | 0 | {_share(wrong_ruled, others)} | |")
     return int(lowest < LEAST_RECALL or alarms > MOST_ALARMS * len(others))
 
 

@@ -47,7 +47,7 @@ class ContextOverflowError(ErrcompactError, RuntimeError):
         self, session: str, overflow: Overflow, problem: str, compactions: Sequence[Compaction], reply: object = None
     ) -> None:
         whose = f" of session {session!r}" if session else ""
-        super().__init__(f"the context{whose} is too long: {problem}; {overflow.provider} said: {overflow.message}")
+        super().__init__(f"the context{whose} is too long: {problem}; the provider said: {overflow.message}")
         self.session = session
         self.overflow = overflow
         self.problem = problem

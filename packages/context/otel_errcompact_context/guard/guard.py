@@ -397,7 +397,7 @@ class Course:
         estimate = self._estimate_tokens()
         limit, sent = overflow.limit_tokens, overflow.sent_tokens
         if limit is not None and sent is not None and sent > estimate > 0:
-            limit = limit * estimate // sent
+            limit = max(1, limit * estimate // sent)
         if (limit is None or not self._guard.lower_window(self._session, limit)) and _counts_tokens(overflow):
             self._refused_tokens = estimate
         if self.reason == "overflow":
@@ -518,7 +518,8 @@ class Course:
 
 
 _OTHER_UNITS: Final = lazy_pattern(
-    r"\b(?:[kmg]i?b|bytes?|characters?|string|payload|entity|request_too_large|maximum size)\b", re.IGNORECASE
+    r"\b(?:[kmg]i?b|bytes?|characters?|string|payload|entity|body|request[_ ]too[_ ]large|maximum size)\b",
+    re.IGNORECASE,
 )
 """Words of limits that are not counted in tokens, so that they say nothing about the window."""
 

@@ -25,6 +25,7 @@ from otel_errcompact_context.providers.refusals import (
     OTHER_STATUS,
     REFUSALS,
     TOO_LARGE_FOR_RATE,
+    UNNAMED,
     Refusal,
     registered_forms,
 )
@@ -36,9 +37,6 @@ TEXT_CHARS: Final = 16_384
 _DEPTH: Final = 8
 _ITEMS: Final = 64
 _TOO_LARGE: Final = 413
-
-UNNAMED: Final = "unknown"
-"""The provider of a refusal that the rules read, and no named form knows."""
 
 _SAYS_TOO_LARGE: Final = lazy_pattern(
     r"(?:\bstatus(?: code)?|\bhttp(?:/[0-9.]+)?|\berror(?: code)?)\W{0,3}413\b"
@@ -76,10 +74,9 @@ def overflow_in_error(error: BaseException, forms: Sequence[Refusal] = ()) -> Ov
         error: What the call to the model raised: an SDK's exception, a framework's, a plain HTTP client's.
         forms: Further forms of refusals, beside those that are registered.
     """
-    found = [
-        overflow for one in islice(_walk_causes(error), _ITEMS) if (overflow := _read_error(one, forms)) is not None
-    ]
-    return next((overflow for overflow in found if overflow.limit_tokens is not None), found[0] if found else None)
+    return _choose_told(
+        [overflow for one in islice(_walk_causes(error), _ITEMS) if (overflow := _read_error(one, forms)) is not None]
+    )
 
 
 def overflow_in_body(body: object, status: int | None = None, forms: Sequence[Refusal] = ()) -> Overflow | None:
@@ -105,9 +102,7 @@ def overflow_in_reply(reply: object, forms: Sequence[Refusal] = ()) -> Overflow 
     for path in _STOP_REASONS:
         reason = find_at(reply, path)
         if isinstance(reason, str) and _is_code(reason):
-            return _read_text(reason, None, forms) or Overflow(
-                provider=_module_of(reply), limit_tokens=None, sent_tokens=None, message=reason
-            )
+            return Overflow(provider=UNNAMED, limit_tokens=None, sent_tokens=None, message=reason)
     for path in _ERRORS:
         error = find_at(reply, path)
         if error and (overflow := overflow_in_body(_to_plain(error), None, forms)) is not None:
@@ -156,72 +151,72 @@ def _read_error(error: BaseException, forms: Sequence[Refusal]) -> Overflow | No
     # What LiteLLM, LangChain, Strands and others name so means nothing else, whatever it says.
     is_named = any(says_too_long(kind.__name__) for kind in type(error).__mro__) or _find_code(error)
     if not is_named or status in OTHER_STATUS:
-        return _read_text(text, status, forms)
-    return (
-        _match_forms(text, (*forms, *registered_forms()))[0]
-        or _match_text(text)
-        or Overflow(
-            provider=_module_of(error), limit_tokens=None, sent_tokens=None, message=_shorten_line(_text_of(error))
+        found = _read_text(text, status, forms)
+    else:
+        found = (
+            _match_forms(text, (*forms, *registered_forms()))
+            or _match_text(text)
+            or Overflow(provider=UNNAMED, limit_tokens=None, sent_tokens=None, message=_shorten_line(_text_of(error)))
         )
-    )
+    # An SDK's error holds the body itself; that of an HTTP client has a response, and may be anybody's.
+    if found is not None and found.provider == UNNAMED and find_at(error, ("body",)) is not None:
+        return replace(found, provider=type(error).__module__.partition(".")[0])
+    return found
 
 
 def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overflow | None:
-    own, _ = _match_forms(text, (*forms, *registered_forms(), TOO_LARGE_FOR_RATE))
+    own = _match_forms(text, (*forms, *registered_forms(), TOO_LARGE_FOR_RATE))
     if own is not None:
         return own
     if status in OTHER_STATUS or OTHER_LIMITS.search(text):
         return None
     found = _match_text(text)
     is_large = status == _TOO_LARGE or _SAYS_TOO_LARGE.search(text) is not None
-    if not is_large or (found is not None and (found.provider != UNNAMED or found.limit_tokens is not None)):
+    if not is_large or (found is not None and found.limit_tokens is not None):
         return found
     if is_upload(text):
         return None
-    return Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_shorten_line(text))
+    return found or Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_shorten_line(text))
 
 
 def _match_text(text: str) -> Overflow | None:
     text = blank_unsaid(text)
-    found, is_settled = _match_forms(text, REFUSALS)
-    if is_settled:
-        return found
     ruling = read_by_rules(text)
-    if ruling is None or ruling is ANSWER_ALONE:
-        return found if ruling is None else None
-    limit, sent = ruling.limit_tokens, ruling.sent_tokens
-    if found is not None:  # the form says what it was, and the words beside it how much
-        return replace(found, limit_tokens=limit, sent_tokens=sent)
-    return Overflow(provider=UNNAMED, limit_tokens=limit, sent_tokens=sent, message=_shorten_line(text[ruling.start :]))
+    if ruling is None:
+        return _match_forms(text, REFUSALS)
+    if ruling is ANSWER_ALONE:
+        return None
+    return Overflow(
+        provider=UNNAMED,
+        limit_tokens=ruling.limit_tokens,
+        sent_tokens=ruling.sent_tokens,
+        message=_shorten_line(text[ruling.start :]),
+    )
 
 
-def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, bool]:
-    # Return what the forms say, and whether nothing is left to be read.
-    found: Overflow | None = None
-    for refusal in forms:
-        match = refusal.pattern.search(text)
-        if match is None:
-            continue
-        limit, sent, answer = _find_numbers(match)
-        if limit is not None and answer is not None and answer >= limit:
-            return None, True  # the answer alone is longer than the window: no context is short enough
-        message = _shorten_line(text[match.start() :])
-        found = found or Overflow(provider=refusal.provider, limit_tokens=limit, sent_tokens=sent, message=message)
-    return found, found is not None and found.limit_tokens is not None
+def _match_forms(text: str, forms: Sequence[Refusal]) -> Overflow | None:
+    return _choose_told(
+        [
+            Overflow(
+                provider=form.provider,
+                limit_tokens=_read_group(match, "limit"),
+                sent_tokens=_read_group(match, "sent"),
+                message=_shorten_line(text[match.start() :]),
+            )
+            for form in forms
+            if (match := form.pattern.search(text)) is not None
+        ]
+    )
 
 
-def _find_numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
-    told = {
-        name: int(digits.replace(",", "").replace("_", ""))
-        for name, digits in match.groupdict().items()
-        if digits is not None
-    }
-    limit, sent, answer = told.get("limit"), told.get("sent"), told.get("answer")
-    if "input" in told:
-        sent = told["input"] + (answer or 0)
-    elif "over" in told and limit is not None:
-        sent = limit + told["over"]
-    return limit, sent, answer
+def _read_group(match: re.Match[str], name: str) -> int | None:
+    digits = match.groupdict().get(name)
+    return None if digits is None else int(digits.replace(",", "").replace("_", ""))
+
+
+def _choose_told(found: Sequence[Overflow]) -> Overflow | None:
+    # Return the first that tells a limit, or else the first.
+    return next((overflow for overflow in found if overflow.limit_tokens is not None), found[0] if found else None)
 
 
 def _join_texts(texts: Iterator[str]) -> str:
@@ -319,10 +314,6 @@ def _text_of(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001 - a broken `__str__` must not hide the error that it belongs to
         return type(error).__name__
-
-
-def _module_of(thing: object) -> str:
-    return type(thing).__module__.partition(".")[0]
 
 
 def _shorten_line(text: str) -> str:

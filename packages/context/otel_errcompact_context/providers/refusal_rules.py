@@ -1,4 +1,4 @@
-"""Rules for refusals in words that no form has."""
+"""Rules for refusals in any words."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_by_rules(text: str) -> Ruling | None:
             if not says_too_long(sentence):
                 continue
             around = [one for _, one in sentences[max(0, index - _AROUND) : index + _AROUND + 1]]
-            if _PATH.search(sentence):  # a limit in characters
+            if _PATH.search(sentence) and _STRING_TOO_LONG.search(sentence):  # a limit in characters
                 return None if any(map(_OTHERS_LIMIT.search, around)) else Ruling(start + at, None, None)
             numbers = read_numbers([*around, *_FIELD.findall(text)])
             if numbers is None:
@@ -66,9 +66,11 @@ def read_by_rules(text: str) -> Ruling | None:
 def says_too_long(sentence: str) -> bool:
     """Tell whether one sentence says that a context is too long."""
     path = _PATH.search(sentence)
-    if path is not None:
-        # `Invalid 'messages[17].content': string too long`: the path says whether a shorter list would help.
-        return _SHORTENED_PATH.search(path[1]) is not None and _STRING_TOO_LONG.search(sentence) is not None
+    # `Invalid 'messages[17].content': string too long`: the path says whether a shorter list would help.
+    if path is not None and _SHORTENED_PATH.search(path[1]) is None:
+        return False
+    if path is not None and _STRING_TOO_LONG.search(sentence):
+        return True
     words = _JOINT.sub(" ", _NO_WORDS.sub(" ", sentence))
     return not _is_of_another(words) and (
         any(rule.search(words) for rule in _RULES) or (_OF_CONTEXT.search(words) is not None and _counts_more(sentence))
@@ -132,7 +134,7 @@ _UNSAID: Final = compile_words(
 )
 _PATH: Final = compile_words(r"(?:invalid|value at) ['\"`]([\w.\[\]]{1,120})['\"`]")
 _SHORTENED_PATH: Final = compile_words(
-    r"^(?:messages|input|inputtext|prompt|contents|body)(?:$|.*(?:content|text|output|input|arguments)(?:\[\d+\])?$)"
+    r"^(?:messages|input|inputtext|prompt|contents|body)(?:(?:\[\d+\])?$|.*(?:content|text|output|input|arguments)(?:\[\d+\])?$)"
 )
 _STRING_TOO_LONG: Final = compile_words(r"(?<!array )too long\b|must have length less than or equal to")
 # `messages.19.content.27.image.source.base64.data` tells where, `message:` and `prompt_tokens=9` are fields, “...” is
@@ -174,7 +176,7 @@ _OTHERS_LIMIT: Final = compile_words(
     r"token indices sequence|\bkv[ _-]?cache\b|\bmax model len\W+[0-9]+\)? (?:is|exceed|must)|n ctx train",
     r"|(?<!position )\bembeddings?\b|\bre-?rank|fine-?tun|\btraining\b|too short|\bminimum\b|threshold",
     r"|\bspen[dt]\b|workspace|allowance|\$[0-9]",
-    r"|\b[0-4]?[0-9]{1,3}[ -](?:characters?|chars)\b|maximum length [0-4]?[0-9]{1,3}\b",
+    r"|(?<![\w,])[0-4]?[0-9]{1,3}[ -](?:characters?|chars)\b|maximum length [0-4]?[0-9]{1,3}\b",
     r"|organi[sz]ation|\b(?:daily|weekly|monthly|trial|tier|subscription)\b",
     r"|try again (?:later|in \d)|retry (?:after|in)\b|concurren|vram\b|timed? ?out|deadline|每分钟|频率|余额|额度|限流",
 )
@@ -239,9 +241,10 @@ _RULES: Final = (
         r"(?:too many|exceed(?:s|ed|ing)?)(?: (?:the|your|its|maximum|model(?:['’]s)?|allowed|total|max|number of))*",
         r"(?: (?:input|prompt|context))? tokens?\b",
     ),
-    # What was not shortened; names of codes and exceptions.
+    # What to shorten; what was not shortened; names of codes and exceptions.
     compile_words(
-        rf"(?:not|unable to|failed to) truncate [^.]{{0,30}}?(?:{_LONG}|to {_MANY})",
+        rf"\breduce (?:the )?length of (?:the |your )?(?:input )?{_LONG}|expected max ?length: {_MANY}, actual: ",
+        rf"|(?:not|unable to|failed to) truncate [^.]{{0,30}}?(?:{_LONG}|to {_MANY})",
         r"|\b(?:input|prompt|context|token)s?(?: tokens?)? (?:(?:length|window|size) error|quantity)\b",
     ),
     # Limits in bytes, of what is sent as a whole.
@@ -271,19 +274,27 @@ def read_numbers(sentences: Iterable[str]) -> tuple[int | None, int | None] | No
     limit = next((number for role, number in numbers if role == "limit"), None)
     if limit is None:
         return None, None
-    if any(role == "answer" and number >= limit for role, number in numbers):
+    answers = [number for role, number in numbers if role == "answer"]
+    if any(answer >= limit for answer in answers):
         return None
-    return limit, next((number for role, number in numbers if role == "sent" and number > limit), None)
+    sent = [number for role, number in numbers if role == "sent"]
+    sums = [number + answers[0] for number in sent if answers]  # of parts, where no number is all that was sent
+    beyond = [limit + number for role, number in numbers if role == "beyond"]
+    return limit, next((number for number in (*sent, *sums, *beyond) if number > limit), None)
 
 
 def _judge_numbers(sentence: str) -> Iterator[tuple[str, int]]:
-    parts, added = _NUMBER.split(sentence), 0
+    parts, added = _NUMBER.split(_LOST_PLUS.sub(" + ", sentence)), 0
+    has_answer = _ANSWER.search(sentence) is not None
     for before, digits, after in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
-        added = int(digits.replace(",", "").replace("_", "")) + (added if before.strip() == "+" else 0)
+        number, is_added = int(digits.replace(",", "").replace("_", "")), before.strip() == "+"
+        if is_added and has_answer:
+            yield "answer", number
+        added = number + (added if is_added else 0)
         yield _judge(before[-_REACH:], after[:_REACH]), added
 
 
-def _judge(before: str, after: str) -> Literal["limit", "sent", "answer", ""]:
+def _judge(before: str, after: str) -> Literal["limit", "sent", "answer", "beyond", ""]:
     # What a number is by the words that lead to it, and by its unit.
     if _OTHER_UNIT.match(after) or _OTHER_NAME.search(before):
         return ""
@@ -292,6 +303,8 @@ def _judge(before: str, after: str) -> Literal["limit", "sent", "answer", ""]:
     if _COMPARED.match(after):
         return "sent"
     has_unit = _UNIT.match(after) is not None
+    if _BEYOND_BY.search(before):
+        return "beyond" if has_unit else ""
     if (
         (before.strip() and _LIMIT_AFTER.match(after))
         or _LIMIT_BEFORE.search(before)
@@ -306,6 +319,8 @@ _REACH: Final = 100
 _NUMBER: Final = lazy_pattern(
     r"(?<![\w.\-#<])(?<![0-9]:)(?<!\b[0-9]{2}/)([0-9][0-9,_]{0,14}[0-9])(?![\w%]|[.:\-][0-9]|/[0-9]{1,2}\b)"
 )
+# Some log files lose the sign.
+_LOST_PLUS: Final = lazy_pattern("(?<=[0-9]) (?=[0-9]+ > [0-9])")
 _UNIT: Final = compile_words(r"\)? (?:[a-z]+ )?tokens\b|-tokens?\b")
 _OTHER_UNIT: Final = compile_words(
     r"\)? ?(?:pdf |tool |unicode )?(?:bytes?|characters?|chars|[kmg]i?b|m?s|seconds?|minutes?|hours?|days?|messages?",
@@ -314,8 +329,9 @@ _OTHER_UNIT: Final = compile_words(
     r"|bad request|payload too|content too|request entity|unprocessable|(?:client|server|internal|service) \w+)\b",
 )
 _OTHER_NAME: Final = compile_words(
-    r"\bby (?:about |some |at least )?$|(?<![a-z])(?:https?|status|code|error|errno|id|ref)[\s\"'`*:=(\[#>]*$"
+    r"\bhttps?://\S*$|(?<![a-z])(?:https?|status|code|error|errno|id|ref)[\s\"'`*:=(\[#>]*$"
 )
+_BEYOND_BY: Final = compile_words(r"\bby (?:about |some |at least )?$")
 _ANSWER_BEFORE: Final = compile_words(
     r"max_(?!total_|input_|prompt_)(?:\w+_)?tokens`?'?(?: (?:is|of|value))?(?: too large)?\W{1,6}$"
 )
@@ -328,7 +344,7 @@ _COMPARED: Final = compile_words(
     r"|above|beyond|too (?:long|large|many|big)|(?:must|should) (?:not )?be|cannot exceed|超过|超出|大于)",
 )
 _LIMIT_AFTER: Final = compile_words(
-    r"\)?(?:[- ]tokens?[- ]|(?: tokens)? (?:is|are) (?:the )?)",
+    r"\)?(?:[- ]tokens?[- ]|(?: tokens)? (?:is|are) (?:the )?| (?=max(?:imum)? context\b))",
     r"(?:context|limit|max(?:imum)?|window|allowed|supported|available)\b(?! ?[=:])|,? available\b",
 )
 _LIMIT: Final = (

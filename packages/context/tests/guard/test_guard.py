@@ -124,7 +124,7 @@ def test_what_is_refused_is_compacted_and_sent_again(run: Run) -> None:
     assert [compaction.tokens_before > compaction.tokens_after for compaction in sent.compactions] == [False, True]
     assert sent.compactions[1].fits
     assert model.lists == [messages, sent.messages]
-    assert told == [("recovered", "anthropic")]
+    assert told == [("recovered", "unknown")]
 
 
 def test_a_named_limit_lowers_the_window_of_that_conversation(run: Run) -> None:
@@ -239,15 +239,15 @@ def test_it_is_sent_again_so_often_and_no_more(run: Run) -> None:
     error = caught.value
     assert 2 <= len(model.lists) <= 3
     assert error.__cause__ is refusals[len(model.lists) - 1]
-    assert (error.session, error.overflow.provider) == ("a", "bedrock")
+    assert (error.session, error.overflow.provider) == ("a", "unknown")
     assert error.tokens_before > error.tokens_after > 0
     assert error.room_tokens == 9_000
     assert set(error.tried) <= {"snip", "micro", "reactive"}
     assert error.tried
     assert len(error.compactions) == len(model.lists)
     assert "the context of session 'a' is too long: it was " in str(error)
-    assert "bedrock said: Input is too long for requested model." in str(error)
-    assert told == [("failed", "bedrock")]
+    assert "the provider said: Input is too long for requested model." in str(error)
+    assert told == [("failed", "unknown")]
 
 
 def test_each_refusal_without_a_number_halves_the_list(run: Run) -> None:
@@ -313,7 +313,7 @@ def test_a_list_that_nothing_helps_teaches_no_window(run: Run) -> None:
     [
         pytest.param(RefusedError("too large", 413), id="the status alone"),
         pytest.param(RefusedError("Input is too long for requested model: 40 MB.", 400), id="bytes"),
-        pytest.param(RefusedError("Input is too long for requested model: 99 characters.", 400), id="characters"),
+        pytest.param(RefusedError("Input is too long for requested model: 99,000 characters.", 400), id="characters"),
     ],
 )
 def test_a_limit_that_is_not_counted_in_tokens_teaches_no_window(run: Run, refusal: Exception) -> None:
@@ -476,7 +476,7 @@ def test_the_breaker_leaves_a_conversation_alone_that_compaction_does_not_help(r
     assert model.lists == [turns(40)]
     assert caught.value.compactions == ()
     assert (caught.value.tokens_before, caught.value.tokens_after, caught.value.room_tokens) == (0, 0, 0)
-    assert told == [("failed", "bedrock")] * 3 + [("refused", "anthropic")]
+    assert told == [("failed", "unknown")] * 3 + [("refused", "unknown")]
     assert run(guard, Model(), turns(40), session="a").compactions == ()
     assert run(guard, Model(), turns(40), session="b").compactions[0].fits
     clock.now += 60

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from otel_errcompact_context.providers.overflow import UNNAMED
-
 
 class Said(NamedTuple):
     """What came back of a call, and from where it is known."""
@@ -20,43 +18,42 @@ class Said(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A provider's text, and what must be read of it; its name only where no other speaks like it."""
+    """A provider's text, and what must be read of it."""
 
-    provider: str
     text: str
     limit: int | None = None
     sent: int | None = None
 
 
 FORMS = (
-    Form("bedrock", "An error occurred (ValidationException) when calling the InvokeModel operation: Malformed input request: expected maxLength: 42000, actual: 46735, please reformat your input and try again."),
-    Form("snowflake", "max tokens of 200000 exceeded", 200_000),
-    Form("fireworks", "OpenAIException - The prompt is too long: 300001, model maximum context length: 262143", 262_143, 300_001),
-    Form("anthropic", "input length and `max_tokens` exceed context limit: 150000   64000 > 200000, decrease input length", 200_000, 214_000),
-    Form("qwen", "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 204800]", 204_800),
-    Form(UNNAMED, '{"code": "1261", "message": "Prompt exceeds max length"}'),
-    Form("zhipu", "Request 190000 input tokens exceeds the model's maximum context length 202750", 202_750, 190_000),
-    Form(UNNAMED, "invalid params, context window exceeds limit (2013)"),
-    Form(UNNAMED, "number of input tokens (204703) has exceeded max_prompt_tokens (202752) limit.", 202_752, 204_703),
-    Form(UNNAMED, "Total tokens of image and text exceed max message tokens"),
-    Form(UNNAMED, "Input length 203743 exceeds the maximum length 202752", 202_752, 203_743),
-    Form("nim", "You passed 180000 input tokens and requested 32000 output tokens. However, the model's context length is only 202752 tokens, resulting in a maximum input length of 170752 tokens.", 202_752, 212_000),
-    Form("vllm", "This model's maximum context length is 200 tokens. However, your request has 203 input tokens.", 200, 203),
-    Form(UNNAMED, "Input prompt (36893 tokens) is too long and exceeds limit of 1000", 1_000, 36_893),
-    Form("vllm", "max_tokens must be at least 1, got -5178."),
-    Form(UNNAMED, "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", 59_862, 160_062),
-    Form("tgi", "Input validation error: `inputs` must have less than 2048 tokens. Given: 2100", 2_048, 2_100),
-    Form("sambanova", "The maximum context length of Llama-4-Maverick is 32768. However, answering your request will take 40000 tokens.", 32_768, 40_000),
-    Form("lm-studio", "Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.", 8_192, 15_857),
-    Form("lm-studio", "Reached context length of 4096 tokens with model (arch: qwen3vlmoe) that does not currently support mid-generation context overflow.", 4_096),
-    Form("lm-studio", "Context size has been exceeded"),
-    Form("ollama", "the input length exceeds the context length"),
-    Form(UNNAMED, "Input length 140000 exceeds the maximum allowed input length of 131040 tokens.", 131_040, 140_000),
-    Form("cloudflare", "5021: The estimated number of input and maximum output tokens (155740) exceeded this model context window limit (128000).", 128_000, 155_740),
-    Form("cerebras", "400 status code (no body)"),
-    Form(UNNAMED, "Request payload size exceeds the limit: 20971520 bytes."),
+    Form("An error occurred (ValidationException) when calling the InvokeModel operation: Malformed input request: expected maxLength: 42000, actual: 46735, please reformat your input and try again."),
+    Form("max tokens of 200000 exceeded", 200_000),
+    Form("OpenAIException - The prompt is too long: 300001, model maximum context length: 262143", 262_143, 300_001),
+    Form("input length and `max_tokens` exceed context limit: 150000   64000 > 200000, decrease input length", 200_000, 214_000),
+    Form("<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 204800]", 204_800),
+    Form('{"code": "1261", "message": "Prompt exceeds max length"}'),
+    Form("Request 190000 input tokens exceeds the model's maximum context length 202750", 202_750),
+    Form("invalid params, context window exceeds limit (2013)"),
+    Form("number of input tokens (204703) has exceeded max_prompt_tokens (202752) limit.", 202_752, 204_703),
+    Form("Total tokens of image and text exceed max message tokens"),
+    Form("Input length 203743 exceeds the maximum length 202752", 202_752, 203_743),
+    Form("You passed 180000 input tokens and requested 32000 output tokens. However, the model's context length is only 202752 tokens, resulting in a maximum input length of 170752 tokens.", 202_752, 212_000),
+    Form("This model's maximum context length is 200 tokens. However, your request has 203 input tokens.", 200, 203),
+    Form("Input prompt (36893 tokens) is too long and exceeds limit of 1000", 1_000, 36_893),
+    Form("max_tokens must be at least 1, got -5178."),
+    Form("Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", 59_862, 160_062),
+    Form("Input validation error: `inputs` must have less than 2048 tokens. Given: 2100", 2_048, 2_100),
+    Form("The maximum context length of Llama-4-Maverick is 32768. However, answering your request will take 40000 tokens.", 32_768, 40_000),
+    Form("Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.", 8_192, 15_857),
+    Form("Reached context length of 4096 tokens with model (arch: qwen3vlmoe) that does not currently support mid-generation context overflow.", 4_096),
+    Form("Context size has been exceeded"),
+    Form("the input length exceeds the context length"),
+    Form("Input length 140000 exceeds the maximum allowed input length of 131040 tokens.", 131_040, 140_000),
+    Form("5021: The estimated number of input and maximum output tokens (155740) exceeded this model context window limit (128000).", 128_000, 155_740),
+    Form("400 status code (no body)"),
+    Form("Request payload size exceeds the limit: 20971520 bytes."),
 )
-"""Each form that was added for a provider, by an example."""
+"""Examples of what one provider alone says."""
 
 REFUSED = (
     Said("houko/wechatgpt#15", "This model's maximum context length is 4097 tokens, however you requested 4182 tokens (182 in your prompt; 4000 for the completion). Please reduce your prompt; or completion length.", 4_097, 400),

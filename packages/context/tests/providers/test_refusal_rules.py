@@ -1,4 +1,4 @@
-"""The rules for refusals of anybody: what is found in words that no form names, and what only sounds like it."""
+"""The rules for refusals of anybody: what is found, and what only sounds like it."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ def test_what_only_sounds_like_it_is_left_alone(said: Said) -> None:
             "Request 5000 input tokens exceeds the maximum context length 8192", 8_192, None, id="with an answer"
         ),
         pytest.param("The prompt exceeds the context window by 500 tokens", None, None, id="how much beyond"),
+        pytest.param("The prompt exceeds the limit of 8192 tokens by 500 tokens", 8_192, 8_692, id="beyond a limit"),
+        pytest.param("context length exceeded: 7000 2000 > 8192", 8_192, 9_000, id="a sum without its sign"),
+        pytest.param("Context window exceeded at http://host:9090/: 9000 tokens > 8192", 8_192, 9_000, id="a port"),
     ],
 )
 def test_numbers_are_read_where_they_are_beyond_doubt(text: str, limit: int | None, sent: int | None) -> None:
@@ -89,6 +92,7 @@ def test_a_number_without_unit_or_word_is_no_limit(text: str) -> None:
         pytest.param('{"error":{"code":"input_tokens_exceeded","status":400}}', None, id="a code: exceeded"),
         pytest.param('{"error":{"code":"prompt_token_quantity"}}', None, id="a code: quantity"),
         pytest.param('{"code":"InputTokenLimitExceeded","requestId":"4455667788"}', None, id="a code in capitals"),
+        pytest.param("Invalid 'input[0]': maximum context length is 8192 tokens.", 8_192, id="of a field"),
         pytest.param("Max prompt tokens is 8,192.", 8_192, id="max tokens is"),
         pytest.param("Number of tokens (40000) is above the limit (32768)", 32_768, id="above the limit"),
         pytest.param("cannot truncate to 8192, required 9000", 8_192, id="cannot truncate"),
@@ -122,6 +126,7 @@ def test_forms_that_nothing_names_are_read_by_general_rules(text: str, limit: in
         pytest.param(
             "The prompt is too long: with max_tokens: 9000 it exceeds a context window of 8192", id="max_tokens"
         ),
+        pytest.param("input length and `max_tokens` exceed context limit: 90 + 9000 > 8192", id="in a sum"),
     ],
 )
 def test_an_answer_longer_than_the_window_is_no_overflow(text: str) -> None:

@@ -37,7 +37,7 @@ class SlabError(Exception):
 def test_a_registered_form_is_recognised_until_it_is_taken_out() -> None:
     """With its numbers, whatever the status; in bodies, errors and replies."""
     assert overflow_in_body(SAYS, 429) is None
-    take_out = refusals.register("slab <sent> above shelf <limit>", provider="ours", source="our handbook")
+    take_out = refusals.register("slab <sent> above shelf <limit>", provider="ours")
     for found in (
         overflow_in_body({"error": SAYS}, 429),
         overflow_in_error(SlabError(SAYS)),
@@ -45,7 +45,7 @@ def test_a_registered_form_is_recognised_until_it_is_taken_out() -> None:
     ):
         assert found is not None
         assert (found.provider, found.limit_tokens, found.sent_tokens) == ("ours", 65_536, 70_000)
-    assert [form.source for form in refusals.registered_forms()] == ["our handbook"]
+    assert [form.provider for form in refusals.registered_forms()] == ["ours"]
     take_out()
     assert overflow_in_body(SAYS, 429) is None
 
@@ -85,6 +85,7 @@ def test_a_registered_form_reads_the_numbers_of_an_error_known_by_its_class() ->
         pytest.param("", "the refusal '' matches any text", id="nothing"),
         pytest.param("x*", "the refusal 'x*' matches any text", id="anything"),
         pytest.param("shelf <size>", "the refusal 'shelf <size>' names size: write <limit> or <sent>", id="a name"),
+        pytest.param("by <over>", "the refusal 'by <over>' names over: write <limit> or <sent>", id="a part"),
         pytest.param(r"(?P<limit>\d+)", "names a group of its own: write <limit>", id="a group"),
         pytest.param("<limit> or <limit>", "is no regular expression: redefinition of group", id="a name twice"),
     ],
