@@ -44,10 +44,9 @@ _SAYS_TOO_LARGE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 
-_EVENT_OF_ERROR: Final = lazy_pattern(
-    r"\s*(?:event: *(?:error|[a-z]+\.failed)\b"
-    r"|(?:data: *)?\{[^\n]{0,200}?(?<!\\)\"(?:error\": *[{\[\"]|(?:type|object)\": *\"(?:error|[a-z]+\.failed)\"))"
-)
+_EVENT_OF_ERROR: Final = lazy_pattern(r"\s*event: *(?:error|response\.failed)\b")
+_MAY_FAIL: Final = lazy_pattern(r"\"error\"|\.failed\"")
+_FAILED_EVENTS: Final = frozenset({"error", "response.failed"})
 
 _QUOTED: Final = lazy_pattern(r"[{\[]\s*[\\\"']|\\[\"']")
 _ESCAPE: Final = lazy_pattern(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
@@ -123,8 +122,11 @@ def overflow_in_event(event: object, forms: Sequence[Refusal] = ()) -> Overflow 
     """
     if isinstance(event, bytes | str):
         text = event.decode(errors="replace") if isinstance(event, bytes) else event
-        return overflow_in_body(text, None, forms) if _EVENT_OF_ERROR.match(text) else None
-    if find_at(event, ("type",)) == "error":
+        if _EVENT_OF_ERROR.match(text):
+            return overflow_in_body(text, None, forms)
+        # Read as JSON where it may hold an error: what only quotes one, such as a call's arguments, lies deeper.
+        event = _read_json(text.strip().removeprefix("data:")) if _MAY_FAIL.search(text) else None
+    if find_at(event, ("type",)) in _FAILED_EVENTS:
         return overflow_in_body(_to_plain(event), None, forms) or overflow_in_reply(event, forms)
     return overflow_in_reply(event, forms)
 
@@ -256,15 +258,18 @@ def _find_words(body: object, depth: int = _DEPTH) -> Iterator[str]:
 
 
 def _find_in_text(text: str, depth: int) -> Iterator[str]:
-    if depth and text.lstrip()[:1] in ("{", "["):
-        try:
-            body = json.loads(text)
-        except (ValueError, RecursionError):
-            yield text
-        else:
-            yield from _find_words(body, depth - 1)
-    else:
+    body = _read_json(text) if depth and text.lstrip()[:1] in ("{", "[") else None
+    if body is None:
         yield text
+    else:
+        yield from _find_words(body, depth - 1)
+
+
+def _read_json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _find_status(error: BaseException) -> int | None:

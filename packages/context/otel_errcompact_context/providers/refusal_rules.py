@@ -176,7 +176,7 @@ _OTHERS_LIMIT: Final = compile_words(
     r"token indices sequence|\bkv[ _-]?cache\b|\bmax model len\W+[0-9]+\)? (?:is|exceed|must)|n ctx train",
     r"|(?<!position )\bembeddings?\b|\bre-?rank|fine-?tun|\btraining\b|too short|\bminimum\b|threshold",
     r"|\bspen[dt]\b|workspace|allowance|\$[0-9]",
-    r"|(?<![\w,])[0-4]?[0-9]{1,3}[ -](?:characters?|chars)\b|maximum length [0-4]?[0-9]{1,3}\b",
+    r"|(?<![\w,])[0-4]?[0-9]{1,3}[ -](?:characters?|chars)\b|a string with maximum length [0-4]?[0-9]{1,3}\b",
     r"|organi[sz]ation|\b(?:daily|weekly|monthly|trial|tier|subscription)\b",
     r"|try again (?:later|in \d)|retry (?:after|in)\b|concurren|vram\b|timed? ?out|deadline|每分钟|频率|余额|额度|限流",
 )

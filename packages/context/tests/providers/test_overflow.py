@@ -801,6 +801,11 @@ def test_an_event_of_a_stream_that_says_so_is_recognised(event: object) -> None:
         pytest.param(
             'data: {"delta":"\\"error\\": {\\"message\\": \\"prompt is too long\\"}"}', id="text that talks of one"
         ),
+        pytest.param('data: {"parts":[{"args":{"error":"prompt is too long"}}]}', id="a call that quotes one"),
+        pytest.param(
+            'data: {"type":"response.mcp_call.failed","item":{"error":"prompt is too long"}}', id="a tool's failure"
+        ),
+        pytest.param('data: {"error": ', id="half an event"),
         pytest.param(None, id="none"),
     ],
 )
