@@ -1,4 +1,4 @@
-"""Lists known by their content: what their beginnings became, and which were refused."""
+"""Lists known by their content: what their beginnings became."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.runtime.bounded import BoundedTable
-from otel_errcompact_context import providers
-from otel_errcompact_context.exceptions import ConversationError
 from otel_errcompact_context.providers.native import json_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from otel_errcompact_context.messages import Conversation
 
 HISTORIES: Final = 1_000
 """Of how many histories it is remembered what they became."""
@@ -117,38 +113,3 @@ def chain_digests(messages: Sequence[object], session: str) -> tuple[bytes, ...]
         digest = blake2b(digest + b"\n" + said, digest_size=_DIGEST_BYTES).digest()
         digests.append(digest)
     return tuple(digests)
-
-
-LISTS: Final = 10_000
-"""How many lists are remembered; of one that is forgotten a summary is asked for once more."""
-
-
-class RefusedLists:
-    """
-    Remembers which lists had a summary that was refused.
-
-    A list is known by its content, so that one that was stored and loaded again is the same.
-    """
-
-    def __init__(self, lists: int = LISTS) -> None:
-        self._digests: BoundedTable[bytes, bool] = BoundedTable(lists)
-
-    def add(self, conversation: Conversation, session: str, target_tokens: int) -> None:
-        """Remember a list, and how small it should have become."""
-        digest = _digest_of(conversation, session, target_tokens)
-        if digest is not None:
-            self._digests.put(digest, value=True)
-
-    def holds(self, conversation: Conversation, session: str, target_tokens: int) -> bool:
-        """Tell whether a list was added, for the same target."""
-        if not self._digests.entries:
-            return False
-        digest = _digest_of(conversation, session, target_tokens)
-        return digest is not None and self._digests.get(digest) is not None
-
-
-def _digest_of(conversation: Conversation, session: str, target_tokens: int) -> bytes | None:
-    try:
-        return chain_digests(providers.write_list(conversation), f"{session!r} {target_tokens}")[-1]
-    except ConversationError:  # no JSON holds it
-        return None

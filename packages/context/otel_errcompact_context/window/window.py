@@ -22,7 +22,6 @@ from otel_errcompact.runtime.roots import open_roots
 from otel_errcompact_context import providers
 from otel_errcompact_context.breaker import CircuitBreaker
 from otel_errcompact_context.memory.archive import FolderArchive
-from otel_errcompact_context.memory.beginnings import RefusedLists
 from otel_errcompact_context.memory.memory import Memories
 from otel_errcompact_context.notes import Compaction, LayerNote, invalidated_tokens
 from otel_errcompact_context.telemetry import global_telemetry
@@ -233,8 +232,6 @@ class ContextWindow:
             batch_tokens=schedule.batch,
             session=session,
             states=memory.states,
-            # Who asks, or was refused by a provider, has not been answered before.
-            refused=self._workspace.refused if reason == "over_trigger" else RefusedLists(),
         )
         for layer in self._layers:
             due = layer.due(schedule, progress.tokens)
@@ -244,9 +241,6 @@ class ContextWindow:
             elif due is not None:
                 yield from self._run_layer(layer, due, progress, workspace)
         problems = self._take_back_faults(given, progress, memory)
-        if progress.is_refused:
-            # What the layers behind the summary made is the list that comes back unchanged.
-            self._workspace.refused.add(progress.conversation, session, schedule.target)
         opaque = memory.check_list(progress.conversation).has_compacted
         # From here on another thread may have it.
         self._memories.put_memory(session, memory)
@@ -312,7 +306,6 @@ class ContextWindow:
         if after > tokens:
             edited = Edited(before, problem=f"discarded: the estimate grew from {tokens} to {after} tokens")
             after = tokens
-        progress.is_refused = progress.is_refused or edited.refused
         progress.take_step(
             edited.conversation,
             LayerNote(
@@ -394,8 +387,6 @@ class _Progress:
     def __init__(self, given: Conversation) -> None:
         self._steps = [_Step(given, given.tokens)]
         self.notes: list[LayerNote] = []
-        self.is_refused = False
-        """Whether a summary was refused."""
 
     @property
     def conversation(self) -> Conversation:

@@ -56,11 +56,9 @@ MAX_TRIES: Final = 3
 _HEAD_SHARE: Final = 4
 """Of the messages at the beginning more than the task stays only if they cost less than a quarter of the target."""
 
-_NOT_ASKED: Final = "nobody was asked, for the summary of this very list was refused before"
-
 
 def summarise(conversation: Conversation, workspace: Workspace) -> Steps:
-    """Have the middle summarised, unless that was refused or has failed lately."""
+    """Have the middle summarised, unless that has failed lately."""
     session, summaries, options = workspace.session, workspace.summaries, workspace.options
     if not summaries.allows(session):
         failures, seconds = options.breaker_failures, options.breaker_seconds
@@ -69,11 +67,7 @@ def summarise(conversation: Conversation, workspace: Workspace) -> Steps:
     middle = _find_middle(conversation, workspace)
     if middle is None:
         return Edited(conversation)
-    if workspace.refused.holds(conversation, session, workspace.target_tokens):
-        return Edited(conversation, problem=_NOT_ASKED, refused=True)
     edited = yield from _replace_middle(conversation, middle, workspace)
-    if edited.refused:
-        workspace.refused.add(conversation, session, workspace.target_tokens)
     if edited.problem:
         summaries.failed(session)
     elif edited.cuts:
@@ -97,7 +91,7 @@ def _replace_middle(conversation: Conversation, middle: Middle, workspace: Works
     answer = yield from replacement.ask_summariser()
     checked = replacement.check_answer(answer)
     if isinstance(checked, str):
-        return Edited(conversation, problem=checked, refused=not isinstance(answer, Exception))
+        return Edited(conversation, problem=checked)
     messages = (*conversation.messages[: middle.start], *checked, *conversation.messages[middle.end :])
     cut = Cut(
         message=middle.start,

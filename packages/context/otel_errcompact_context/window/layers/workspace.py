@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.runtime.roots import ANYWHERE, CodeRoots
 from otel_errcompact_context.breaker import CircuitBreaker
-from otel_errcompact_context.memory.beginnings import RefusedLists
 from otel_errcompact_context.window.layers.requests import SUMMARY_HEADINGS, Answer, SummaryRequest
 from otel_errcompact_context.window.schedule import BATCH_TOKENS, Schedule
 
@@ -45,9 +44,6 @@ class Workspace:
     session: str = ""
     summaries: CircuitBreaker = field(default_factory=CircuitBreaker)
     """Leaves conversations alone whose summaries keep failing."""
-
-    refused: RefusedLists = field(default_factory=RefusedLists)
-    """The lists whose summary was refused."""
 
     digest: DigestOptions = field(default_factory=DigestOptions)
     hidden_failures: bool = True
@@ -91,9 +87,6 @@ class Edited(NamedTuple):
     cuts: tuple[Cut, ...] = ()
     problem: str = ""
     """Why something that should have been cut was not: the archive could not keep it."""
-
-    refused: bool = False
-    """Whether a summary of this list was refused, so that none is asked for again."""
 
 
 Steps: TypeAlias = Generator[SummaryRequest, Answer, Edited]
