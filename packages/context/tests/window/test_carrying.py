@@ -20,6 +20,7 @@ from otel_errcompact_context.window.layers.carrying.index import read_index, ren
 from otel_errcompact_context.window.layers.carrying.names import MAX_TEXT, NameUse, names_in, split_text
 from otel_errcompact_context.window.layers.carrying.replacement import Gone, is_carried, replace_messages
 from otel_errcompact_context.window.layers.carrying.survey import known_of, survey_messages
+from otel_errcompact_context.window.layers.carrying.words import read_words
 from otel_errcompact_context.window.layers.micro import micro
 from otel_errcompact_context.window.layers.reactive import reactive
 from otel_errcompact_context.window.pairs import cut_points, describe_followers, followers_of
@@ -67,7 +68,8 @@ def replaced(steps: Steps, start: int, end: int, budget: int = 100_000, **more: 
     """What takes the place of some messages, as the provider has it."""
     conversation = read(steps.messages)
     space = more.pop("space", None) or workspace(**more)
-    made = replace_messages(conversation, Gone(start, end, "memory:gone"), "reactive", budget, space)
+    gone = Gone(start, end, "memory:gone", read_words(conversation, start, end, estimate_tokens))
+    made = replace_messages(conversation, gone, "reactive", budget, space)
     return providers.write_list(Conversation(format="openai-chat", messages=made))
 
 

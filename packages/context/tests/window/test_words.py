@@ -454,7 +454,13 @@ def test_no_words_if_the_options_say_so():
     conversation = listed(DROP, *CALLED, DONE)
     options = ContextOptions(words_share=0, index_tokens=0, restore_files=0)
     space = Workspace(archive=MemoryArchive(), options=options, count_tokens=estimate_tokens, target_tokens=9_000)
-    (made,) = replace_messages(conversation, Gone(0, 4, "memory:gone"), "reactive", 9_000, space)
+    (made,) = replace_messages(
+        conversation,
+        Gone(0, 4, "memory:gone", read_words(conversation, 0, 4, estimate_tokens)),
+        "reactive",
+        9_000,
+        space,
+    )
     assert made.parts[0].text == "[errcompact reactive: 4 messages, 115 tokens; whole: memory:gone]"
 
 

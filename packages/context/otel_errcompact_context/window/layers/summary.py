@@ -20,9 +20,8 @@ from otel_errcompact_context.window.layers.carrying.replacement import (
     find_tail,
     fresh_messages,
     replace_messages,
-    request_tokens,
 )
-from otel_errcompact_context.window.layers.carrying.words import is_said_by_user
+from otel_errcompact_context.window.layers.carrying.words import is_said_by_user, read_words
 from otel_errcompact_context.window.layers.summarising.asking import Middle, make_request
 from otel_errcompact_context.window.layers.summarising.checking import cut_analysis, find_problem
 from otel_errcompact_context.window.layers.workspace import Edited, Layer
@@ -164,17 +163,17 @@ class _Replacement(NamedTuple):
         middle, workspace = self.middle, self.workspace
         # Half a character would keep the whole list from being sent.
         text = encodable(cut_analysis(answer))
-        said = [message for message in self.conversation.messages[: middle.end] if is_said_by_user(message)]
-        problem = find_problem(text, middle.limit_tokens, said, workspace.count_tokens)
+        by_user = [message for message in self.conversation.messages[: middle.end] if is_said_by_user(message)]
+        problem = find_problem(text, middle.limit_tokens, by_user, workspace.count_tokens)
         if problem:
             return problem
         gone = self.conversation.messages[middle.start : middle.end]
-        # The newest request of these, whether or not a newer one stands behind them: the other does not count it.
-        least = middle.limit_tokens + carried_tokens(gone, workspace) + request_tokens(gone, 0, len(gone))
+        said = read_words(self.conversation, middle.start, middle.end, workspace.count_tokens)
+        least = middle.limit_tokens + carried_tokens(gone, workspace) + said.request_tokens
         budget = max(least, workspace.target_tokens - self.conversation.tokens + middle.tokens)
         budget += estimate_count(workspace.count_tokens)
         budget = min(budget, middle.tokens - middle.tokens // _LEAST_GAIN)
-        place = Gone(middle.start, middle.end, self.place)
+        place = Gone(middle.start, middle.end, self.place, said)
         return replace_messages(self.conversation, place, "summary", budget, workspace, text)
 
     def _take_messages(self, answer: Sequence[object]) -> tuple[Message, ...] | str:

@@ -60,8 +60,8 @@ class Gone(NamedTuple):
     place: str
     """Where they are kept."""
 
-    said: Words | None = None
-    """What was said in them, if it was read already."""
+    said: Words
+    """What was said in them."""
 
 
 def estimate_count(count_tokens: TokenCounter) -> int:
@@ -75,10 +75,9 @@ def estimate_count(count_tokens: TokenCounter) -> int:
 
 
 def carried_tokens(messages: Sequence[Message], workspace: Workspace) -> int:
-    """Return what to leave room for, beside the newest request."""
+    """Return what to leave room for."""
     options, target = workspace.options, workspace.target_tokens
     words = sum(message.tokens for message in messages if message.role in ("user", "system"))
-    words -= request_tokens(messages, 0, len(messages))
     words = min(words, int(options.words_share * workspace.window))
     index = min(options.index_tokens, target // _SHARE_OF_INDEX)
     return min(int(target * _CARRIED_SHARE), words + index + _estimate_files(messages, workspace))
@@ -141,11 +140,10 @@ def replace_messages(
         what += earlier if fits else ""
     left = budget - providers.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
     counting = estimate_count(count_tokens)
-    said = gone.said or read_words(conversation, gone.start, gone.end, count_tokens)
-    share = min(left - counting, find_share(said, workspace))
-    words, for_block = keep_words(said, share, left - counting, count_tokens)
+    share = min(left - counting, find_share(gone.said, workspace))
+    words, for_block = keep_words(gone.said, share, left - counting, count_tokens)
     spent = sum(message.tokens for message in words)
-    block = render_index(said.sections, for_block, count_tokens)
+    block = render_index(gone.said.sections, for_block, count_tokens)
     left -= spent + (count_tokens(block) + 1 if block else 0)
     wanted = left > 0 and bool(options.index_tokens or options.restore_files)
     found = survey_messages(conversation, gone.start, gone.end, workspace, f"{block}\n{text}") if wanted else None
@@ -209,12 +207,6 @@ def _find_floor(words: int, ample: int, workspace: Workspace) -> int:
     index = max(_LEAST_INDEX, workspace.ample_tokens // _AMPLE_SHARE_OF_INDEX)
     index = min(index, workspace.options.index_tokens)
     return max(min(words + index, ample), min(words, workspace.room // SHARE_OF_ROOM))
-
-
-def request_tokens(messages: Sequence[Message], start: int, end: int) -> int:
-    """Return what the newest request costs between two places, or 0."""
-    place = find_request(messages)
-    return messages[place].tokens if start <= place < end else 0
 
 
 def _tell_earlier(messages: Sequence[Message]) -> str:
