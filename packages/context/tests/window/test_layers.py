@@ -327,8 +327,7 @@ def test_a_second_snip_takes_the_marker_of_the_first_with_it() -> None:
     grown = Conversation(format="anthropic", messages=(*once.messages, *conversation(*steps).messages[21:35]))
     twice = snip(grown, space).conversation
     assert twice.messages[3].parts[0].text == (
-        "[errcompact snip: 15 messages, 247 tokens, what is left of an earlier snip among them; whole: memory:00000002]"
-        "\nnames: read_file"
+        "[errcompact snip: 15 messages, 247 tokens; whole: memory:00000002]\nnames: read_file"
     )
     first_line = space.archive.read("memory:00000002").splitlines()[0]
     assert place_of(json.loads(first_line)["content"]) == "memory:00000001"

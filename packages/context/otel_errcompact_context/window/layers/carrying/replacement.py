@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact_context import providers
-from otel_errcompact_context.memory.markers import marker, marker_of
+from otel_errcompact_context.memory.markers import marker
 from otel_errcompact_context.notes import Cut
 from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.carrying.files import find_files, restore_files
@@ -134,11 +134,8 @@ def replace_messages(
     messages = conversation.messages[gone.start : gone.end]
     tokens = sum(message.tokens for message in messages)
     what = f"{len(messages):,} {'messages' if len(messages) > 1 else 'message'}, {tokens:,} tokens"
-    below = f"\n{text}" if text else ""
-    if not text and (earlier := _tell_earlier(messages)):
-        fits = providers.from_user(f"{marker(layer, what + earlier, gone.place)}{below}", count_tokens).tokens <= budget
-        what += earlier if fits else ""
-    left = budget - providers.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
+    shown = "\n".join(filter(None, (marker(layer, what, gone.place), text)))
+    left = budget - providers.from_user(shown, count_tokens).tokens
     counting = estimate_count(count_tokens)
     share = min(left - counting, find_share(gone.said, workspace))
     words, for_block = keep_words(gone.said, share, left - counting, count_tokens)
@@ -207,12 +204,6 @@ def _find_floor(words: int, ample: int, workspace: Workspace) -> int:
     index = max(_LEAST_INDEX, workspace.ample_tokens // _AMPLE_SHARE_OF_INDEX)
     index = min(index, workspace.options.index_tokens)
     return max(min(words + index, ample), min(words, workspace.room // SHARE_OF_ROOM))
-
-
-def _tell_earlier(messages: Sequence[Message]) -> str:
-    gap = next(filter(is_gap, messages), None)
-    found = marker_of(gap.parts[0].text) if gap is not None else None
-    return f", what is left of an earlier {found.layer} among them" if found is not None else ""
 
 
 def is_carried(messages: Sequence[Message]) -> bool:
