@@ -36,30 +36,20 @@ def json_lines(messages: Sequence[Message], format: FormatName) -> str:  # noqa:
                 [to_json(native, inf_nan_mode="constants") for native in map(_NATIVE_OF, messages)]
             ).decode()
         except ValueError:
-            """One of them has to be written otherwise."""
+            """Lone surrogates, nesting deeper than most, or one that is not that plain."""
     write_message = PROVIDERS[format].write_message
     return "\n".join(
-        [
-            json_line(
-                write_message(message) if message.native is None else message.native, is_plain=_are_plain((message,))
-            )
-            for message in messages
-        ]
+        [json_line(write_message(message) if message.native is None else message.native) for message in messages]
     )
 
 
-def json_line(native: object, *, is_plain: bool = False) -> str:
+def json_line(native: object) -> str:
     """
     Return a mapping, or a provider's own object, as one line of JSON.
 
     Raises:
         OSError: It cannot be written as JSON, so that it must not be cut.
     """
-    if is_plain:
-        try:
-            return to_json(native, inf_nan_mode="constants").decode()
-        except ValueError:
-            """Lone surrogates, nesting deeper than most, or not that plain."""
     try:
         return json.dumps(native, ensure_ascii=False, default=plain)
     except (ValueError, TypeError, RecursionError) as error:
