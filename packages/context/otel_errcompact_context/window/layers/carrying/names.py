@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from otel_errcompact_context.memory.archive import Archive
-    from otel_errcompact_context.memory.markers import Marker
     from otel_errcompact_context.messages import Message, Part
 
     FindNames: TypeAlias = Callable[[str], dict[str, None]]
@@ -135,8 +134,6 @@ _LONG_NAME: Final = 16
 _COSTLY_NAME: Final = 28
 """... and from which on it costs what several others do."""
 
-_WHOLE: Final = "; whole: "
-
 
 class NameUse:
     """The names of a list, and how each is used."""
@@ -161,20 +158,14 @@ class NameUse:
         """Return the names of a part; of a cut result those of its whole."""
         text = part.text
         if "[errcompact " in text and (mark := marker_of(text)) is not None:
-            text = self._read_whole(part, mark)
+            archive = self._archive if part.kind == "result" else None
+            whole = find_text(archive, mark.place) if archive is not None else None
+            text = text.replace(mark.place, "") if whole is None else whole
         return self._find_names(text)
 
     def find_names(self, messages: Iterable[Message]) -> set[str]:
         """Return the names in other messages, whose use is not counted."""
         return {name for message in messages for part in message.parts if part.text for name in self.names_of(part)}
-
-    def _read_whole(self, part: Part, found: Marker) -> str:
-        if self._archive is not None and part.kind == "result":
-            whole = find_text(self._archive, found.place)
-            if whole is not None:
-                return whole
-        what, _, rest = part.text.partition(_WHOLE)
-        return f"{what} {rest.partition(']')[2]}"
 
     def is_hidden(self, name: str) -> bool:
         """Tell whether only results hold a name."""
