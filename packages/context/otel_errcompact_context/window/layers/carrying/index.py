@@ -71,11 +71,13 @@ _FRAME_TOKENS: Final = 12
 """A section's title, and what it says of entries that found no place."""
 
 
-def render_index(sections: Mapping[Section, Sequence[str]], budget: int, count_tokens: TokenCounter) -> str:
+def render_index(
+    sections: Mapping[Section, Sequence[str]], budget: int, count_tokens: TokenCounter, said: str = ""
+) -> str:
     """
     Return the index, a line for each section that has entries.
 
-    It is empty if the budget is too small.
+    It is empty if the budget is too small, and repeats no names of what is said above.
     """
     lines: list[str] = []
     left = budget
@@ -85,7 +87,7 @@ def render_index(sections: Mapping[Section, Sequence[str]], budget: int, count_t
         if left >= _LEAST_TOKENS:
             share = int(left * (1 if section == present[-1] else _SHARES.get(section, 1))) - _FRAME_TOKENS
             is_said, entries = section in OF_WORDS, sections[section]
-            entries = _find_new(entries, lines) if section == "names" else entries
+            entries = _find_new(entries, (said, *lines)) if section == "names" else entries
             shown = words.get(section, []) if is_said else _fit_entries(entries, share, count_tokens)
             if shown:
                 more = [f"+{len(entries) - len(shown):,} more"] if len(entries) > len(shown) else []

@@ -143,13 +143,13 @@ def replace_messages(
     block = render_index(gone.said.sections, for_block, count_tokens)
     left -= spent + (count_tokens(block) + 1 if block else 0)
     wanted = left > 0 and bool(options.index_tokens or options.restore_files)
-    found = survey_messages(conversation, gone.start, gone.end, workspace, f"{block}\n{text}") if wanted else None
+    found = survey_messages(conversation, gone.start, gone.end, workspace) if wanted else None
     index, files = "", list["Message"]()
     if found is not None:
         for_files = min(left - counting - int(left * _INDEX_SHARE), options.restore_tokens)
         files = restore_files(found.files, layer, for_files, workspace)
         left -= sum(message.tokens for message in files) + (counting if words or files else 0)
-        index = render_index(found.sections, min(left, options.index_tokens), count_tokens)
+        index = render_index(found.sections, min(left, options.index_tokens), count_tokens, f"{block}\n{text}")
     # What waits stands last: before the work on it, if that stays.
     followers = (*files, *words)
     parts = [marker(layer, f"{what}{describe_followers(len(followers))}", gone.place), block, index, text]

@@ -84,7 +84,7 @@ class Survey:
     """Files that can be put back, newest first."""
 
 
-def survey_messages(conversation: Conversation, start: int, end: int, workspace: Workspace, said: str = "") -> Survey:
+def survey_messages(conversation: Conversation, start: int, end: int, workspace: Workspace) -> Survey:
     """
     Read what some messages hold; what follows says what is settled.
 
@@ -93,7 +93,6 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
         start: The first of the messages.
         end: The first one after them.
         workspace: How failures are told, and the archive.
-        said: What is said of them, whose names the index need not repeat.
     """
     messages, known = conversation.messages, known_of(workspace)
     left = [*messages[: min(start, MAX_MESSAGES)], *messages[end:]]
@@ -114,7 +113,7 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
     for found in reversed(earlier):
         for section in _OF_ACTIONS.values():
             sections[section] += found.get(section, ())
-    sections["names"] += _rank_names(gone, left, earlier, said, workspace)
+    sections["names"] += _rank_names(gone, left, earlier, workspace)
     files = find_files(messages, start, end, actions, failed, workspace.archive)
     return Survey(sections={name: list(dict.fromkeys(entries)) for name, entries in sections.items()}, files=files)
 
@@ -133,12 +132,11 @@ def _describe_calls(
 
 
 def _rank_names(
-    gone: Sequence[Message], left: Sequence[Message], earlier: Sequence[Sections], said: str, workspace: Workspace
+    gone: Sequence[Message], left: Sequence[Message], earlier: Sequence[Sections], workspace: Workspace
 ) -> list[str]:
     # Names that no message holds any more when these are gone.
     use = NameUse(gone, workspace.archive, known_of(workspace).find_names)
     for found in earlier:
         use.said.update(found.get("names", ()))
     kept = use.find_names(left)
-    kept.update(use.names_of(Part("text", said, 0)))
     return use.rank_names(name for name in use.names if name not in kept)
