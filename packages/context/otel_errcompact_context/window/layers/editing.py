@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact_context.messages import with_parts
+from otel_errcompact_context.messages import with_new_text, with_parts
 from otel_errcompact_context.notes import Cut
 from otel_errcompact_context.window.layers.workspace import Edited
 
@@ -24,16 +24,19 @@ class Edits:
         """Messages whose parts were replaced since the list was written last."""
         self._messages: dict[int, Message] = {}
 
-    def replace_part(self, spot: Spot, old: Part, new: Part, *, tool: str, place: str) -> None:
+    def shorten_part(self, spot: Spot, old: Part, text: str, tokens: int, *, tool: str, place: str) -> int:
         """
-        Put a smaller part in the place of another.
+        Put a text in the place of a part if it is smaller, and return the gain.
 
-        The whole of that one is kept at a place.
+        The whole of the part is kept at a place.
         """
+        if tokens >= old.tokens:
+            return 0
         message, index = spot
-        self._parts.setdefault(message, {})[index] = new
+        self._parts.setdefault(message, {})[index] = with_new_text(old, text, tokens)
         self._stale.add(message)
-        self.cuts[spot] = make_cut(message, old, new.tokens, place, tool)
+        self.cuts[spot] = make_cut(message, old, tokens, place, tool)
+        return old.tokens - tokens
 
     def write_list(self, conversation: Conversation, problem: str) -> Edited:
         """

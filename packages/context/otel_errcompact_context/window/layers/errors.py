@@ -22,7 +22,7 @@ from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.history.history import MAX_STEPS
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.markers import marker, marker_of
-from otel_errcompact_context.messages import is_beginning, with_new_text
+from otel_errcompact_context.messages import is_beginning
 from otel_errcompact_context.window.layers.editing import Edits
 from otel_errcompact_context.window.layers.failures import Failures, ListedFailure, mark_digest, mark_resolved
 from otel_errcompact_context.window.layers.keeping import Keeper
@@ -366,15 +366,14 @@ class _Pass:
         part = self._part_at(spot)
         place = self._keep_text(part.text)
         text = self._shorten_input(spot, place) if place else ""
-        tokens = self._workspace.count_tokens(text)
-        if text and tokens < part.tokens:
-            self._edit_part(spot, _New(text, tokens, place))
+        if text:
+            self._edit_part(spot, _New(text, self._workspace.count_tokens(text), place))
 
     # What is written.
 
     def _keep_text(self, text: str) -> str:
         # Keep the whole of what is to go and return its place; empty if that cannot be.
-        place = "" if self._keeper.has_given_up else self._keeper.keep_text(text)
+        place = self._keeper.keep_text(text)
         if place:
             self._place = place
             self._kept[place] = text
@@ -382,10 +381,5 @@ class _Pass:
 
     def _edit_part(self, spot: Spot, new: _New) -> None:
         part = self._part_at(spot)
-        self._edits.replace_part(
-            spot, part, with_new_text(part, new.text, new.tokens), tool=self._tool_at(spot), place=new.place
-        )
-
-    def _tool_at(self, spot: Spot) -> str:
-        part = self._part_at(spot)
-        return part.tool if part.kind == "call" else self._call_of(spot, part).tool
+        tool = part.tool if part.kind == "call" else self._call_of(spot, part).tool
+        self._edits.shorten_part(spot, part, new.text, new.tokens, tool=tool, place=new.place)

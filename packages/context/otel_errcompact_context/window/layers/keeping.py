@@ -48,11 +48,6 @@ class Keeper:
             return ""
         return f"{self._kind} stay whole because the archive refused {self._refusals} of them: {self._refusal}"
 
-    @property
-    def has_given_up(self) -> bool:
-        """Whether nothing more will be kept."""
-        return self._refusals >= MAX_REFUSALS
-
     def keep(self, part: Part) -> Kept | None:
         """
         Keep the whole of a result: a text as text, what holds more than text as the provider's JSON; None if refused.
@@ -72,7 +67,9 @@ class Keeper:
         return Kept(place, part.tokens) if place else None
 
     def keep_text(self, text: str) -> str:
-        """Keep a text and return its place; empty if that was refused."""
+        """Keep a text and return its place; empty if that was refused, or too many were before."""
+        if self._refusals >= MAX_REFUSALS:
+            return ""
         try:
             return self._workspace.archive.keep(text)
         except OSError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact_context.memory.markers import marker, marker_of
-from otel_errcompact_context.messages import with_new_text
 from otel_errcompact_context.window.layers.carrying.names import NameUse
 from otel_errcompact_context.window.layers.carrying.survey import known_of
 from otel_errcompact_context.window.layers.carrying.words import asks_user
@@ -54,11 +53,9 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     edits = Edits()
     least, place_size = 0, -1
     for spot, part, tool in old:
-        if excess <= 0 or keeper.has_given_up:
+        if excess <= 0:
             break
-        if part.tokens <= least:
-            continue
-        kept = keeper.keep(part)
+        kept = keeper.keep(part) if part.tokens > least else None
         if kept is None:
             continue
         line = marker(
@@ -69,11 +66,7 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
         if len(kept.place) != place_size:
             # Places look alike: what costs no more than the shortest line is not archived in vain.
             least, place_size = count_tokens(marker("micro", "result", kept.place)), len(kept.place)
-        tokens = count_tokens(line)
-        if tokens >= part.tokens:
-            continue
-        edits.replace_part(spot, part, with_new_text(part, line, tokens), tool=tool, place=kept.place)
-        excess -= part.tokens - tokens
+        excess -= edits.shorten_part(spot, part, line, count_tokens(line), tool=tool, place=kept.place)
     return edits.write_list(conversation, keeper.problem)
 
 

@@ -240,7 +240,7 @@ class _Draft:
         size = max(_SMALL, level_costs(costs, total - self.tokens + sum(costs)))
         calls: dict[int, set[int]] = {}
         for (place, number), cost in zip(parts, costs, strict=True):
-            if cost > size and not self.keeper.has_given_up and self._shorten_part(place, number, size):
+            if cost > size and self._shorten_part(place, number, size):
                 call = find_own_call(self.messages[place], number)
                 calls.setdefault(place, set()).update(() if call is None else (call,))
         for place, gone in calls.items():

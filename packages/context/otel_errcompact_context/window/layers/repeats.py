@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact_context.memory.archive import find_text
 from otel_errcompact_context.memory.markers import is_marked, marker, marker_of
-from otel_errcompact_context.messages import is_beginning, with_new_text
+from otel_errcompact_context.messages import is_beginning
 from otel_errcompact_context.window.layers.carrying.actions import find_actions
 from otel_errcompact_context.window.layers.editing import Edits
 from otel_errcompact_context.window.layers.keeping import Keeper, is_picture
@@ -56,9 +56,7 @@ def repeats(conversation: Conversation, workspace: Workspace) -> Edited:
             continue
         shown = find_actions(calls[first])[0].what[:_MAX_CALL]
         line = marker("repeats", f"unchanged: the result of {shown} above, {part.tokens:,} tokens", kept.place)
-        tokens = workspace.count_tokens(line)
-        if tokens < part.tokens:
-            edits.replace_part(spot, part, with_new_text(part, line, tokens), tool=call.tool, place=kept.place)
+        edits.shorten_part(spot, part, line, workspace.count_tokens(line), tool=call.tool, place=kept.place)
     return edits.write_list(conversation, keeper.problem)
 
 

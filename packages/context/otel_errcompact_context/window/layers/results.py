@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact_context.memory.markers import is_marked, marker
-from otel_errcompact_context.messages import with_new_text
 from otel_errcompact_context.window.layers.editing import Edits
 from otel_errcompact_context.window.layers.keeping import Keeper, describe, is_picture, with_preview
 from otel_errcompact_context.window.layers.workspace import Edited, Layer
@@ -40,31 +39,21 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
     keeper = Keeper(workspace)
     edits = Edits()
     for spot, part in sorted(left, key=lambda one: -one[1].tokens):
-        if excess <= 0 or part.tokens <= workspace.options.preview_tokens or keeper.has_given_up:
+        if excess <= 0 or part.tokens <= workspace.options.preview_tokens:
             break
         if _is_short_already(part, workspace) or is_picture(part, workspace):
             continue
         tool = part.tool or calls[spot].tool
-        preview = _archive_result(part, tool, keeper, workspace)
-        if preview is None:
+        kept = keeper.keep(part)
+        if kept is None:
             continue
-        smaller, place = preview
-        edits.replace_part(spot, part, smaller, tool=tool, place=place)
-        excess -= part.tokens - smaller.tokens
+        line = marker("results", describe(tool, kept.tokens, failed=part.failed), kept.place)
+        text = with_preview(line, part.text, workspace)
+        excess -= edits.shorten_part(spot, part, text, workspace.count_tokens(text), tool=tool, place=kept.place)
     return edits.write_list(conversation, keeper.problem)
 
 
 LAYER: Final = Layer(name="results", due=Schedule.always, edit=results, forgets=False)
-
-
-def _archive_result(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:
-    kept = keeper.keep(part)
-    if kept is None:
-        return None
-    line = marker("results", describe(tool, kept.tokens, failed=part.failed), kept.place)
-    text = with_preview(line, part.text, workspace)
-    tokens = workspace.count_tokens(text)
-    return (with_new_text(part, text, tokens), kept.place) if tokens < part.tokens else None
 
 
 def _is_short_already(part: Part, workspace: Workspace) -> bool:
