@@ -175,8 +175,8 @@ def test_a_second_compaction_takes_the_block_of_the_first_along():
     )
     words = read(gap(*block, "names: a1b2"), ("user", "Always in German. File 3?"), ("assistant", "Dates."))
     assert words.sections == {
-        "statements of the user": ["Always in German. File 3? -> Dates.", "Never touch prod.env."],
-        "answered requests": ["File 2? -> Orders.", "File 1? -> Names."],
+        "statements of the user": ["Always in German.", "Never touch prod.env."],
+        "answered requests": ["Always in German. File 3? -> Dates.", "File 2? -> Orders.", "File 1? -> Names."],
     }
     assert read(DROP, gap(*block), DONE, start=2, end=3).sections == {}
 
@@ -273,12 +273,12 @@ def test_tools_that_ask_the_user(tool, asks):
 @pytest.mark.parametrize(
     ("said", "rules"),
     [
-        pytest.param("Drop it.\nNever touch it. Rest.", ["Drop it. Never touch it. Rest. -> OK."], id="never"),
+        pytest.param("Drop it.\nNever touch it. Rest.", ["Never touch it."], id="never"),
         pytest.param("Antworte immer auf Deutsch!", ["Antworte immer auf Deutsch! -> OK."], id="German"),
-        pytest.param("请看文件。不要改生产环境。", ["请看文件。不要改生产环境。 -> OK."], id="Chinese"),
+        pytest.param("请看文件。不要改生产环境。", ["不要改生产环境。"], id="Chinese"),
         pytest.param("Please don't rebook", ["Please don't rebook -> OK."], id="a request not to"),
         pytest.param(f"Never rest. {'x' * 300}", ["Never rest."], id="a long one"),
-        pytest.param(f"{'Dogs stay. ' * 14}How many?", [("Dogs stay. " * 14).strip()], id="before a question"),
+        pytest.param(f"{'Drop it. ' * 15}How many?", [], id="an order that was carried out, before a question"),
         pytest.param("I don't know", [], id="a statement"),
         pytest.param("Why does it always fail?", [], id="a question"),
         pytest.param("Never mind.", [], id="never mind"),
@@ -286,10 +286,29 @@ def test_tools_that_ask_the_user(tool, asks):
     ],
 )  # fmt: skip
 def test_rules_have_a_line_of_their_own(said, rules):
-    """In the user's own words, with what came of it; a long request holds them as well."""
+    """In the user's own words; one that is the whole request has what came of it, others stand in the request too."""
     words = read(("user", said), *CALLED, ("assistant", "OK."))
     assert words.sections.pop("statements of the user", []) == rules
-    assert len(words.sections.get("answered by calls", [])) == (not rules or len(said) > 100)
+    assert len(words.sections.get("answered by calls", [])) == (rules != [f"{said} -> OK."])
+
+
+def test_who_says_much_before_a_question_wants_it_known():
+    """With the rules in it, and with the answer; not where something was asked before."""
+    said = f"{'Dogs stay. ' * 14}Never let them in."
+    words = read(("user", f"{said} How many are there?"), ("assistant", "Two."))
+    assert words.sections == {
+        "statements of the user": [f"{said} -> Two.", "Never let them in."],
+        "answered requests": ["How many are there? -> Two."],
+    }
+    assert "statements of the user" not in read(("user", "Is it? " * 30), ("assistant", "Yes.")).sections
+
+
+def test_a_failure_is_no_change():
+    """Nothing says that calls have answered the request, nor where the model has asked back."""
+    failed = (("assistant", "!1"), ("tool", "Error: permission denied"))
+    assert [*read(DROP, *failed, ("assistant", "I may not.")).sections] == ["answered requests"]
+    asked = read(DROP, *CALLED, ("assistant", "Shall I drop the next one?"), ("user", "And file 2?"), end=4)
+    assert [*asked.sections] == ["answered requests"]
 
 
 @pytest.mark.parametrize(
@@ -362,14 +381,14 @@ def test_entries_of_a_section_are_shortened_together_before_one_goes():
         line = render_index(words.sections, budget, estimate_tokens)
         entries = line.removeprefix("answered requests: ").split(" | ")
         if entries[-1].endswith(" more"):
-            assert {len(entry) for entry in entries[:-1]} == {40 + 4 + 30}
+            assert {len(entry) for entry in entries[1:-1]} <= {40 + 4 + 30}
         else:
             assert [entry[0] for entry in entries] == ["4", "3", "2", "1", "0"]
             assert max(map(len, entries)) - min(map(len, entries)) <= 90
 
 
 def test_what_is_worth_less_goes_first():
-    """Questions, then what was done; statements of the user are last to go, and read well before that."""
+    """Questions, then what was done; statements are last, but for a fifth of the room, and read well before that."""
     turns = [
         (("user", f"The third crate of bay {number} is mine, and is not for sale."), ("assistant", "Noted."))
         for number in range(4)
@@ -383,8 +402,8 @@ def test_what_is_worth_less_goes_first():
     for line in shown[:3]:
         assert line.count("is mine, and is not for sale. -> Noted.") == 4
     assert [line.count(" crates.") for line in shown] == [4, 2, 0, 0]
-    assert [line.count(" is gone.") for line in shown] == [4, 4, 2, 0]
-    assert shown[3].count("The third crate of bay") == 3
+    assert [line.count(" is gone.") for line in shown] == [4, 4, 1, 0]
+    assert shown[3].count("The third crate of bay") == 2
 
 
 def test_a_long_request_loses_its_middle():

@@ -44,6 +44,9 @@ _SHARES: Final[Mapping[Section, float]] = {
 _LEGIBLE: Final[Mapping[Section, int]] = dict(zip(OF_WORDS, (4, 3, 3, 1), strict=True))
 """How many of the sizes what is worth more has before what is worth less has a place."""
 
+_SHARE_OF_OTHERS: Final = 5
+"""One part in so many of the words' room that the most worthy leave to the others."""
+
 _BETWEEN: Final = " | "
 _BETWEEN_NAMES: Final = ", "
 THEN: Final = " -> "
@@ -120,17 +123,18 @@ def join_pieces(*pieces: str) -> str:
 
 
 def _fit_words(sections: Mapping[Section, Sequence[str]], left: int, count_tokens: TokenCounter) -> Sections:
-    # What is worth more has its place first, and half of what is left then to be read well.
+    # What is worth more has its place first, and half of what is left then to be read well; a part is for the others.
     shown: Sections = {}
-    for section in OF_WORDS:
+    for number, section in enumerate(OF_WORDS, 1):
         entries = sections.get(section, ())
         left -= _FRAME_TOKENS if entries else 0
+        reserved = left // _SHARE_OF_OTHERS if any(map(sections.get, OF_WORDS[number:])) else 0
         short = shown[section] = []
         for entry in entries:
             least = _cut_pieces(entry, *_SIZES[0])
-            left -= count_tokens(least) + 1
-            if left < 0:
-                return shown
+            if left - (cost := count_tokens(least) + 1) < reserved:
+                break
+            left -= cost
             short.append(least)
         rest = left - left // 2
         for sizes in _SIZES[1 : _LEGIBLE[section]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context import providers
 from otel_errcompact_context.memory.markers import is_marked
+from otel_errcompact_context.messages import Part
 from otel_errcompact_context.providers.costs import FRAME_TOKENS
 from otel_errcompact_context.window.layers.carrying.files import is_restored
 from otel_errcompact_context.window.layers.carrying.index import (
@@ -20,6 +21,7 @@ from otel_errcompact_context.window.layers.carrying.index import (
     join_pieces,
     read_index,
 )
+from otel_errcompact_context.window.layers.results import has_failed
 from otel_errcompact_context.window.pairs import is_gap, pairing_of, part_at
 from otel_errcompact_context.window.shortening import shorten
 
@@ -67,6 +69,7 @@ _BEGINNING: Final = 30
 _ACKNOWLEDGED: Final = 48
 """Tokens of a result that shows nothing, but says that something was done."""
 
+_NO_CALL: Final = Part("call", "", 0)
 _MAX_ASKED: Final = 120
 _MAX_NOTED: Final = 240
 _MAX_RULES: Final = 20
@@ -215,9 +218,9 @@ class _Reader:
 
     def _look(self, message: Message) -> None:
         # What is read is long; what is changed is answered with a few words.
-        results = (part for part in message.parts if part.kind == "result")
+        results = (part for part in message.parts if part.kind == "result" and part.tokens <= _ACKNOWLEDGED)
         self._has_changed |= any(
-            part.tokens <= _ACKNOWLEDGED and not part.failed and not is_marked(part.text) for part in results
+            not is_marked(part.text) and not has_failed(part, part._replace(text="")) for part in results
         )
 
     def _pass_gap(self, place: int) -> None:
@@ -266,15 +269,19 @@ class _Reader:
     def _settle(self) -> None:
         request = "\n".join(_text_of(self._messages[place]) for place in self._waiting)
         stays = bool(self._waiting) and self._waiting[0] < self._start
-        before, request = ("", request) if stays else _split_question(request)
-        rules = (before,) if before else () if stays else tuple(_find_rules(request))
-        is_rule = bool(rules) and not before and len(request) <= _MAX_RULE
+        before, request = ("", request) if stays or self._has_changed else _split_question(request)
+        rules = [] if stays else list(_find_rules(request))
+        # An order that is a rule by itself stands once, with what came of it.
+        is_rule = rules == [join_pieces(request)] and bool(self._answer) and not self._is_reply(request)
         is_noted = not stays and (is_rule or self._is_noted(request))
+        if before:
+            self._add("statements of the user", [*_find_rules(before), join_pieces(before, self._answer)])
         if not is_noted:
             self._add("statements of the user", rules)
         asks, asked_in = _QUESTION.search(self._answer) is not None, self._asked_in
         self._asked_in = None
-        section: Section = "answered by calls" if self._has_changed or not self._answer else "answered requests"
+        is_done = self._has_changed and not asks
+        section: Section = "answered by calls" if is_done or not self._answer else "answered requests"
         if self._is_reply(request):
             # One entry with the request, if that is known, what the model asked back, and what came of it.
             asked = self.sections[asked_in].pop() if asked_in else f"{ASKED}{cut_line(self._question, _MAX_ASKED)}"
@@ -285,7 +292,7 @@ class _Reader:
             section = "statements of the user" if is_noted else section
             said = request.split(THEN) if request.startswith(ASKED) else [request[:_SHORT] if stays else request]
             self._add(section, [join_pieces(*said, self._answer)])
-            self._asked_in = section if asks else None
+            self._asked_in = section if asks and not self._has_changed else None
         self._waiting.clear()
 
     def _is_reply(self, said: str) -> bool:
@@ -343,10 +350,10 @@ def _find_rules(text: str) -> Iterator[str]:
 
 
 def _split_question(text: str) -> tuple[str, str]:
-    # Who says so much before a question wants it known.
+    # Who says so much before a question, and asks nothing in it, wants it known.
     *before, asked = _SENTENCE_END.split(text.strip())
     is_much = sum(map(len, before)) > _MAX_ASKED and _QUESTION.search(asked) is not None
-    return (join_pieces(" ".join(before)), asked) if is_much else ("", text)
+    return (" ".join(before), asked) if is_much and not any(map(_QUESTION.search, before)) else ("", text)
 
 
 def is_said_by_user(message: Message) -> bool:
