@@ -148,7 +148,7 @@ class ContextOptions(FrozenModel):
     """How often a call is made again after its context was compacted."""
 
     refusals: tuple[str, ...] = ()
-    """Further forms in which a provider refuses a too long context, as `refusals.register` takes them."""
+    """Expressions for further refusals; `<limit>` and `<sent>` stand for numbers of tokens."""
 
     breaker_failures: int = setting(default=3, ge=1)
     """After how many failures in a row a conversation is compacted no more until the cool-down is over."""

@@ -115,7 +115,7 @@ class Overflow:
     """A provider's refusal of a context that is too long, or its note that the window is full."""
 
     provider: str
-    """The package of the SDK that raised it, `http`, `usage`, a form's own name, or `unknown`."""
+    """The package of the SDK that raised it, `http`, `usage`, or `unknown`."""
 
     limit_tokens: int | None
     """The window, or the most that one request may hold, where the text names it."""

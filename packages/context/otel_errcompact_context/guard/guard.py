@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact_context.messages import FormatName
     from otel_errcompact_context.notes import Compaction, Overflow
-    from otel_errcompact_context.providers.refusals import Refusal
     from otel_errcompact_context.telemetry import OverflowResult
 
 T = TypeVar("T")
@@ -536,7 +535,7 @@ def _unwrap_reply(ended: Sent[T] | _Raised) -> Sent[T]:
 
 
 def _attempt_call(
-    send: Callable[[list[object]], T], messages: list[object], forms: Sequence[Refusal]
+    send: Callable[[list[object]], T], messages: list[object], forms: Sequence[re.Pattern[str]]
 ) -> T | _Raised | _Broken:
     try:
         return _fetch_first(send(messages), forms)
@@ -545,7 +544,7 @@ def _attempt_call(
 
 
 async def _aattempt_call(
-    send: Callable[[list[object]], Awaitable[T] | T], messages: list[object], forms: Sequence[Refusal]
+    send: Callable[[list[object]], Awaitable[T] | T], messages: list[object], forms: Sequence[re.Pattern[str]]
 ) -> T | _Raised | _Broken:
     try:
         return await _afetch_first(send(messages), forms)
@@ -563,7 +562,7 @@ def _is_opening(event: object) -> bool:
     return find_at(event, ("type",)) in _OPENING
 
 
-def _fetch_first(reply: T, forms: Sequence[Refusal]) -> T | _Broken:
+def _fetch_first(reply: T, forms: Sequence[re.Pattern[str]]) -> T | _Broken:
     # Return a reply; of a stream the first item is there, since many connect only then.
     if inspect.iscoroutine(reply):
         reply.close()
@@ -592,7 +591,7 @@ def _resume_stream(head: list[object], stream: Generator[object, object, object]
         stream.close()
 
 
-async def _afetch_first(answer: Awaitable[T] | T, forms: Sequence[Refusal]) -> T | _Broken:
+async def _afetch_first(answer: Awaitable[T] | T, forms: Sequence[re.Pattern[str]]) -> T | _Broken:
     reply: object = await answer if inspect.isawaitable(answer) else answer
     if not isinstance(reply, AsyncGenerator):
         return cast("T", reply)

@@ -25,9 +25,6 @@ from otel_errcompact_context.providers.refusals import (
     OTHER_STATUS,
     REFUSALS,
     TOO_LARGE_FOR_RATE,
-    UNNAMED,
-    Refusal,
-    registered_forms,
 )
 
 MESSAGE_CHARS: Final = 500
@@ -37,6 +34,9 @@ TEXT_CHARS: Final = 16_384
 _DEPTH: Final = 8
 _ITEMS: Final = 64
 _TOO_LARGE: Final = 413
+
+UNNAMED: Final = "unknown"
+"""The provider of a refusal that does not say whose it is."""
 
 _SAYS_TOO_LARGE: Final = lazy_pattern(
     r"(?:\bstatus(?: code)?|\bhttp(?:/[0-9.]+)?|\berror(?: code)?)\W{0,3}413\b"
@@ -63,7 +63,7 @@ _STOP_REASONS: Final = (
 _ERRORS: Final = (("error",), ("choices", 0, "error"), ("response", "error"))
 
 
-def overflow_in_error(error: BaseException, forms: Sequence[Refusal] = ()) -> Overflow | None:
+def overflow_in_error(error: BaseException, forms: Sequence[re.Pattern[str]] = ()) -> Overflow | None:
     """
     Tell whether an exception, or one that it was raised from, says that the context was too long.
 
@@ -71,37 +71,37 @@ def overflow_in_error(error: BaseException, forms: Sequence[Refusal] = ()) -> Ov
 
     Args:
         error: What the call to the model raised: an SDK's exception, a framework's, a plain HTTP client's.
-        forms: Further forms of refusals, beside those that are registered.
+        forms: Patterns of further refusals, with groups `limit` and `sent`.
     """
     return _choose_told(
         [overflow for one in islice(_walk_causes(error), _ITEMS) if (overflow := _read_error(one, forms)) is not None]
     )
 
 
-def overflow_in_body(body: object, status: int | None = None, forms: Sequence[Refusal] = ()) -> Overflow | None:
+def overflow_in_body(body: object, status: int | None = None, forms: Sequence[re.Pattern[str]] = ()) -> Overflow | None:
     """
     Tell whether the body of an error says that the context was too long.
 
     Args:
         body: JSON as text or read into dictionaries and lists.
         status: The HTTP status, if known.
-        forms: Further forms of refusals, beside those that are registered.
+        forms: Patterns of further refusals, with groups `limit` and `sent`.
     """
     return _read_text(_join_texts(_find_words(body)), status, forms)
 
 
-def overflow_in_reply(reply: object, forms: Sequence[Refusal] = ()) -> Overflow | None:
+def overflow_in_reply(reply: object, forms: Sequence[re.Pattern[str]] = ()) -> Overflow | None:
     """
     Tell whether a reply that came without an exception says so: by its reason for stopping, or by an error inside.
 
     Args:
         reply: The SDK's object or a dictionary; of a plain HTTP client its response.
-        forms: Further forms of refusals, beside those that are registered.
+        forms: Patterns of further refusals, with groups `limit` and `sent`.
     """
     for path in _STOP_REASONS:
         reason = find_at(reply, path)
         if isinstance(reason, str) and _is_code(reason):
-            return Overflow(provider=UNNAMED, limit_tokens=None, sent_tokens=None, message=reason)
+            return _note(reason)
     for path in _ERRORS:
         error = find_at(reply, path)
         if error and (overflow := overflow_in_body(_to_plain(error), None, forms)) is not None:
@@ -112,13 +112,13 @@ def overflow_in_reply(reply: object, forms: Sequence[Refusal] = ()) -> Overflow 
     return None
 
 
-def overflow_in_event(event: object, forms: Sequence[Refusal] = ()) -> Overflow | None:
+def overflow_in_event(event: object, forms: Sequence[re.Pattern[str]] = ()) -> Overflow | None:
     """
     Tell whether an item of a stream is an error that says so.
 
     Args:
         event: What the stream has yielded: an SDK's object, a dictionary, or a text of server-sent events.
-        forms: Further forms of refusals, beside those that are registered.
+        forms: Patterns of further refusals, with groups `limit` and `sent`.
     """
     if isinstance(event, bytes | str):
         text = event.decode(errors="replace") if isinstance(event, bytes) else event
@@ -148,26 +148,22 @@ def _walk_causes(error: BaseException) -> Iterator[BaseException]:
             waiting.append(one.__cause__)
 
 
-def _read_error(error: BaseException, forms: Sequence[Refusal]) -> Overflow | None:
+def _read_error(error: BaseException, forms: Sequence[re.Pattern[str]]) -> Overflow | None:
     text, status = _join_texts(_find_texts(error)), _find_status(error)
     # What LiteLLM, LangChain, Strands and others name so means nothing else, whatever it says.
     is_named = any(says_too_long(kind.__name__) for kind in type(error).__mro__) or _find_code(error)
     if not is_named or status in OTHER_STATUS:
         found = _read_text(text, status, forms)
     else:
-        found = (
-            _match_forms(text, (*forms, *registered_forms()))
-            or _match_text(text)
-            or Overflow(provider=UNNAMED, limit_tokens=None, sent_tokens=None, message=_shorten_line(_text_of(error)))
-        )
+        found = _match_forms(text, forms) or _match_text(text) or _note(_text_of(error))
     # An SDK's error holds the body itself; that of an HTTP client has a response, and may be anybody's.
     if found is not None and found.provider == UNNAMED and find_at(error, ("body",)) is not None:
         return replace(found, provider=type(error).__module__.partition(".")[0])
     return found
 
 
-def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overflow | None:
-    own = _match_forms(text, (*forms, *registered_forms(), TOO_LARGE_FOR_RATE))
+def _read_text(text: str, status: int | None, forms: Sequence[re.Pattern[str]]) -> Overflow | None:
+    own = _match_forms(text, (*forms, TOO_LARGE_FOR_RATE))
     if own is not None:
         return own
     if status in OTHER_STATUS or OTHER_LIMITS.search(text):
@@ -178,7 +174,7 @@ def _read_text(text: str, status: int | None, forms: Sequence[Refusal]) -> Overf
         return found
     if is_upload(text):
         return None
-    return found or Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_shorten_line(text))
+    return found or replace(_note(text), provider="http")
 
 
 def _match_text(text: str) -> Overflow | None:
@@ -188,32 +184,23 @@ def _match_text(text: str) -> Overflow | None:
         return _match_forms(text, REFUSALS)
     if ruling is ANSWER_ALONE:
         return None
-    return Overflow(
-        provider=UNNAMED,
-        limit_tokens=ruling.limit_tokens,
-        sent_tokens=ruling.sent_tokens,
-        message=_shorten_line(text[ruling.start :]),
-    )
+    return _note(text[ruling.start :], ruling.limit_tokens, ruling.sent_tokens)
 
 
-def _match_forms(text: str, forms: Sequence[Refusal]) -> Overflow | None:
+def _match_forms(text: str, forms: Sequence[re.Pattern[str]]) -> Overflow | None:
+    matches = [match for form in forms if (match := form.search(text)) is not None]
     return _choose_told(
-        [
-            Overflow(
-                provider=form.provider,
-                limit_tokens=_read_group(match, "limit"),
-                sent_tokens=_read_group(match, "sent"),
-                message=_shorten_line(text[match.start() :]),
-            )
-            for form in forms
-            if (match := form.pattern.search(text)) is not None
-        ]
+        [_note(text[match.start() :], _read_group(match, "limit"), _read_group(match, "sent")) for match in matches]
     )
 
 
 def _read_group(match: re.Match[str], name: str) -> int | None:
     digits = match.groupdict().get(name)
     return None if digits is None else int(digits.replace(",", "").replace("_", ""))
+
+
+def _note(text: str, limit: int | None = None, sent: int | None = None) -> Overflow:
+    return Overflow(provider=UNNAMED, limit_tokens=limit, sent_tokens=sent, message=_shorten_line(text))
 
 
 def _choose_told(found: Sequence[Overflow]) -> Overflow | None:

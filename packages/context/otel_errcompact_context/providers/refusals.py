@@ -1,49 +1,36 @@
-"""Refusals of too long requests that are known by their words or codes, and those that an application adds."""
+"""Refusals of too long requests that are known by their words or codes, and those that an option adds."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 _NUMBER: Final = "[0-9](?:[0-9,_]{0,14}[0-9])?"
 _GROUP: Final = lazy_pattern("<([a-z]+)>")
 
-UNNAMED: Final = "unknown"
-"""The provider of a refusal that does not say whose it is."""
 
-
-class Refusal(NamedTuple):
-    """One form in which a request is refused for its length."""
-
-    provider: str
-    pattern: re.Pattern[str]
-    """With groups for what is told: `limit` and `sent`."""
-
-
-def _make_refusal(words: str, provider: str = UNNAMED) -> Refusal:
-    pattern = _GROUP.sub(lambda group: f"(?P<{group[1]}>{_NUMBER})", words)
-    return Refusal(provider, lazy_pattern(pattern, re.IGNORECASE | re.ASCII))
+def _compile_form(words: str) -> re.Pattern[str]:
+    return lazy_pattern(_GROUP.sub(rf"(?P<\1>{_NUMBER})", words), re.IGNORECASE | re.ASCII)
 
 
 REFUSALS: Final = (
-    _make_refusal("max tokens of <limit> exceeded"),  # https://github.com/posit-dev/positron/issues/11737
+    _compile_form("max tokens of <limit> exceeded"),  # https://github.com/posit-dev/positron/issues/11737
     # The answer is given what the prompt leaves: less than nothing. https://github.com/cuga-project/cuga-agent/issues/439
-    _make_refusal("max_(?:completion_)?tokens must be at least 1, got -"),
+    _compile_form("max_(?:completion_)?tokens must be at least 1, got -"),
     # What OpenAI's SDK says of an answer that is empty, as Cerebras and Mistral give it:
     # https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts
-    _make_refusal(r"\b400 (?:status code )?\(no body\)"),
+    _compile_form(r"\b400 (?:status code )?\(no body\)"),
 )
 """What no general rule reads: no words of a context stand in it."""
 
 # https://github.com/continuedev/continue/issues/10218
-TOO_LARGE_FOR_RATE: Final = _make_refusal(
+TOO_LARGE_FOR_RATE: Final = _compile_form(
     r"(?:request|prompt|input|messages?)\b[^\n.]{0,20}? too (?:large|long|big)\b[^\n]{0,200}?"
     r"(?:per[ _-](?:min|hour|day)|\bTP[MD]\b)(?:[^\n]{0,40}?limit:? <limit>, requested:? <sent>)?"
 )
@@ -74,64 +61,31 @@ Status codes that never mean the length of the context; limits per minute name c
 https://github.com/zed-industries/zed/issues/62362.
 """
 
-MAX_REGISTERED: Final = 1_000
-"""How many forms an application may add; beyond, the oldest is forgotten."""
 
-_registered: Final = BoundedTable[str, Refusal](MAX_REGISTERED)
-
-
-def register(words: str, *, provider: str = "registered") -> Callable[[], None]:
-    """
-    Add a form of refusal, for every guard of this process.
-
-    It is tried before all others, and counts whatever the status of the answer is.
-
-    Args:
-        words: A regular expression, case ignored, for a text whose white space is single spaces. `<limit>` and `<sent>`
-            stand for the numbers of tokens that are told.
-        provider: Whose words they are.
-
-    Returns:
-        What takes the form out again.
-
-    Raises:
-        ConfigurationError: It is no regular expression, matches anything, or names another number.
-    """
-    form = _check_form(words, provider)
-    _registered.put(words, form)
-
-    def take_out() -> None:
-        if _registered.get(words) is form:
-            _registered.pop(words)
-
-    return take_out
-
-
-def registered_forms() -> tuple[Refusal, ...]:
-    """Return the forms that the application has added."""
-    return tuple(_registered.entries.copy().values())
-
-
-def make_forms(texts: Iterable[str]) -> tuple[Refusal, ...]:
+def make_forms(texts: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     """
     Return the forms that an option adds.
+
+    Args:
+        texts: Regular expressions, case ignored, for a text whose white space is single spaces. `<limit>` and `<sent>`
+            stand for the numbers of tokens that are told.
 
     Raises:
         ConfigurationError: One is no regular expression, matches anything, or names another number.
     """
-    return tuple(_check_form(words, "registered") for words in texts)
+    return tuple(map(_check_form, texts))
 
 
-def _check_form(words: str, provider: str) -> Refusal:
+def _check_form(words: str) -> re.Pattern[str]:
     others = sorted(set(_GROUP.findall(words)) - {"limit", "sent"})
     if "(?P<" in words or others:
         raise ConfigurationError(
             f"the refusal {words!r} names {', '.join(others) or 'a group of its own'}: "
             "write <limit> or <sent> where a number of tokens stands"
         )
-    form = _make_refusal(words, provider)
+    form = _compile_form(words)
     try:
-        matches_anything = form.pattern.search("") is not None
+        matches_anything = form.search("") is not None
     except re.error as error:
         raise ConfigurationError(f"the refusal {words!r} is no regular expression: {error}") from error
     if matches_anything:
