@@ -243,7 +243,9 @@ _RULES: Final = (
     ),
     # What to shorten; what was not shortened; names of codes and exceptions.
     compile_words(
-        rf"\breduce (?:the )?length of (?:the |your )?(?:input )?{_LONG}|expected max ?length: {_MANY}, actual: ",
+        rf"\breduce (?:the )?length of (?:the |your )?(?:input )?{_LONG}",
+        # Bedrock's schema, where no field is named: the prompt of a model that takes a text.
+        rf"|input request: expected max ?length: {_MANY}, actual: ",
         rf"|(?:not|unable to|failed to) truncate [^.]{{0,30}}?(?:{_LONG}|to {_MANY})",
         r"|\b(?:input|prompt|context|token)s?(?: tokens?)? (?:(?:length|window|size) error|quantity)\b",
     ),

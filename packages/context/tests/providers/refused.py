@@ -273,5 +273,6 @@ LOOK_ALIKES = (
     Said("", "Fine-tuning example 12 exceeds the maximum of 65536 tokens"),
     Said("", "Prompt caching: prefix too short (812 tokens < 1024)"),
     Said("", "Spend limit reached: request of 9000 tokens refused"),
+    Said("", "ValidationException: Malformed input request: #/texts/7: expected maxLength: 3000, actual: 3100, please reformat your input and try again."),
 )
 """What only sounds like it; without a source where the words are a provider's as remembered."""
