@@ -45,9 +45,6 @@ _LEAST_TOKENS: Final = 16
 SHARE_OF_ROOM: Final = 3
 """One part in so many of the room that the user's words may have, however low the target is."""
 
-_LEGIBLE: Final = 200
-"""Characters of an entry that can be read well."""
-
 _FOR_TURNS: Final = 4_000
 """So much of the room of a small window is for the newest turns, before the words have more than their share."""
 
@@ -143,9 +140,8 @@ def find_request(messages: Sequence[Message], start: int = 0, end: int | None = 
 def find_share(words: Words, workspace: Workspace) -> int:
     """Return the tokens that words and their block may cost."""
     share = workspace.options.words_share
-    entries = (min(len(entry), _LEGIBLE) for entries in words.sections.values() for entry in entries)
-    least = sum(entries) // _CHARACTERS_A_TOKEN
-    return max(int(share * workspace.window), min(least, int(share * _LEAST_WINDOW), workspace.room - _FOR_TURNS))
+    wanted = min(words.tokens, int(share * _LEAST_WINDOW), workspace.room - _FOR_TURNS)
+    return max(int(share * workspace.window), wanted)
 
 
 def keep_words(words: Words, share: int, room: int, count_tokens: TokenCounter) -> tuple[list[Message], int]:
