@@ -58,9 +58,8 @@ class CircuitBreaker:
         def tried(row: _Row | None) -> _Row:
             nonlocal allowed
             # Another thread may have closed it meanwhile.
-            allowed = row is None or row.failures < self._failures or now >= row.closed_at
-            if row is None:
-                return _Row(0, now)
+            row = row or _Row(0, now)
+            allowed = row.failures < self._failures or now >= row.closed_at
             return row._replace(closed_at=now + self._seconds) if allowed else row
 
         self._rows.update(session, tried)

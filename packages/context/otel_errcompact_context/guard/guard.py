@@ -12,7 +12,7 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context import providers
-from otel_errcompact_context.breaker import CircuitBreaker
+from otel_errcompact_context.breaker import SESSIONS, CircuitBreaker
 from otel_errcompact_context.exceptions import ContextOverflowError, ConversationError
 from otel_errcompact_context.guard.lanes import Lanes
 from otel_errcompact_context.providers.overflow import find_at, overflow_in_error, overflow_in_event, overflow_in_reply
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from otel_errcompact_context.telemetry import OverflowResult
 
 T = TypeVar("T")
-
-SESSIONS: Final = 10_000
-"""Of how many conversations the windows that providers named are remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running,
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.roots import open_roots
 from otel_errcompact_context import providers
-from otel_errcompact_context.breaker import CircuitBreaker
+from otel_errcompact_context.breaker import SESSIONS, CircuitBreaker
 from otel_errcompact_context.memory.archive import FolderArchive
 from otel_errcompact_context.memory.memory import Memories
 from otel_errcompact_context.notes import Compaction, LayerNote, invalidated_tokens
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from otel_errcompact_context.window.schedule import Occasion
 
 T = TypeVar("T")
-
-SESSIONS: Final = 10_000
-"""Of how many conversations it is remembered that compaction was asked for."""
 
 LONG: Final = 10_000
 """Messages from which on reading a list would keep the garbage collector busy for more than half of the time."""
