@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact_context.guard.guard import OverflowGuard, guard_of
+from otel_errcompact_context.guard.histories import ORIGIN
 from otel_errcompact_context.memory.beginnings import Beginnings
 from otel_errcompact_context.providers.native import json_of
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from otel_errcompact_context.window.window import ContextWindow
 
     Fields = dict[str, Any]
-
-ORIGIN: Final = "errcompact_origin"
-"""The field of a converted message, or block, that says by its place which of the framework's own it is."""
 
 
 class WindowMiddleware(ChatMiddleware):
