@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import compress, count, islice
-from operator import attrgetter, is_not
+from operator import is_not
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked", "
 """
 Why a layer ran: its own limit, the estimate, what still does not fit, a provider's refusal, the caller, the time.
 """
-
-_TOKENS_OF: Final = attrgetter("tokens")
 
 LAYERS: Final[tuple[LayerName, ...]] = get_args(LayerName)
 
@@ -137,4 +135,4 @@ def invalidated_tokens(before: Conversation, after: Conversation) -> int:
     if old is new:
         return 0
     changed = next(compress(count(), map(is_not, old, new)), min(len(old), len(new)))
-    return sum(map(_TOKENS_OF, islice(old, changed, None)))
+    return sum(message.tokens for message in islice(old, changed, None))

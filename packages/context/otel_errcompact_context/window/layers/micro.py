@@ -74,7 +74,7 @@ def _describe_names(part: Part, use: NameUse, workspace: Workspace) -> str:
     left = min(NAMES_TOKENS, part.tokens // NAMES_SHARE)
     if left < LEAST_NAMES or not use.names:
         return ""
-    hidden = [name for name in use.names_of(part) if use.is_hidden(name)]
+    hidden = [name for name in use.names_of(part) if not use.calls[name] and not use.said[name]]
     shown: list[str] = []
     for name in use.rank_names(hidden):
         left -= workspace.count_tokens(name) + 1

@@ -93,8 +93,6 @@ def restore_files(files: Sequence[ReadFile], layer: LayerName, budget: int, work
     made: list[Message] = []
     for file in files[: options.restore_files]:
         limit = min(budget, options.restore_file_tokens)
-        if limit < _LEAST_TOKENS:
-            break
         try:
             place = workspace.archive.keep(file.text)
         except OSError:

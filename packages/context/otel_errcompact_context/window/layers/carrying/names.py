@@ -167,10 +167,6 @@ class NameUse:
         """Return the names in other messages, whose use is not counted."""
         return {name for message in messages for part in message.parts if part.text for name in self.names_of(part)}
 
-    def is_hidden(self, name: str) -> bool:
-        """Tell whether only results hold a name."""
-        return not self.calls[name] and not self.said[name]
-
     def rank_names(self, names: Iterable[str]) -> list[str]:
         """Return names, those first that will most likely be needed."""
         return sorted(names, key=self._score_name, reverse=True)[:MAX_NAMES]
