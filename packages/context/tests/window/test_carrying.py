@@ -120,36 +120,39 @@ def test_the_index_names_files_commands_and_calls():
 @pytest.mark.parametrize(
     ("tool", "arguments", "actions"),
     [
-        pytest.param("Read", {"file_path": "a.py"}, [Action("read", "a.py", whole=True)], id="a file as a whole"),
-        pytest.param("Read", {"file_path": "a.py", "offset": 9}, [Action("read", "a.py")], id="a part of a file"),
+        pytest.param("Read", {"file_path": "a.py"}, [Action("files read", "a.py", whole=True)], id="a file as a whole"),
+        pytest.param("Read", {"file_path": "a.py", "offset": 9}, [Action("files read", "a.py")], id="a part of a file"),
         pytest.param(
-            "Write", {"file_path": "a.py", "content": "x = 1"}, [Action("write", "a.py", written="x = 1")],
+            "Write", {"file_path": "a.py", "content": "x = 1"}, [Action("files written", "a.py", written="x = 1")],
             id="what stands in it now",
         ),
-        pytest.param("edit", {"path": "a.py", "old_str": "x", "new_str": "y"}, [Action("write", "a.py")], id="edit"),
-        pytest.param("delete_file", {"path": "a.py"}, [Action("write", "a.py")], id="delete"),
+        pytest.param("edit", {"path": "a.py", "old_str": "x", "new_str": "y"}, [Action("files written", "a.py")],
+                     id="edit"),
+        pytest.param("delete_file", {"path": "a.py"}, [Action("files written", "a.py")], id="delete"),
         pytest.param(
-            "str_replace_editor", {"command": "view", "path": "a.py"}, [Action("read", "a.py", whole=True)], id="view"
+            "str_replace_editor", {"command": "view", "path": "a.py"}, [Action("files read", "a.py", whole=True)],
+                     id="view"
         ),
         pytest.param(
             "str_replace_editor", {"command": "create", "path": "a.py", "file_text": "x"},
-            [Action("write", "a.py", written="x")], id="an action as an argument",
+            [Action("files written", "a.py", written="x")], id="an action as an argument",
         ),
-        pytest.param("list_files", {"path": "src"}, [Action("call", "list_files src")], id="a listing"),
-        pytest.param("files", {"path": "src", "action": "search"}, [Action("call", "files search src")], id="search"),
-        pytest.param("open", {"path": "src/"}, [Action("call", "open src/")], id="a folder"),
-        pytest.param("open", {"path": " "}, [Action("call", 'open {"path": " "}')], id="no path"),
-        pytest.param("bash", {"command": "cat a.py"}, [Action("read", "a.py", whole=True)], id="cat"),
-        pytest.param("bash", {"command": "sed -n 1,9p a.py"}, [Action("read", "a.py")], id="sed prints"),
-        pytest.param("bash", {"command": "sed -i s/a/b/ a.py"}, [Action("command", "sed -i s/a/b/ a.py")], id="sed -i"),
-        pytest.param("bash", {"command": "cat a.py | wc"}, [Action("command", "cat a.py | wc")], id="a pipe"),
-        pytest.param("shell", {"command": ["make", "test"]}, [Action("command", "make test")], id="a list of words"),
-        pytest.param("bash", {"command": ""}, [Action("call", 'bash {"command": ""}')], id="no command"),
+        pytest.param("list_files", {"path": "src"}, [Action("calls", "list_files src")], id="a listing"),
+        pytest.param("files", {"path": "src", "action": "search"}, [Action("calls", "files search src")], id="search"),
+        pytest.param("open", {"path": "src/"}, [Action("calls", "open src/")], id="a folder"),
+        pytest.param("open", {"path": " "}, [Action("calls", 'open {"path": " "}')], id="no path"),
+        pytest.param("bash", {"command": "cat a.py"}, [Action("files read", "a.py", whole=True)], id="cat"),
+        pytest.param("bash", {"command": "sed -n 1,9p a.py"}, [Action("files read", "a.py")], id="sed prints"),
+        pytest.param("bash", {"command": "sed -i s/a/b/ a.py"}, [Action("commands", "sed -i s/a/b/ a.py")],
+                     id="sed -i"),
+        pytest.param("bash", {"command": "cat a.py | wc"}, [Action("commands", "cat a.py | wc")], id="a pipe"),
+        pytest.param("shell", {"command": ["make", "test"]}, [Action("commands", "make test")], id="a list of words"),
+        pytest.param("bash", {"command": ""}, [Action("calls", 'bash {"command": ""}')], id="no command"),
         pytest.param(
             "apply_patch", {"input": "*** Begin Patch\n*** Update File: a.py\n*** Add File: b.py\n"},
-            [Action("write", "a.py"), Action("write", "b.py")], id="a patch",
+            [Action("files written", "a.py"), Action("files written", "b.py")], id="a patch",
         ),
-        pytest.param("apply", {"diff": "--- a/a.py\n+++ b/a.py\n@@"}, [Action("write", "a.py")], id="a diff"),
+        pytest.param("apply", {"diff": "--- a/a.py\n+++ b/a.py\n@@"}, [Action("files written", "a.py")], id="a diff"),
     ],
 )  # fmt: skip
 def test_what_a_call_did(tool, arguments, actions):
@@ -160,10 +163,10 @@ def test_what_a_call_did(tool, arguments, actions):
 @pytest.mark.parametrize(
     ("tool", "text", "action"),
     [
-        pytest.param("bash", "cat a.py", Action("read", "a.py", whole=True), id="the command line itself"),
-        pytest.param("bash", "", Action("call", "bash"), id="nothing"),
-        pytest.param("f", "[1]", Action("call", "f [1]"), id="no object"),
-        pytest.param("f", "{broken", Action("call", "f {broken"), id="no JSON"),
+        pytest.param("bash", "cat a.py", Action("files read", "a.py", whole=True), id="the command line itself"),
+        pytest.param("bash", "", Action("calls", "bash"), id="nothing"),
+        pytest.param("f", "[1]", Action("calls", "f [1]"), id="no object"),
+        pytest.param("f", "{broken", Action("calls", "f {broken"), id="no JSON"),
     ],
 )
 def test_arguments_that_are_no_object(tool, text, action):

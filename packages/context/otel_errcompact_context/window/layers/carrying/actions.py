@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact_context.messages import Part
 
-ActionKind = Literal["read", "write", "command", "call"]
+ActionKind = Literal["files read", "files written", "commands", "calls"]
+"""As the sections of the index are called."""
 
 _MAX_SHOWN: Final = 120
 """Characters of a command or of a call's arguments."""
@@ -81,7 +82,7 @@ def find_actions(call: Part) -> tuple[Action, ...]:
     texts = (value for value in islice(arguments.values(), _MAX_FIELDS) if isinstance(value, str))
     patch = next(filter(None, map(_PATCHED.findall, texts)), None)
     if patch:
-        return tuple(Action("write", name.strip()) for name in islice(patch, _MAX_FILES) if name != "/dev/null")
+        return tuple(Action("files written", name.strip()) for name in islice(patch, _MAX_FILES) if name != "/dev/null")
     if runs_commands(call.tool, call.text):
         command = next((value for name in ("command", "cmd", "commands") if (value := arguments.get(name))), None)
         shown = command if isinstance(command, str) else " ".join(map(str, cast("list[object]", command or [])))
@@ -120,11 +121,11 @@ def _on_file(tool: str, holder: str, path: str, arguments: Mapping[str, object])
     if not _WRITING_WORDS.isdisjoint(verbs) or (contents and _LISTING_WORDS.isdisjoint(verbs)):
         replaces_all = len(contents) == 1 and not verbs.isdisjoint({"write", "create", "save", "overwrite"})
         written = held[contents[0]] if replaces_all and _split_words(contents[0])[0] != "old" else None
-        return Action("write", path, written=written)
+        return Action("files written", path, written=written)
     if not _LISTING_WORDS.isdisjoint(verbs) or path.endswith("/"):
-        return Action("call", f"{tool} {path}" if not action else f"{tool} {action} {path}")
+        return Action("calls", f"{tool} {path}" if not action else f"{tool} {action} {path}")
     # A range, a page or a pattern beside the path: what comes back is a part of the file.
-    return Action("read", path, whole=set(arguments) <= {*_ACTIONS, holder})
+    return Action("files read", path, whole=set(arguments) <= {*_ACTIONS, holder})
 
 
 def _in_command(tool: str, arguments: str | Mapping[str, object], command: str) -> Iterator[Action]:
@@ -137,10 +138,10 @@ def _in_command(tool: str, arguments: str | Mapping[str, object], command: str) 
     plain = len(runs) == 1 and not runs[0].folders and not any(sign in command for sign in "|&;<>\n")
     if plain and name in _READERS and len(files) == 1 and "-i" not in runs[0].words:
         whole = name in ("cat", "nl", "bat", "type", "get-content") and len(runs[0].words) == 1
-        yield Action("read", files[0], whole=whole)
+        yield Action("files read", files[0], whole=whole)
     else:
-        yield Action("command", line)
+        yield Action("commands", line)
 
 
 def _plain_call(call: Part) -> Action:
-    return Action("call", one_line(f"{call.tool} {call.text}", _MAX_SHOWN))
+    return Action("calls", one_line(f"{call.tool} {call.text}", _MAX_SHOWN))

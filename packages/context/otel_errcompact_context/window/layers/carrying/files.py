@@ -73,11 +73,11 @@ def find_files(
 
 def _note_action(action: Action, part: Part, message: int, found: dict[str, ReadFile | None], *, is_seen: bool) -> None:
     path = action.what
-    if action.kind == "write" and action.written is not None and not is_seen:
+    if action.kind == "files written" and action.written is not None and not is_seen:
         found[path] = ReadFile(path, action.written, 0, message, whole=True)
-    elif action.kind == "write":
+    elif action.kind == "files written":
         found[path] = None
-    elif action.kind != "read" or marker_of(part.text) is not None:
+    elif action.kind != "files read" or marker_of(part.text) is not None:
         return
     elif is_seen:
         found[path] = None

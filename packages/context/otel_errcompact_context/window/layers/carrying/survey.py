@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from otel_errcompact.detector.results import ResultVerdict
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact_context.memory.markers import marker_of
 from otel_errcompact_context.messages import Part
-from otel_errcompact_context.window.layers.carrying.actions import find_actions
+from otel_errcompact_context.window.layers.carrying.actions import ActionKind, find_actions
 from otel_errcompact_context.window.layers.carrying.files import ReadFile, find_files
 from otel_errcompact_context.window.layers.carrying.index import Sections, read_index
 from otel_errcompact_context.window.layers.carrying.names import NameUse, make_finder, remember_short
@@ -23,19 +23,11 @@ if TYPE_CHECKING:
 
     from otel_errcompact_context.messages import Conversation, Message
     from otel_errcompact_context.window.layers.carrying.actions import Action
-    from otel_errcompact_context.window.layers.carrying.index import Section
     from otel_errcompact_context.window.layers.workspace import Workspace
     from otel_errcompact_context.window.pairs import Spot
 
 MAX_MESSAGES: Final = 2_000
 """The newest messages that are read; of more than these an index shows nothing."""
-
-_OF_ACTIONS: Final[dict[str, Section]] = {
-    "read": "files read",
-    "write": "files written",
-    "command": "commands",
-    "call": "calls",
-}
 
 _REMEMBERED: Final = 2 * MAX_MESSAGES
 """Calls and results of which it is remembered what they did: those of the newest messages, and those behind them."""
@@ -108,10 +100,10 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
     sections: Sections = defaultdict(list, found)
     actions = {spot: known.find_actions(call.tool, call.text) for spot, call in calls.items()}
     for kind, what in _describe_calls(actions, failed, start, end):
-        sections[_OF_ACTIONS[kind]].append(what)
+        sections[kind].append(what)
     earlier = [read_index(message) for message in gone]
     for found in reversed(earlier):
-        for section in _OF_ACTIONS.values():
+        for section in get_args(ActionKind):
             sections[section] += found.get(section, ())
     sections["names"] += _rank_names(gone, left, earlier, workspace)
     files = find_files(messages, start, end, actions, failed, workspace.archive)
@@ -120,7 +112,7 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
 
 def _describe_calls(
     actions: dict[Spot, tuple[Action, ...]], failed: frozenset[Spot], start: int, end: int
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[ActionKind, str]]:
     done: set[str] = set()
     for spot in reversed(actions):
         if not start <= spot.message < end:
