@@ -17,10 +17,6 @@ from otel_errcompact_context.exceptions import LaneError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-PLACES: Final = 4
-WAITING: Final = 1_000
-WAIT_SECONDS: Final = 600.0
-
 
 class Lanes:
     """
@@ -39,7 +35,7 @@ class Lanes:
         ConfigurationError: There is no place at all.
     """
 
-    def __init__(self, places: int = PLACES, *, waiting: int = WAITING, seconds: float = WAIT_SECONDS) -> None:
+    def __init__(self, places: int = 4, *, waiting: int = 1_000, seconds: float = 600.0) -> None:
         if places < 1:
             raise ConfigurationError(f"places is {places}; at least one must be able to get in")
         self.places, self.waiting, self.seconds = places, waiting, seconds

@@ -51,13 +51,10 @@ class Beginnings:
 
     A history is known by its content, so that two never mix and one that was edited or wound back begins anew. What is
     remembered is what layers have made, and of all else the place: no message of the caller's is held.
-
-    Args:
-        histories: How many are remembered; those that were used last.
     """
 
-    def __init__(self, histories: int = HISTORIES) -> None:
-        self._became: BoundedTable[bytes, tuple[object, ...]] = BoundedTable(histories * _ENDS)
+    def __init__(self) -> None:
+        self._became: BoundedTable[bytes, tuple[object, ...]] = BoundedTable(HISTORIES * _ENDS)
         """By the digest of the last message: indices into the history, and what layers have made."""
 
     def resume(self, messages: Sequence[object], session: str = "") -> Resumed:

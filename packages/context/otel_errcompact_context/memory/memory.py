@@ -196,8 +196,7 @@ class Memories:
     A memory is taken out while its conversation is compacted: two threads never have the same.
     """
 
-    def __init__(self, messages: int = MAX_MESSAGES, characters: int = MAX_CHARACTERS) -> None:
-        self._limits = messages, characters
+    def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, int], tuple[Memory, int, int]] = OrderedDict()
         self._messages = self._characters = 0
         self._lock = ReentrantLock()
@@ -220,7 +219,7 @@ class Memories:
             self._kept[key] = memory, size, characters
             self._messages += size
             self._characters += characters
-            while self._messages > self._limits[0] or self._characters > self._limits[1]:
+            while self._messages > MAX_MESSAGES or self._characters > MAX_CHARACTERS:
                 self._pop_memory(next(iter(self._kept)))
 
     def _pop_memory(self, key: tuple[str, int]) -> Memory | None:

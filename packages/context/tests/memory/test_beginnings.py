@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otel_errcompact_context.memory import beginnings as beginnings_module
 from otel_errcompact_context.memory.beginnings import Beginnings
 
 
@@ -36,9 +38,10 @@ def test_a_history_that_has_grown_begins_with_what_it_became() -> None:
     assert beginnings.resume(grown).messages == [grown[0], MARKER, grown[4]]
 
 
-def test_what_was_not_cut_is_not_remembered() -> None:
+def test_what_was_not_cut_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what layers have made, and no more of it than the number of histories."""
-    beginnings = Beginnings(histories=1)
+    monkeypatch.setattr(beginnings_module, "HISTORIES", 1)
+    beginnings = Beginnings()
     history = said("task", "a")
     beginnings.keep(beginnings.resume(history), history)
     beginnings.keep(beginnings.resume([]), [])

@@ -451,9 +451,10 @@ def remembered(count: int, text: str = "words") -> tuple[list[Any], Memory]:
     return messages, memory
 
 
-def test_the_oldest_memory_goes_beyond_the_messages() -> None:
+def test_the_oldest_memory_goes_beyond_the_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     """All conversations together remember so many."""
-    memories = Memories(messages=5)
+    monkeypatch.setattr(memory_module, "MAX_MESSAGES", 5)
+    memories = Memories()
     first, one = remembered(3)
     second, two = remembered(2)
     third, three = remembered(1)
@@ -466,9 +467,10 @@ def test_the_oldest_memory_goes_beyond_the_messages() -> None:
     assert memories.take_memory("chat", first) is one
 
 
-def test_the_oldest_memory_goes_beyond_the_length_of_its_texts() -> None:
+def test_the_oldest_memory_goes_beyond_the_length_of_its_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A memory that is larger than all may be is not kept at all."""
-    memories = Memories(characters=100)
+    monkeypatch.setattr(memory_module, "MAX_CHARACTERS", 100)
+    memories = Memories()
     messages, memory = remembered(2, "x" * 60)
     memories.put_memory("chat", memory)
     assert memories.take_memory("chat", messages) is not memory
