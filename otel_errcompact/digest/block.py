@@ -10,7 +10,6 @@ from otel_errcompact.digest.budget import shorten_lines
 from otel_errcompact.digest.situation import Situation
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line
-from otel_errcompact.errors import EXECUTED
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.options import DigestOptions
@@ -21,7 +20,7 @@ OPENING: Final = "[RECENT ERRORS]"
 CLOSING: Final = "[/RECENT ERRORS]"
 
 CONSIDERED_FROM: Final = 3
-"""Failures in a row of the newest class from which on the block says what to consider, as 12-factor agents do."""
+"""Failures in a row of the newest class without hint from which on the block says what to consider."""
 
 
 def render_block(
@@ -58,8 +57,10 @@ def render_block(
         marks.append(one_line(reported, options.line_characters))
     if guidance:
         marks.append(f"OPERATOR: {one_line(guidance, options.line_characters)}")
-    elif escalation is None and live[0].streak >= CONSIDERED_FROM:
-        marks.append(_write_consideration(live[0]))
+    elif escalation is None and _is_stuck(live[0], history):
+        kind = live[0].kind
+        situation = Situation(transient=kind.transient, unknown=kind.unknown, rejected=kind.rejected)
+        marks.append(f"CONSIDER: {wording.write_advice(situation)}")
     classes = [_render_class(found, options) for found in live]
     escalated = escalation.key if escalation is not None else ""
     kept = {index: lines for index, lines in enumerate(classes) if live[index].key == escalated}
@@ -82,12 +83,9 @@ def _frame_lines(kept: dict[int, list[str]], marks: list[str], total: int) -> li
     return [OPENING, *body, *cut, *marks, CLOSING]
 
 
-def _write_consideration(error_class: ErrorClass) -> str:
-    # Only what is known: that it keeps failing, and how.
-    kind = error_class.kind
-    advice = wording.write_advice(Situation(transient=kind.transient, unknown=kind.unknown, rejected=kind.rejected))
-    again = "if the hint does not help, " if error_class.hint and kind == EXECUTED else ""
-    return f"CONSIDER: #{error_class.short} has failed {error_class.streak} times in a row: {again}{advice}"
+def _is_stuck(found: ErrorClass, history: History) -> bool:
+    # Return whether a class keeps failing and nothing helps: no hint, and nothing that has succeeded since.
+    return found.streak >= CONSIDERED_FROM and not found.hint and not history.has_success_since(found)
 
 
 def _render_class(error_class: ErrorClass, options: DigestOptions) -> list[str]:

@@ -278,6 +278,10 @@ class History:
         """Note what a success did."""
         self._steps = [*self._steps, (began, name)][-MAX_STEPS:]
 
+    def has_success_since(self, error_class: ErrorClass) -> bool:
+        """Return whether anything that was asked for since a class failed last has succeeded."""
+        return any(began >= error_class.tick for began, _ in self._steps)
+
     @property
     def tick(self) -> int:
         """When the newest failure was recorded."""
@@ -336,7 +340,9 @@ class History:
         return (streak for known in self._classes.values() for streak in _find_covered(operation, known.streaks))
 
     def _tell_end(self, error_class: ErrorClass, last: str) -> str:
-        return tell_end([name for began, name in self._steps[:-1] if began > error_class.tick], last)
+        between = [name for began, name in self._steps[:-1] if began > error_class.tick]
+        ran = f"ran {', '.join(dict.fromkeys(between))}, then " if between else ""
+        return f"{ran}{last} succeeded"
 
     def _find_streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
         streaks = error_class.streaks
@@ -375,12 +381,6 @@ class History:
         self._shorts.discard(gone.short)
         self.evicted += 1
         self.evicted_unresolved += not (gone.resolved or gone.overcome)
-
-
-def tell_end(between: Iterable[str], last: str) -> str:
-    """Say how a failure ended, by what succeeded since."""
-    ran = ", ".join(dict.fromkeys(between))
-    return f"{f'ran {ran}, then ' if ran else ''}{last} succeeded"
 
 
 def _find_covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:

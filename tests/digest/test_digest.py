@@ -678,30 +678,39 @@ def test_the_block_lists_classes_by_recency_with_counts() -> None:
         "[ConnectionError] at query (db.py:42): connection refused (x3, 3 in a row) #3f2a\n"
         "[KeyError] at tool db.query: 'user_id' (x2, 2 in a row) #ab12\n"
         "  hint: look at the keys\n"
-        "CONSIDER: #3f2a has failed 3 times in a row: try something else\n"
+        "CONSIDER: try something else\n"
         "[/RECENT ERRORS]"
     )
 
 
 @pytest.mark.parametrize(
-    ("kind", "hint", "said"),
+    ("kind", "said"),
     [
-        pytest.param(EXECUTED, "", "try something else", id="for good"),
-        pytest.param(EXECUTED, "look", "if the hint does not help, try something else", id="with a hint"),
-        pytest.param(TRANSIENT, "look", "wait before you try again", id="waiting helps"),
-        pytest.param(UNSURE, "", "wait and check whether it took effect before you try again", id="unknown"),
-        pytest.param(REJECTED, "look", "nothing was executed, change the input", id="rejected"),
+        pytest.param(EXECUTED, "try something else", id="for good"),
+        pytest.param(TRANSIENT, "wait before you try again", id="waiting helps"),
+        pytest.param(UNSURE, "wait and check whether it took effect before you try again", id="unknown"),
+        pytest.param(REJECTED, "nothing was executed, change the input", id="rejected"),
     ],
 )
-def test_the_block_ends_with_what_to_consider_of_what_keeps_failing(kind: FailureKind, hint: str, said: str) -> None:
+def test_the_block_ends_with_what_to_consider_of_what_keeps_failing(kind: FailureKind, said: str) -> None:
     """From the third time in a row on, of the newest class, and only what its kind says."""
     memory = Memory()
     lines: list[str] = []
     for count in (1, 2, 3):
-        memory.history.record(raw("x"), classified("3f2a000000000000", facts()), kind=kind, hint=hint)
+        memory.history.record(raw("x"), classified("3f2a000000000000", facts()), kind=kind)
         lines = render_block(memory.history, options=OPTIONS).splitlines()
         assert any(line.startswith("CONSIDER") for line in lines) == (count == 3)
-    assert lines[-2:] == [f"CONSIDER: #3f2a has failed 3 times in a row: {said}", CLOSING]
+    assert lines[-2:] == [f"CONSIDER: {said}", CLOSING]
+    memory.history.succeed(Operation("edit"))
+    assert "CONSIDER" not in render_block(memory.history, options=OPTIONS)
+
+
+def test_the_block_leaves_to_a_hint_what_to_consider() -> None:
+    """The hint is the advice."""
+    memory = Memory()
+    for _ in range(3):
+        failed(memory, facts(), hint="look at the keys")
+    assert "CONSIDER" not in render_block(memory.history, options=OPTIONS)
 
 
 def test_the_block_leaves_to_a_human_what_to_consider(escalation: Escalation) -> None:

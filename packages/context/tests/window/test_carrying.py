@@ -252,52 +252,6 @@ def test_a_call_that_failed_says_so_after_its_result_was_cut():
     assert index_of(steps, 1, 3, space=workspace(archive))["files written"] == "a.py (failed)"
 
 
-NO_REDIS = "Could not connect to Redis at 127.0.0.1:6379: Connection refused\nexit code 1"
-
-
-def test_a_resolved_error_is_told_by_what_was_done_before_it_went_well():
-    """Also a digest's one line; what only had to be tried again is not worth a word."""
-    steps = Steps().call("bash", NO_REDIS, command="redis-cli ping")
-    steps.call("bash", "Error: no such service\nexit code 1", command="docker compose up -d cache")
-    steps.call("setup_redis", "up").call("bash", "PONG", command="redis-cli ping")
-    steps.call("get", '{"error": "upstream timed out"}', id=7).call("get", "{}", id=7)
-    line = marker(
-        "errors", "#e544 KeyError x2, resolved: ran bash npm, then bash pytest succeeded, 492 tokens", "memory:1"
-    )
-    steps.call("bash", line, command="pytest a")
-    line = marker("errors", "#a7f1 ValueError x1, resolved: the same call succeeded, 492 tokens", "memory:2")
-    steps.call("bash", line, command="pytest b")
-    end = len(steps.messages)
-    steps.call("bash", "PONG", command="redis-cli ping")
-    found = index_of(steps, 1, end)
-    assert found["open errors"].startswith("[Error] at tool bash: no such service #")
-    assert found["resolved errors"] == (
-        "#e544 KeyError: ran bash npm, then bash pytest succeeded | "
-        "[ConnectionError] at tool bash: Could not connect to Redis at 127.0.0.1:6379: Connection refused #9689: "
-        "ran setup_redis, then the same call succeeded"
-    )
-
-
-def test_a_class_that_is_open_is_not_resolved_elsewhere():
-    """Of two orders one is still not there."""
-    steps = Steps().call("get", '{"error": "no order"}', id=1).call("find", "{}").call("get", "{}", id=1)
-    steps.call("get", '{"error": "no order"}', id=2)
-    found = index_of(steps, 1, len(steps.messages))
-    assert found["open errors"].startswith("[error] at tool get: no order #")
-    assert "resolved errors" not in found
-
-
-def test_many_resolved_errors_leave_an_open_one_its_room():
-    """Eight of them are read, the newest."""
-    steps = Steps().call("bash", f"{TRACEBACK}'open'\nexit code 1", command="python open.py")
-    for number in range(30):
-        steps.call("bash", f"{TRACEBACK}'key'\nexit code 1", command=f"python shop{number}.py").call("fix", "done")
-        steps.call("bash", "fine", command=f"python shop{number}.py")
-    found = survey_messages(read(steps.messages), 1, len(steps.messages), workspace()).sections
-    assert len(found["open errors"]) == 1
-    assert len(found["resolved errors"]) == 1
-
-
 def test_of_many_open_errors_the_newest_are_classified():
     """And none is counted, since older ones were not looked at."""
     steps = Steps()

@@ -34,15 +34,19 @@ def test_a_failure_is_told_with_command_code_exit_code_reason_and_duration() -> 
 
 
 def test_the_block_of_a_log_ends_with_what_to_consider() -> None:
-    """After the same call has failed three times in a row; waiting where the words say so."""
-    assert compact_errors([REFUSED] * 3).splitlines()[-2] == (
-        "CONSIDER: #bf4a has failed 3 times in a row: try something else"
-    )
+    """After the same call has failed three times in a row; where there is a hint, that is the advice."""
+    assert compact_errors([REFUSED] * 3).splitlines()[-2] == "CONSIDER: try something else"
     limited = {"command": "curl -s http://api/x", "exit_code": 22, "reason": "429 Too Many Requests"}
-    said = compact_errors([limited] * 4).splitlines()[-2]
-    assert said.startswith("CONSIDER: #")
-    assert said.endswith(" has failed 4 times in a row: wait before you try again")
+    assert compact_errors([limited] * 4).splitlines()[-2].startswith("  hint: rate limited: wait as long as ")
     assert "CONSIDER" not in compact_errors([REFUSED] * 2)
+
+
+def test_a_log_that_does_well_again_has_nothing_to_consider() -> None:
+    """An edit and another file's tests succeeded since."""
+    failed = {"command": "pytest a.py", "exit_code": 1, "reason": "KeyError: 'sku'"}
+    fine = [{"tool": "edit", "command": "a.py", "exit_code": 0}, {"command": "pytest b.py", "exit_code": 0}]
+    assert "CONSIDER" in compact_errors([*fine, *[failed] * 3])
+    assert "CONSIDER" not in compact_errors([*[failed] * 3, *fine])
 
 
 def test_an_event_of_our_own_class_says_the_same_as_a_mapping() -> None:

@@ -302,7 +302,8 @@ class _Pass:
             if self._detect(part, step).outcome == "success":
                 history.note_step(tick, self._operation_of(step).name)
         for error_class in history.succeed(operation, call=call.fingerprint, began=self._tick):
-            for spot in self._failures.spots_of(error_class.key):
+            # What may have taken effect is not settled by a later call.
+            for spot in () if error_class.kind.unknown else self._failures.spots_of(error_class.key):
                 listed = self._failures.listed[spot]
                 line = mark_resolved(error_class, listed.raw_tokens, listed.place or self._place)
                 self._note_due(spot, listed.tokens - self._workspace.count_tokens(line))

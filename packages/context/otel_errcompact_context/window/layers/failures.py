@@ -36,11 +36,6 @@ _MAX_RECALLED: Final = 256
 """Digests whose lines are gone through when others were pruned."""
 
 _DIGESTED: Final = lazy_pattern(r"#([0-9a-f]{4,16}) (.{1,80}) x([0-9]{1,9}), ([0-9,]{1,20}) tokens\Z")
-RESOLVED: Final = lazy_pattern(
-    r"(?P<head>#(?P<key>[0-9a-f]{4,16}) .{1,80}) x[0-9]{1,9}, resolved: (?P<ended>(?P<ran>ran )?.{1,240})"
-    r", [0-9,]{1,20} tokens\Z"
-)
-"""What the marker of a resolved failure says."""
 
 _DETAIL: Final = "  | "
 _HINT: Final = "  hint: "
@@ -87,7 +82,7 @@ class Failures:
         known = self.history.get(found.key)
         if known is not None and is_removed and memory.shown.of(found.key).facts is None:
             self._recall_class(known)
-        error_class = self._pipeline.record(memory, raw, found, call=call, tick=tick).error_class
+        error_class = self._record(raw, found, call, tick)
         if not is_removed:
             memory.shown = memory.shown.add_facts(found.key, found.facts).add_lines(found.facts.details)
         return error_class
@@ -102,13 +97,18 @@ class Failures:
         if key == label and self.history.get(key) is None:
             self._labels.setdefault(label[:4], []).append((label, kind))
         memory = self._memory
-        classified = Classified(facts=Facts(type=kind, cause=""), key=key, template="")
-        error_class = self._pipeline.record(memory, raw, classified, call=call, hint="", tick=tick).error_class
+        facts = Facts(type=kind, cause=part.text.partition("\n")[0])
+        digested = Classified(facts=facts, key=key, template="")
+        error_class = self._record(raw, digested, call, tick, hint="")
         error_class.count = max(int(count), error_class.count)
         memory.shown = memory.shown.add_facts(key, None).add_lines(_read_lines(part.text))
         self._places[key] = found.place
         self.put_failure(spot, ListedFailure(key, part.text, part.tokens, raw_tokens, found.place))
         return key
+
+    def _record(self, raw: RawError, found: Classified, call: str, tick: int, hint: str | None = None) -> ErrorClass:
+        kind = self._pipeline.kind_of(raw, found)
+        return self._pipeline.record(self._memory, raw, found, kind=kind, call=call, hint=hint, tick=tick).error_class
 
     def put_failure(self, spot: Spot, failure: ListedFailure) -> None:
         """Note where a failure is in the list, and as what."""
@@ -180,8 +180,9 @@ def mark_digest(error_class: ErrorClass, tokens: int, place: str) -> str:
 
 def mark_resolved(error_class: ErrorClass, raw_tokens: str, place: str) -> str:
     """Return the one line that is left of a resolved failure."""
-    ended = one_line(error_class.ended, _MAX_ENDED)
-    return marker("errors", f"{_name_class(error_class)}, resolved: {ended}, {raw_tokens} tokens", place)
+    ran, same, _ = error_class.ended.partition("the same call")
+    how = f": {one_line(f'{ran}{same}', _MAX_ENDED)} returned without an error" if same else " since"
+    return marker("errors", f"{_name_class(error_class)}, resolved{how}, {raw_tokens} tokens", place)
 
 
 def _name_class(error_class: ErrorClass) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Section = Literal[
     "statements of the user", "answered by calls", "answers", "answered requests",
-    "open errors", "resolved errors", "files written", "files read", "commands", "calls", "names",
+    "open errors", "files written", "files read", "commands", "calls", "names",
 ]  # fmt: skip
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 """In the order in which they stand below the marker."""
@@ -32,7 +32,6 @@ Sections = dict[Section, list[str]]
 
 _SHARES: Final[Mapping[Section, float]] = {
     "open errors": 0.2,
-    "resolved errors": 0.1,
     "files written": 0.2,
     "files read": 0.15,
     "commands": 0.2,

@@ -1,18 +1,16 @@
-"""Which errors some messages leave open, and what resolved others."""
+"""Which errors some messages leave open, by class."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.detector.operation import call_fingerprint, covers, operation_of
+from otel_errcompact.detector.operation import covers, operation_of
 from otel_errcompact.digest import one_line, wording
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import RawError
-from otel_errcompact.history.history import MAX_STEPS, tell_end
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.markers import marker_of
-from otel_errcompact_context.window.layers.failures import RESOLVED
 from otel_errcompact_context.window.layers.keeping import read_whole
 from otel_errcompact_context.window.pairs import part_at
 
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from otel_errcompact.detector.results import ResultVerdict
     from otel_errcompact.errors import Operation
     from otel_errcompact_context.messages import Message, Part
-    from otel_errcompact_context.window.layers.carrying.index import Sections
     from otel_errcompact_context.window.layers.workspace import Workspace
     from otel_errcompact_context.window.pairs import Spot
 
@@ -32,10 +29,7 @@ _LABEL: Final = 4
 """Characters of a key that name a class, as in digests."""
 
 _MAX_CLASSIFIED: Final = 24
-"""Failures that are classified; more than a reader could use."""
-
-_MAX_RESOLVED: Final = 8
-"""Resolved ones that are classified beside them."""
+"""Failures that are classified; more open ones than a reader could use."""
 
 _COUNT: Final = lazy_pattern(r"#[0-9a-f]{4,16} .{1,80} x([0-9]{1,9}), ")
 _DIGEST: Final = lazy_pattern(
@@ -44,18 +38,18 @@ _DIGEST: Final = lazy_pattern(
 """The first line of a digest, ours in the list or one that a boundary has handed out."""
 
 
-def find_errors(
+def find_open_errors(
     messages: Sequence[Message],
     start: int,
     end: int,
     calls: Mapping[Spot, Part],
     verdicts: Mapping[Spot, ResultVerdict],
     workspace: Workspace,
-) -> Sections:
+) -> list[str]:
     """
-    Return a line for each error class, open or resolved.
+    Return a line for each error class that some messages left open.
 
-    The newest comes first. Of what only had to be tried again nothing is said.
+    The newest comes first.
 
     Args:
         messages: The whole list: what succeeds after these messages has resolved what failed in them.
@@ -68,13 +62,12 @@ def find_errors(
     rows = [_Row(spot, part_at(messages, spot), call, verdicts[spot]) for spot, call in calls.items()]
     inside = [row for row in rows if start <= row.spot.message < end]
     tools = {row.call.tool for row in inside if row.verdict.outcome == "failure" or _DIGEST.match(row.result.text)}
-    found = _Errors(rows, workspace)
-    for number in reversed(range(len(rows))):
-        spot, _, call, _ = rows[number]
-        if spot.message < start or found.is_full:
+    found = _OpenErrors(workspace)
+    for row in reversed(rows):
+        if row.spot.message < start or found.is_full:
             break
-        if call.tool in tools:
-            found.read_result(number, is_inside=spot.message < end)
+        if row.call.tool in tools:
+            found.read_result(row, is_inside=row.spot.message < end)
     return found.write_lines()
 
 
@@ -87,85 +80,56 @@ class _Row(NamedTuple):
     verdict: ResultVerdict
 
 
-class _Errors:
+class _OpenErrors:
     """
-    Collects the classes, from the newest result to the oldest.
+    Collects the open classes, from the newest result to the oldest.
 
     So what succeeded later has been seen already.
     """
 
-    def __init__(self, rows: Sequence[_Row], workspace: Workspace) -> None:
-        self._rows = rows
+    def __init__(self, workspace: Workspace) -> None:
         self._pipeline = Pipeline(workspace.digest, workspace.count_tokens, roots=workspace.roots)
         self._archive = workspace.archive
         self._heads: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
-        self._resolved: dict[str, str] = {}
-        self._succeeded: dict[Operation, int] = {}
-        """Which row of each operation was the first to succeed, of those that were read."""
-        self._classified = self._closed = 0
+        self._succeeded: set[Operation] = set()
+        self._classified = 0
 
     @property
     def is_full(self) -> bool:
         """Whether older failures are left to the archive."""
         return self._classified >= _MAX_CLASSIFIED
 
-    def write_lines(self) -> Sections:
-        """Return the entries, counted if all failures were looked at."""
+    def write_lines(self) -> list[str]:
+        """Return what is open; counted if all failures were looked at."""
         counts = Counter[str]() if self.is_full else self._counts
-        return {
-            "open errors": [f"{head} x{counts[key]}" if counts[key] > 1 else head for key, head in self._heads.items()],
-            "resolved errors": [line for key, line in self._resolved.items() if key not in self._heads],
-        }
+        return [f"{head} x{counts[key]}" if counts[key] > 1 else head for key, head in self._heads.items()]
 
-    def read_result(self, number: int, *, is_inside: bool) -> None:
+    def read_result(self, row: _Row, *, is_inside: bool) -> None:
         """Take the next older result."""
-        _, result, call, verdict = self._rows[number]
+        _, result, call, verdict = row
         text = read_whole(result, self._archive)
         told, found = _DIGEST.match(text), marker_of(text)
         operation = operation_of(call.tool, call.text)
         if told is not None and (found is None or found.layer == "errors"):
-            if is_inside and self._find_success(operation) is None:
+            if is_inside and not self._is_resolved(operation):
                 count = _COUNT.match(found.what) if found is not None else None
                 self._add_digest(told, int(count[1] if count else told["count"] or 1))
-        elif found is not None and (resolved := RESOLVED.match(found.what)):
-            if is_inside and resolved["ran"]:
-                self._resolved.setdefault(resolved["key"][:_LABEL], f"{resolved['head']}: {resolved['ended']}")
         elif verdict.outcome == "success":
-            self._succeeded[operation] = number
-        elif verdict.outcome == "failure" and is_inside and found is None:
-            last = self._find_success(operation)
-            ended = self._tell_end(number, last) if last is not None and self._closed < _MAX_RESOLVED else ""
-            if last is None or ended:
-                raw = RawError(
-                    text=text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text
-                )
-                self._add_failure(raw, ended)
+            self._succeeded.add(operation)
+        elif verdict.outcome == "failure" and is_inside and found is None and not self._is_resolved(operation):
+            raw = RawError(text=text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text)
+            self._add_failure(raw)
 
-    def _find_success(self, operation: Operation) -> int | None:
-        covering = (number for wide, number in self._succeeded.items() if wide.wide and covers(wide, operation))
-        return self._succeeded.get(operation, min(covering, default=None))
+    def _is_resolved(self, operation: Operation) -> bool:
+        return operation in self._succeeded or any(wide.wide and covers(wide, operation) for wide in self._succeeded)
 
-    def _tell_end(self, failed: int, last: int) -> str:
-        # Return what has resolved a failure; nothing if no other call lies between.
-        first, again = self._rows[failed].call, self._rows[last].call
-        between = [row.call for row in self._rows[failed + 1 : last] if row.verdict.outcome == "success"]
-        names = [operation_of(call.tool, call.text).name for call in between[1 - MAX_STEPS :]]
-        is_same = call_fingerprint(first.tool, first.text) == call_fingerprint(again.tool, again.text)
-        end = "the same call" if is_same else operation_of(again.tool, again.text).name
-        return tell_end(names, end) if names else ""
-
-    def _add_failure(self, raw: RawError, ended: str) -> None:
-        self._classified += not ended
-        self._closed += bool(ended)
+    def _add_failure(self, raw: RawError) -> None:
+        self._classified += 1
         found = self._pipeline.classify(raw)
         label = found.key[:_LABEL]
-        head = f"{wording.write_head(found.facts, raw.tool, _MAX_HEAD)} #{label}"
-        if ended:
-            self._resolved.setdefault(label, f"{head}: {ended}")
-        else:
-            self._counts[label] += 1
-            self._heads.setdefault(label, head)
+        self._counts[label] += 1
+        self._heads.setdefault(label, f"{wording.write_head(found.facts, raw.tool, _MAX_HEAD)} #{label}")
 
     def _add_digest(self, told: re.Match[str], count: int) -> None:
         label = told["key"]

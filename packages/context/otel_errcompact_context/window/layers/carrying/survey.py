@@ -14,7 +14,7 @@ from otel_errcompact_context.window.layers.carrying.actions import ActionKind, f
 from otel_errcompact_context.window.layers.carrying.files import ReadFile, find_files
 from otel_errcompact_context.window.layers.carrying.index import Sections, read_index
 from otel_errcompact_context.window.layers.carrying.names import NameUse, make_finder, remember_short
-from otel_errcompact_context.window.layers.carrying.open_errors import find_errors
+from otel_errcompact_context.window.layers.carrying.open_errors import find_open_errors
 from otel_errcompact_context.window.layers.keeping import read_whole
 from otel_errcompact_context.window.pairs import pair_calls, pairing_of, part_at
 
@@ -96,8 +96,8 @@ def survey_messages(conversation: Conversation, start: int, end: int, workspace:
         for spot, call in calls.items()
     }
     failed = frozenset(spot for spot, verdict in verdicts.items() if verdict.outcome == "failure")
-    found = find_errors(messages, start, end, calls, verdicts, workspace)
-    sections: Sections = defaultdict(list, found)
+    sections: Sections = defaultdict(list)
+    sections["open errors"] = find_open_errors(messages, start, end, calls, verdicts, workspace)
     actions = {spot: known.find_actions(call.tool, call.text) for spot, call in calls.items()}
     for kind, what in _describe_calls(actions, failed, start, end):
         sections[kind].append(what)
