@@ -279,7 +279,7 @@ class History:
         self._steps = [*self._steps, (began, name)][-MAX_STEPS:]
 
     def has_success_since(self, error_class: ErrorClass) -> bool:
-        """Return whether anything that was asked for since a class failed last has succeeded."""
+        """Return whether a call asked for after a class failed has succeeded."""
         return any(began >= error_class.tick for began, _ in self._steps)
 
     @property
