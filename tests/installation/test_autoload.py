@@ -231,11 +231,9 @@ except KeyError:
 
 
 @pytest.fixture
-def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    caplog.set_level(logging.INFO, "otel_errcompact")
-    # Exporters of tests before may still be telling of servers that are gone.
-    caplog.handler.addFilter(logging.Filter("otel_errcompact"))
-    return caplog
+def log(own_log: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    own_log.set_level(logging.INFO, "otel_errcompact")
+    return own_log
 
 
 @pytest.fixture
