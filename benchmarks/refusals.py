@@ -62,9 +62,9 @@ def main() -> int:
         seen = [one for one in found if one is not None]
         wrong = [one for one in others if overflow_in_body(write(one["body"]), one.get("status")) is not None]
         limits = sum(
-            one is not None and one.limit_tokens == told["limit_tokens"]
-            for one, told in zip(found, refusals, strict=True)
-            if "limit_tokens" in told
+            one is not None and one.limit_tokens == refusal["limit_tokens"]
+            for one, refusal in zip(found, refusals, strict=True)
+            if "limit_tokens" in refusal
         )
         lowest, alarms = min(lowest, len(seen) / len(refusals)), max(alarms, len(wrong))
         shares = _share(len(wrong), others), _share(limits, limited)

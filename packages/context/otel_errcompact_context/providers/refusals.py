@@ -23,7 +23,7 @@ REFUSALS: Final = (
     _compile_form("max tokens of <limit> exceeded"),  # https://github.com/posit-dev/positron/issues/11737
     # The answer is given what the prompt leaves: less than nothing. https://github.com/cuga-project/cuga-agent/issues/439
     _compile_form("max_(?:completion_)?tokens must be at least 1, got -"),
-    # What OpenAI's SDK says of an answer that is empty, as Cerebras and Mistral give it:
+    # OpenAI's SDK says it when the body of an error is empty, as Cerebras and Mistral send it:
     # https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts
     _compile_form(r"\b400 (?:status code )?\(no body\)"),
 )
@@ -68,7 +68,7 @@ def make_forms(texts: Iterable[str]) -> tuple[re.Pattern[str], ...]:
 
     Args:
         texts: Regular expressions, case ignored, for a text whose white space is single spaces. `<limit>` and `<sent>`
-            stand for the numbers of tokens that are told.
+            stand for the numbers of tokens in it.
 
     Raises:
         ConfigurationError: One is no regular expression, matches anything, or names another number.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context import providers
 from otel_errcompact_context.memory.markers import is_marked
-from otel_errcompact_context.messages import Part
 from otel_errcompact_context.providers.costs import FRAME_TOKENS
 from otel_errcompact_context.window.layers.carrying.files import is_restored
 from otel_errcompact_context.window.layers.carrying.index import (
@@ -66,7 +65,6 @@ _BEGINNING: Final = 30
 _ACKNOWLEDGED: Final = 48
 """Tokens of a result that shows nothing, but says that something was done."""
 
-_NO_CALL: Final = Part("call", "", 0)
 _MAX_ASKED: Final = 120
 _MAX_NOTED: Final = 240
 _MAX_RULES: Final = 20
