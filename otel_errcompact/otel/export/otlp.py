@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from importlib import import_module
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.export.queue import BatchPolicy
 from otel_errcompact.runtime.entry_points import entry_points
+from otel_errcompact.runtime.forks import reset_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +45,22 @@ def make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping
         # `requests` would import it in the thread of the first export. In a child that is forked at that moment the
         # module stays locked, and no export ends.
         import_module("netrc")
-    return found.load()()
+    exporter = found.load()()
+    if protocol == "http/protobuf":
+        reset_in_child(MethodType(_reconnect, exporter))
+    return exporter
+
+
+def _reconnect(exporter: Any) -> None:
+    """
+    Give an exporter connections of its own, in a forked child.
+
+    On a connection that it shares with its parent requests mix: some are lost, and all are answered with success. gRPC
+    looks after its own.
+    """
+    inherited = exporter.__dict__.copy()
+    exporter.__init__()
+    exporter.inherited = inherited  # threads of the parent may have held its locks: it is not even closed
 
 
 def read_metric_interval_ms(environ: Mapping[str, str] = os.environ) -> float:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 from otel_errcompact.otel.export import otlp
@@ -101,3 +105,45 @@ def test_pace(caplog):
     assert [record.getMessage() for record in caplog.records] == [
         "OTEL_BSP_MAX_EXPORT_BATCH_SIZE='0' is no positive number; 512 is used"
     ]
+
+
+@pytest.mark.programs
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_sends_over_a_connection_of_its_own(monkeypatch):
+    """On one that it shared with its parent requests mixed, and spans were lost that nothing counted."""
+    ports = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # a connection is kept
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            ports.append(self.client_address[1])
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+    exporter = otlp.make_exporter("traces")
+    exporter.export([])
+    exporter.export([])
+    child = os.fork()
+    if child == 0:
+        exporter.export([])
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    exporter.export([])
+    server.shutdown()
+    server.server_close()
+
+    parent, again, other, last = ports
+    assert (again, last) == (parent, parent)
+    assert other != parent
