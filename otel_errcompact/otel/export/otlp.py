@@ -52,12 +52,8 @@ def make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping
 
 
 def _reconnect(exporter: Any) -> None:
-    """
-    Give an exporter connections of its own, in a forked child.
-
-    On a connection that it shares with its parent requests mix: some are lost, and all are answered with success. gRPC
-    looks after its own.
-    """
+    # In a forked child: on a connection that it shares with its parent requests mix, some are lost, and all are
+    # answered with success. gRPC looks after its own.
     inherited = exporter.__dict__.copy()
     exporter.__init__()
     exporter.inherited = inherited  # threads of the parent may have held its locks: it is not even closed
