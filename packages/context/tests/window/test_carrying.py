@@ -186,7 +186,7 @@ def test_open_errors_are_named_by_class_and_resolved_ones_are_not():
     steps.call("bash", "built in 3 s", command="npm run build")
     found = index_of(steps, 1, end)
     assert found["open errors"].startswith("[KeyError] at total (shop.py:7): 'a-1' #")
-    assert found["open errors"].endswith(" x2")
+    assert found["open errors"].endswith(" x2 in bash python shop.py")
     assert "npm" not in found["open errors"]
 
 
@@ -197,7 +197,10 @@ def test_a_digest_in_the_list_is_told_with_its_count():
     steps.call("bash", "[ENOENT]: no such file #3c4d again (x4, 4 in a row)", command="cat missing")
     steps.call("bash", marker("micro", "failed result of bash, 90 tokens", "memory:2"), command="cat missing")
     found = index_of(steps, 1, len(steps.messages))
-    assert found["open errors"] == "[ENOENT]: no such file #3c4d x4 | [KeyError] at shop.py:7: 'a-1' #1a2b x3"
+    assert found["open errors"] == (
+        "[ENOENT]: no such file #3c4d x4 in bash cat: missing | "
+        "[KeyError] at shop.py:7: 'a-1' #1a2b x3 in bash python shop.py"
+    )
 
 
 def test_a_wide_success_resolves_what_it_covers():

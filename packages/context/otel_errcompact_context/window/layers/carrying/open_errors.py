@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.detector.operation import covers, operation_of
 from otel_errcompact.digest import one_line, wording
 from otel_errcompact.engine.pipeline import Pipeline
-from otel_errcompact.errors import RawError
+from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.memory.markers import marker_of
+from otel_errcompact_context.window.layers.carrying.index import read_index
 from otel_errcompact_context.window.layers.keeping import read_whole
 from otel_errcompact_context.window.pairs import part_at
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from otel_errcompact.detector.results import ResultVerdict
-    from otel_errcompact.errors import Operation
     from otel_errcompact_context.messages import Message, Part
     from otel_errcompact_context.window.layers.workspace import Workspace
     from otel_errcompact_context.window.pairs import Spot
@@ -36,6 +37,14 @@ _DIGEST: Final = lazy_pattern(
     r"(?P<head>\[[^\[\]\n]{1,80}\][^\n]{0,2400}? )?#(?P<key>[0-9a-f]{4,16})(?: again \(x(?P<count>[0-9]{1,9}))?"
 )
 """The first line of a digest, ours in the list or one that a boundary has handed out."""
+
+_CARRIED: Final = lazy_pattern(
+    r"(?P<head>.{0,600})#(?P<key>[0-9a-f]{4,16})(?: x(?P<count>[0-9]{1,9}))? in (?P<calls>.{1,200})\Z"
+)
+"""A line of an earlier index; one that names no call is left, since nothing could resolve it."""
+
+_MAX_CALLS: Final = 3
+"""Calls of a class that its line names."""
 
 
 def find_open_errors(
@@ -62,13 +71,33 @@ def find_open_errors(
     rows = [_Row(spot, part_at(messages, spot), call, verdicts[spot]) for spot, call in calls.items()]
     inside = [row for row in rows if start <= row.spot.message < end]
     tools = {row.call.tool for row in inside if row.verdict.outcome == "failure" or _DIGEST.match(row.result.text)}
+    indexes = ((place, read_index(messages[place]).get("open errors", ())) for place in range(start, end))
+    carried = [(place, told) for place, lines in indexes for told in map(_CARRIED.match, reversed(lines)) if told]
+    tools.update(call.name.partition(" ")[0] for _, told in carried for call in _split_calls(told["calls"]))
     found = _OpenErrors(workspace)
-    for row in reversed(rows):
-        if row.spot.message < start or found.is_full:
+    steps: list[tuple[int, _Row | re.Match[str]]] = [*((row.spot.message, row) for row in rows), *carried]
+    steps.sort(key=itemgetter(0))
+    for place, step in reversed(steps):
+        if place < start or found.is_full:
             break
-        if row.call.tool in tools:
-            found.read_result(row, is_inside=row.spot.message < end)
+        if not isinstance(step, _Row):
+            found.read_line(step)
+        elif step.call.tool in tools:
+            found.read_result(step, is_inside=place < end)
     return found.write_lines()
+
+
+def _write_calls(calls: Iterable[Operation]) -> str:
+    # The newest calls, if they read as the same again.
+    shown = list(dict.fromkeys(calls))[:_MAX_CALLS]
+    text = "; ".join(f"{call.name}: {', '.join(call.targets)}".removesuffix(": ") for call in shown)
+    clean = one_line(text, _MAX_HEAD).replace(" | ", " / ")
+    return f" in {clean}" if _split_calls(clean) == shown else ""
+
+
+def _split_calls(text: str) -> list[Operation]:
+    parts = (call.partition(": ") for call in text.split("; "))
+    return [Operation(name, tuple(targets.split(", ")) if targets else ()) for name, _, targets in parts]
 
 
 class _Row(NamedTuple):
@@ -92,6 +121,7 @@ class _OpenErrors:
         self._archive = workspace.archive
         self._heads: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
+        self._open: defaultdict[str, list[Operation]] = defaultdict(list)
         self._succeeded: set[Operation] = set()
         self._classified = 0
 
@@ -103,7 +133,8 @@ class _OpenErrors:
     def write_lines(self) -> list[str]:
         """Return what is open; counted if all failures were looked at."""
         counts = Counter[str]() if self.is_full else self._counts
-        return [f"{head} x{counts[key]}" if counts[key] > 1 else head for key, head in self._heads.items()]
+        times = {key: f" x{counts[key]}" if counts[key] > 1 else "" for key in self._heads}
+        return [f"{head}{times[key]}{_write_calls(self._open[key])}" for key, head in self._heads.items()]
 
     def read_result(self, row: _Row, *, is_inside: bool) -> None:
         """Take the next older result."""
@@ -114,12 +145,21 @@ class _OpenErrors:
         if told is not None and (found is None or found.layer == "errors"):
             if is_inside and not self._is_resolved(operation):
                 count = _COUNT.match(found.what) if found is not None else None
-                self._add_digest(told, int(count[1] if count else told["count"] or 1))
+                self._add_digest(told, told["head"] or "", int(count[1] if count else told["count"] or 1), [operation])
         elif verdict.outcome == "success":
             self._succeeded.add(operation)
         elif verdict.outcome == "failure" and is_inside and found is None and not self._is_resolved(operation):
             raw = RawError(text=text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text)
             self._add_failure(raw)
+
+    def read_line(self, told: re.Match[str]) -> None:
+        """Take a line of an earlier index."""
+        named = _split_calls(told["calls"])
+        calls = [call for call in named if not self._is_resolved(call)]
+        if calls:
+            # The message is the newest call's.
+            head = told["head"] if calls[0] == named[0] else f"{told['head'].partition(']')[0]}]"
+            self._add_digest(told, head, int(told["count"] or 1) if calls == named else len(calls), calls)
 
     def _is_resolved(self, operation: Operation) -> bool:
         return operation in self._succeeded or any(wide.wide and covers(wide, operation) for wide in self._succeeded)
@@ -129,10 +169,12 @@ class _OpenErrors:
         found = self._pipeline.classify(raw)
         label = found.key[:_LABEL]
         self._counts[label] += 1
+        self._open[label].append(raw.operation)
         self._heads.setdefault(label, f"{wording.write_head(found.facts, raw.tool, _MAX_HEAD)} #{label}")
 
-    def _add_digest(self, told: re.Match[str], count: int) -> None:
+    def _add_digest(self, told: re.Match[str], head: str, count: int, calls: Iterable[Operation]) -> None:
         label = told["key"]
+        self._open[label] += calls
         # A digest counts all failures of its class up to itself.
         self._counts[label] = max(self._counts[label], count)
-        self._heads.setdefault(label, f"{one_line(told['head'] or '', _MAX_HEAD)} #{label}".strip())
+        self._heads.setdefault(label, f"{one_line(head, _MAX_HEAD)} #{label}".strip())
