@@ -60,9 +60,9 @@ def test_an_answered_request_stands_in_the_block_with_its_answer():
     words = read(DROP, *CALLED, DONE, ("user", "What does file 2 say?"), ("assistant", "It is about orders."))
     assert texts(words) == []
     assert render_index(words.sections, 1_000, estimate_tokens) == (
-        "answered by calls: Drop the staging database now and rebuild it from the dump. -> "
+        "worked on: Drop the staging database now and rebuild it from the dump. -> "
         "Done: staging was dropped and rebuilt.\n"
-        "answered requests: What does file 2 say? -> It is about orders."
+        "replied to: What does file 2 say? -> It is about orders."
     )
 
 
@@ -86,20 +86,20 @@ def test_a_request_without_an_answer_stays_to_the_letter(after):
 def test_a_request_that_work_went_on_from_is_not_said_to_be_answered():
     """The user spoke again before the model did: nothing claims that it was done."""
     words = read(DROP, *CALLED, ("user", "Wait."), ("user", "What does file 2 say?"))
-    assert words.sections == {"answered by calls": [DROP[1]]}
+    assert words.sections == {"worked on": [DROP[1]]}
     assert texts(words) == ["Wait.", "What does file 2 say?"]
 
 
 @pytest.mark.parametrize(
     ("behind", "sections"),
     [
-        pytest.param((DONE,), {"answered by calls": [f"{DROP[1]} -> {DONE[1]}"]}, id="the answer"),
-        pytest.param((("assistant", "!2"), ("tool", "!2"), DONE), {"answered by calls": [f"{DROP[1]} -> {DONE[1]}"]},
+        pytest.param((DONE,), {"worked on": [f"{DROP[1]} -> {DONE[1]}"]}, id="the answer"),
+        pytest.param((("assistant", "!2"), ("tool", "!2"), DONE), {"worked on": [f"{DROP[1]} -> {DONE[1]}"]},
                      id="work and the answer"),
         pytest.param((("assistant", "!2"), ("tool", "!2")), {}, id="work alone"),
-        pytest.param((("user", "Hm."),), {"answered by calls": [DROP[1]]}, id="the user"),
+        pytest.param((("user", "Hm."),), {"worked on": [DROP[1]]}, id="the user"),
         pytest.param((("user", marker("summary", "9 messages, 9 tokens", "memory:1")), DONE), {}, id="what is cut"),
-        pytest.param((("system", "Be short."), DONE), {"answered by calls": [f"{DROP[1]} -> {DONE[1]}"]}, id="system"),
+        pytest.param((("system", "Be short."), DONE), {"worked on": [f"{DROP[1]} -> {DONE[1]}"]}, id="system"),
     ],
 )  # fmt: skip
 def test_the_answer_may_stand_in_what_stays(behind, sections):
@@ -113,11 +113,11 @@ def test_the_request_before_what_goes_is_named_with_its_answer():
     """It stays where it is, and would else look open for good."""
     words = read(DROP, *CALLED, DONE, ("user", "And file 2?"), start=1)
     assert words.sections == {
-        "answered by calls": ["Drop the staging database now and rebuild it from the dump. -> " + DONE[1]]
+        "worked on": ["Drop the staging database now and rebuild it from the dump. -> " + DONE[1]]
     }
     assert texts(words) == ["And file 2?"]
     assert read(DROP, ("user", "And file 2?"), ("assistant", "Orders."), start=1).sections == {
-        "answered requests": ["And file 2? -> Orders."]
+        "replied to": ["And file 2? -> Orders."]
     }
     assert read(DROP, *CALLED, ("user", "And file 2?"), start=1).sections == {}
     assert texts(read(DROP, *CALLED, start=1)) == []
@@ -134,7 +134,7 @@ def test_words_beside_results_belong_to_their_turn():
     assert texts(words) == [DROP[1], "With tabs."]
     messages = (*messages, message("assistant", "Done."))
     words = read_words(Conversation(format="anthropic", messages=messages), 0, 6, estimate_tokens)
-    assert words.sections == {"answered by calls": [f"{DROP[1]} With tabs. -> Done."]}
+    assert words.sections == {"worked on": [f"{DROP[1]} With tabs. -> Done."]}
 
 
 def test_a_picture_is_a_request_without_a_text():
@@ -144,7 +144,7 @@ def test_a_picture_is_a_request_without_a_text():
     blank = message("user", " ")
     messages = (picture, message("assistant", "A cat."), shot, blank, picture)
     words = read_words(Conversation(format="anthropic", messages=messages), 0, 5, estimate_tokens)
-    assert words.sections == {"answered by calls": ["(no text) -> A cat."]}
+    assert words.sections == {"worked on": ["(no text) -> A cat."]}
     assert words.kept == [picture]
 
 
@@ -153,14 +153,14 @@ def test_of_a_shortened_text_its_marker_says_nothing():
     line = marker("reactive", "5,000 tokens of user text", "memory:2")
     file = marker("reactive", "file a.py, as last read, 12 tokens", "memory:1")
     assert read(("user", f"{line}\nDrop it."), ("user", f"{file}\ncode"), DONE).sections == {
-        "answered requests": [f"Drop it. -> {DONE[1]}"]
+        "replied to": [f"Drop it. -> {DONE[1]}"]
     }
 
 
 def test_arrows_and_bars_in_words_part_no_entries():
     """They would be read as an answer in the next compaction."""
     words = read(("user", "Rename a -> b | c"), ("assistant", "a -> b"))
-    assert render_index(words.sections, 1_000, estimate_tokens) == "answered requests: Rename a > b / c -> a > b"
+    assert render_index(words.sections, 1_000, estimate_tokens) == "replied to: Rename a > b / c -> a > b"
 
 
 def gap(*lines: str) -> Said:
@@ -171,24 +171,24 @@ def test_a_second_compaction_takes_the_block_of_the_first_along():
     """The entries, the newest first; its marker goes."""
     block = (
         "statements of the user: Never touch prod.env.",
-        "answered requests: File 2? -> Orders. | File 1? -> Names.",
+        "replied to: File 2? -> Orders. | File 1? -> Names.",
     )
     words = read(gap(*block, "names: a1b2"), ("user", "Always in German. File 3?"), ("assistant", "Dates."))
     assert words.sections == {
         "statements of the user": ["Always in German.", "Never touch prod.env."],
-        "answered requests": ["Always in German. File 3? -> Dates.", "File 2? -> Orders.", "File 1? -> Names."],
+        "replied to": ["Always in German. File 3? -> Dates.", "File 2? -> Orders.", "File 1? -> Names."],
     }
     assert read(DROP, gap(*block), DONE, start=2, end=3).sections == {}
 
 
 def test_a_request_before_what_was_cut_is_looked_for_in_the_block():
     """Whose beginning stands there was answered; who else spoke before the cut waits on."""
-    named = gap(f"answered requests: {DROP[1][:59]} -> Done.")
+    named = gap(f"replied to: {DROP[1][:59]} -> Done.")
     words = read(DROP, *CALLED, named, ("user", "File 3?"), ("assistant", "Dates."))
-    assert words.sections == {"answered requests": ["File 3? -> Dates.", f"{DROP[1]} -> Done."]}
+    assert words.sections == {"replied to": ["File 3? -> Dates.", f"{DROP[1]} -> Done."]}
     words = read(DROP, *CALLED, gap(), ("assistant", "!2"), ("tool", "!2"))
     assert texts(words) == [DROP[1]]
-    assert read(DROP, *CALLED, gap(), DONE).sections == {"answered by calls": [f"{DROP[1]} -> {DONE[1]}"]}
+    assert read(DROP, *CALLED, gap(), DONE).sections == {"worked on": [f"{DROP[1]} -> {DONE[1]}"]}
 
 
 # Answers.
@@ -218,7 +218,7 @@ def test_answers_hold_questions_only():
         "statements of the user": [
             "No, and that is because the card is not mine and my brother must be asked before -> Good.",
         ],
-        "answered requests": [
+        "replied to": [
             "Which is the largest? -> File 3. Shall I pay?",
             "Show file 13. -> 这是文件 13。还要别的吗\uff1f",
         ],
@@ -289,7 +289,7 @@ def test_rules_have_a_line_of_their_own(said, rules):
     """In the user's own words; one that is the whole request has what came of it, others stand in the request too."""
     words = read(("user", said), *CALLED, ("assistant", "OK."))
     assert words.sections.pop("statements of the user", []) == rules
-    assert len(words.sections.get("answered by calls", [])) == (rules != [f"{said} -> OK."])
+    assert len(words.sections.get("worked on", [])) == (rules != [f"{said} -> OK."])
 
 
 def test_who_says_much_before_a_question_wants_it_known():
@@ -298,7 +298,7 @@ def test_who_says_much_before_a_question_wants_it_known():
     words = read(("user", f"{said} How many are there?"), ("assistant", "Two."))
     assert words.sections == {
         "statements of the user": [f"{said} -> Two.", "Never let them in."],
-        "answered requests": ["How many are there? -> Two."],
+        "replied to": ["How many are there? -> Two."],
     }
     assert "statements of the user" not in read(("user", "Is it? " * 30), ("assistant", "Yes.")).sections
 
@@ -306,9 +306,9 @@ def test_who_says_much_before_a_question_wants_it_known():
 def test_a_failure_is_no_change():
     """Nothing says that calls have answered the request, nor where the model has asked back."""
     failed = (("assistant", "!1"), ("tool", "Error: permission denied"))
-    assert [*read(DROP, *failed, ("assistant", "I may not.")).sections] == ["answered requests"]
+    assert [*read(DROP, *failed, ("assistant", "I may not.")).sections] == ["replied to"]
     asked = read(DROP, *CALLED, ("assistant", "Shall I drop the next one?"), ("user", "And file 2?"), end=4)
-    assert [*asked.sections] == ["answered requests"]
+    assert [*asked.sections] == ["replied to"]
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_what_needs_no_call_but_a_word_is_a_statement(said, answer, statements):
     assert [one.startswith(begin) for one, begin in zip(found, statements, strict=True)] == [True] * len(statements)
     waits = [kept.parts[0].text for kept in words.kept] == [said]
     assert waits == answer.startswith("Really")
-    assert ("answered requests" in words.sections) is not (bool(statements) or waits)
+    assert ("replied to" in words.sections) is not (bool(statements) or waits)
     assert all(answer in one for one in found if len(said) > 300)
 
 
@@ -362,7 +362,7 @@ def test_rules_come_first_and_are_shortened_before_they_go():
 def test_a_request_that_the_model_asked_back_for_still_waits():
     """What stands before the cut stays there, and is not said to be answered."""
     asked = ("user", "Build the importer."), ("assistant", "Which bank first?"), ("user", "Ours."), *CALLED
-    assert "answered requests" not in read(*asked, start=1).sections
+    assert "replied to" not in read(*asked, start=1).sections
 
 
 # Budgets.
@@ -379,7 +379,7 @@ def test_entries_of_a_section_are_shortened_together_before_one_goes():
     )
     for budget in range(60, 400, 10):
         line = render_index(words.sections, budget, estimate_tokens)
-        entries = line.removeprefix("answered requests: ").split(" | ")
+        entries = line.removeprefix("replied to: ").split(" | ")
         if entries[-1].endswith(" more"):
             assert {len(entry) for entry in entries[1:-1]} <= {40 + 4 + 30}
         else:
@@ -409,7 +409,7 @@ def test_what_is_worth_less_goes_first():
 def test_a_long_request_loses_its_middle():
     """What is wanted of it may stand at its end."""
     words = read(("user", f"{'data ' * 1_000}What is this?"), ("assistant", "Data."))
-    (entry,) = words.sections["answered requests"]
+    (entry,) = words.sections["replied to"]
     assert entry.startswith("data data ")
     assert entry.endswith("data What is this? -> Data.")
     assert len(entry) == 2_013
@@ -534,5 +534,5 @@ def check_words(made: Conversation, turns: list[Turn]) -> None:
         is_open = not answer and number == len(turns) - 1
         assert carried.count(turn.user) == is_open
         if not is_open:
-            line = lines["answered requests" if answer else "answered by calls"]
+            line = lines["replied to" if answer else "worked on"]
             assert (f"{turn.user} -> {answer}" if answer else turn.user) in line or line.endswith(" more")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from otel_errcompact_context.messages import Message
 
 Section = Literal[
-    "statements of the user", "answered by calls", "answers", "answered requests",
+    "statements of the user", "worked on", "answers", "replied to",
     "open errors", "files written", "files read", "commands", "calls", "names",
 ]  # fmt: skip
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)

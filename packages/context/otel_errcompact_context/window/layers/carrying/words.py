@@ -275,7 +275,7 @@ class _Reader:
         asks, asked_in = _QUESTION.search(self._answer) is not None, self._asked_in
         self._asked_in = None
         is_done = self._has_changed and not asks
-        section: Section = "answered by calls" if is_done or not self._answer else "answered requests"
+        section: Section = "worked on" if is_done or not self._answer else "replied to"
         if self._is_reply(request):
             # One entry with the request, if that is known, what the model asked back, and what came of it.
             asked = self.sections[asked_in].pop() if asked_in else f"{ASKED}{cut_line(self._question, _MAX_ASKED)}"
