@@ -145,12 +145,17 @@ class _OpenErrors:
         if told is not None and (found is None or found.layer == "errors"):
             if is_inside and not self._is_resolved(operation):
                 count = _COUNT.match(found.what) if found is not None else None
-                self._add_digest(told, told["head"] or "", int(count[1] if count else told["count"] or 1), [operation])
+                head = one_line(told["head"] or "", _MAX_HEAD)
+                self._add(told["key"], head, int(count[1] if count else told["count"] or 1), [operation])
         elif verdict.outcome == "success":
             self._succeeded.add(operation)
         elif verdict.outcome == "failure" and is_inside and found is None and not self._is_resolved(operation):
             raw = RawError(text=text, stated=verdict.stated, tool=call.tool, operation=operation, arguments=call.text)
-            self._add_failure(raw)
+            self._classified += 1
+            failure = self._pipeline.classify(raw)
+            label = failure.key[:_LABEL]
+            head = wording.write_head(failure.facts, raw.tool, _MAX_HEAD)
+            self._add(label, head, self._counts[label] + 1, [operation])
 
     def read_line(self, told: re.Match[str]) -> None:
         """Take a line of an earlier index."""
@@ -158,23 +163,14 @@ class _OpenErrors:
         calls = [call for call in named if not self._is_resolved(call)]
         if calls:
             # The message is the newest call's.
-            head = told["head"] if calls[0] == named[0] else f"{told['head'].partition(']')[0]}]"
-            self._add_digest(told, head, int(told["count"] or 1) if calls == named else len(calls), calls)
+            head = told["head"].rstrip() if calls[0] == named[0] else f"{told['head'].partition(']')[0]}]"
+            self._add(told["key"], head, int(told["count"] or 1) if calls == named else len(calls), calls)
 
     def _is_resolved(self, operation: Operation) -> bool:
         return operation in self._succeeded or any(wide.wide and covers(wide, operation) for wide in self._succeeded)
 
-    def _add_failure(self, raw: RawError) -> None:
-        self._classified += 1
-        found = self._pipeline.classify(raw)
-        label = found.key[:_LABEL]
-        self._counts[label] += 1
-        self._open[label].append(raw.operation)
-        self._heads.setdefault(label, f"{wording.write_head(found.facts, raw.tool, _MAX_HEAD)} #{label}")
-
-    def _add_digest(self, told: re.Match[str], head: str, count: int, calls: Iterable[Operation]) -> None:
-        label = told["key"]
-        self._open[label] += calls
+    def _add(self, label: str, head: str, count: int, calls: Iterable[Operation]) -> None:
         # A digest counts all failures of its class up to itself.
         self._counts[label] = max(self._counts[label], count)
-        self._heads.setdefault(label, f"{one_line(head, _MAX_HEAD)} #{label}".strip())
+        self._heads.setdefault(label, f"{head} #{label}".strip())
+        self._open[label] += calls
