@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from zlib import adler32
 
-from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact.runtime.warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ENCODING: Final = "o200k_base"
-"""The encoding that is counted with where none is named: that of the GPT-4o, GPT-5 and o-series models."""
+"""The encoding that is counted with where no model names another: that of the GPT-4o, GPT-5 and o-series models."""
 
 LOAD_SECONDS: Final = 10.0
 """How long an encoding may take to load: the first time tiktoken fetches it, and sets itself no limit."""
@@ -91,30 +90,6 @@ def estimate_mixed_tokens(text: str, costs: bytes = read_costs(0)) -> int:
     return (sum([adler32(spent[at : at + _BLOCK], 0) % 65_536 for at in range(0, len(spent), _BLOCK)]) + 19) // 20
 
 
-def tiktoken_counter(encoding: str = ENCODING) -> TokenCounter:
-    """
-    Return a counter with a tokenizer of tiktoken and a memory.
-
-    tiktoken fetches an encoding the first time, and keeps it in `TIKTOKEN_CACHE_DIR`. Where it cannot be loaded, a
-    warning says so, and `estimate_mixed_tokens` is returned.
-
-    Args:
-        encoding: The encoding's name.
-
-    Raises:
-        MissingExtraError: tiktoken is not installed.
-        ConfigurationError: tiktoken knows no encoding of that name.
-    """
-    counter, problem = _load_counter(encoding)
-    if counter is None:
-        warn(
-            f"tokens are estimated, since tiktoken cannot load {encoding!r} ({problem}); fetch it once where there is "
-            "a network, and set TIKTOKEN_CACHE_DIR to the folder it was kept in"
-        )
-        return estimate_mixed_tokens
-    return counter
-
-
 @lru_cache(maxsize=16)
 def default_counter(model: str = "") -> TokenCounter:
     """
@@ -129,35 +104,25 @@ def default_counter(model: str = "") -> TokenCounter:
         return partial(estimate_mixed_tokens, costs=read_costs(2))
     is_older = _OLDER.search(model) is not None
     estimate = partial(estimate_mixed_tokens, costs=read_costs(1)) if is_older else estimate_mixed_tokens
-    try:
-        counter, _ = _load_counter("cl100k_base" if is_older else ENCODING)
-    except MissingExtraError:
-        return estimate
-    return counter or estimate
+    return _load_counter("cl100k_base" if is_older else ENCODING) or estimate
 
 
-def _load_counter(encoding: str) -> tuple[TokenCounter | None, str]:
-    """Return the counter, or what kept tiktoken from loading the encoding."""
+def _load_counter(encoding: str) -> TokenCounter | None:
+    # None where tiktoken is not installed, or cannot load the encoding.
     try:
         tiktoken: Any = import_module("tiktoken")
-    except ImportError as error:
-        raise MissingExtraError("tiktoken_counter()", "tiktoken") from error
-    known: list[str] = sorted(tiktoken.list_encoding_names())
-    if encoding not in known:
-        raise ConfigurationError(f"encoding={encoding!r} is unknown to tiktoken; it knows {', '.join(known)}")
+    except ImportError:
+        return None
     loaded: list[TokenCounter] = []
-    problems: list[str] = []
 
     def load() -> None:
-        try:
+        with suppress(Exception):  # whatever the network, a proxy or a broken cache may raise
             loaded.append(_Counter(tiktoken.get_encoding(encoding).encode_ordinary))
-        except Exception as error:  # noqa: BLE001 - whatever the network, a proxy or a broken cache may raise
-            problems.append(f"{type(error).__name__}: {str(error)[:200]}")
 
     thread = Thread(target=load, name="errcompact-tiktoken", daemon=True)
     thread.start()
     thread.join(LOAD_SECONDS)
-    return next(iter(loaded), None), next(iter(problems), f"no answer within {LOAD_SECONDS:g} s")
+    return next(iter(loaded), None)
 
 
 class _Counter:

@@ -16,9 +16,7 @@ from otel_errcompact.digest.tokens import (
     default_counter,
     estimate_mixed_tokens,
     estimate_tokens,
-    tiktoken_counter,
 )
-from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
 
 
 class Tokenizer:
@@ -30,9 +28,6 @@ class Tokenizer:
         self.problem = problem
         self.seconds = seconds
         self.encoded: list[str] = []
-
-    def list_encoding_names(self) -> list[str]:
-        return ["o200k_base", "cl100k_base"]
 
     def get_encoding(self, name: str) -> SimpleNamespace:
         time.sleep(self.seconds)
@@ -148,31 +143,14 @@ def test_the_estimate_that_digests_are_measured_by_is_a_quarter_of_the_character
     assert [estimate_tokens("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]
 
 
-def test_a_missing_tokenizer_is_told_by_the_name_of_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who asks for tiktoken by name is told what to install."""
-    installed(monkeypatch, None)
-    with pytest.raises(MissingExtraError) as raised:
-        tiktoken_counter()
-    assert str(raised.value) == (
-        "tiktoken_counter() needs an optional dependency: pip install 'otel-errcompact[tiktoken]'"
-    )
-
-
-def test_an_unknown_encoding_is_an_error(tokenizer: Tokenizer) -> None:
-    """A name that is misspelt is told with those that are known."""
-    with pytest.raises(ConfigurationError) as raised:
-        tiktoken_counter("o200k")
-    assert str(raised.value) == "encoding='o200k' is unknown to tiktoken; it knows cl100k_base, o200k_base"
-
-
 def test_tokens_are_counted_by_the_tokenizer(tokenizer: Tokenizer) -> None:
     """What the tokenizer says is what is returned."""
-    assert tiktoken_counter()("one two three") == 3
+    assert default_counter()("one two three") == 3
 
 
 def test_an_equal_text_is_counted_once(tokenizer: Tokenizer) -> None:
     """A message list is counted anew each turn, and nearly all of it is as it was."""
-    count = tiktoken_counter()
+    count = default_counter()
     assert (count("one two"), count("one " + "two"), count("three")) == (2, 2, 1)
     assert tokenizer.encoded == ["one two", "three"]
 
@@ -180,7 +158,7 @@ def test_an_equal_text_is_counted_once(tokenizer: Tokenizer) -> None:
 def test_what_is_remembered_is_bounded(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text that was counted longest ago is forgotten first."""
     monkeypatch.setattr(tokens, "MAX_REMEMBERED", 2)
-    count = tiktoken_counter()
+    count = default_counter()
     for text in ("a", "b", "c", "b", "a"):
         count(text)
     assert tokenizer.encoded == ["a", "b", "c", "a"]
@@ -188,35 +166,21 @@ def test_what_is_remembered_is_bounded(tokenizer: Tokenizer, monkeypatch: pytest
 
 def test_a_huge_text_is_encoded_in_pieces(tokenizer: Tokenizer) -> None:
     """The tokenizer's parser overflows its stack on a million spaces, which ends the process's thread in a panic."""
-    tiktoken_counter()(" " * 1_000_000)
+    default_counter()(" " * 1_000_000)
     assert max(map(len, tokenizer.encoded)) == PIECE
     assert sum(map(len, tokenizer.encoded)) == 1_000_000
 
 
 def test_a_text_that_is_no_unicode_is_counted(tokenizer: Tokenizer) -> None:
     """Lone surrogates come of file names and of output in other encodings."""
-    assert tiktoken_counter()("a \ud800") == 2
-
-
-def test_an_encoding_that_cannot_be_fetched_is_told_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a network the estimator takes its place, visibly."""
-    installed(monkeypatch, Tokenizer(OSError("no route to host")))
-    with pytest.warns(RuntimeWarning) as warned:
-        count = tiktoken_counter()
-    assert count is estimate_mixed_tokens
-    assert len(warned) == 1
-    assert str(warned[0].message) == (
-        "tokens are estimated, since tiktoken cannot load 'o200k_base' (OSError: no route to host); fetch it once "
-        "where there is a network, and set TIKTOKEN_CACHE_DIR to the folder it was kept in"
-    )
+    assert default_counter()("a \ud800") == 2
 
 
 def test_an_encoding_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tokenizer fetches its encoding without a limit of time; the application starts all the same."""
     monkeypatch.setattr(tokens, "LOAD_SECONDS", 0.05)
     installed(monkeypatch, Tokenizer(seconds=0.5))
-    with pytest.warns(RuntimeWarning, match=r"\(no answer within 0\.05 s\)"):
-        assert tiktoken_counter() is estimate_mixed_tokens
+    assert default_counter() is estimate_mixed_tokens
 
 
 @pytest.mark.parametrize(
@@ -243,8 +207,8 @@ def test_the_real_tokenizer_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     encoding = tiktoken.Encoding(
         "bytes", pat_str=r"\S+|\s+", mergeable_ranks={bytes([byte]): byte for byte in range(256)}, special_tokens={}
     )
-    monkeypatch.setattr(tiktoken, "list_encoding_names", lambda: ["bytes"])
     monkeypatch.setattr(tiktoken, "get_encoding", lambda name: encoding)
-    count = tiktoken_counter("bytes")
+    default_counter.cache_clear()
+    count = default_counter()
     assert [count("abc"), count("é"), count("<|endoftext|>"), count("\ud800")] == [3, 2, 13, 3]
     assert count(" " * 1_000_000) == 1_000_000
