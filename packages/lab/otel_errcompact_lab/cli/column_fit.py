@@ -36,7 +36,6 @@ def print_table(
     footer: Row = (),
     spare: Sequence[str] = (),
     left: Collection[str] = (),
-    gap: int = 1,
     shortest: int | None = None,
 ) -> None:
     """
@@ -48,7 +47,6 @@ def print_table(
         footer: The sums.
         spare: Headers of columns that may be left out, the first of them first.
         left: Headers of columns that begin at their left, as the first one does.
-        gap: Blanks between two columns.
         shortest: What is left of a name at least that is cut for want of room; None to cut none.
     """
     header, lines = rows[0], [*rows, *filter(None, (footer,))]
@@ -57,7 +55,7 @@ def print_table(
     least = min(widths[0], shortest or widths[0])
 
     def leave() -> int:
-        return console.width - sum(gap + widths[at] for at in kept[1:])
+        return console.width - sum(1 + widths[at] for at in kept[1:])
 
     for name in spare:
         if least <= leave():
@@ -67,7 +65,7 @@ def print_table(
     widths[0] = min(widths[0], max(leave(), least))
     for line in lines:
         cells = [(printable(line[at]), widths[at], not at or header[at] in left) for at in kept if at < len(line)]
-        text = (" " * gap).join(_fill_cell(*cell) for cell in cells).rstrip()
+        text = " ".join(_fill_cell(*cell) for cell in cells).rstrip()
         console.print(Text(text, "bold" if line in (header, footer) else ""), no_wrap=True, crop=False)
     if left_out:
         console.print(Text(f"No room here for: {', '.join(left_out)}. A wider terminal or --json has all."))

@@ -1,4 +1,4 @@
-"""The printed summary of replayed runs: a table, tokens, and escalations."""
+"""The printed summary of replayed runs: failures, tokens, and escalations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from otel_errcompact_lab.cli.column_fit import SHORTEST, console_of, print_table
+from otel_errcompact_lab.cli.column_fit import console_of
 from otel_errcompact_lab.cli.output import describe_silence, printable
 from otel_errcompact_lab.replay import total_of
 
@@ -15,40 +15,21 @@ if TYPE_CHECKING:
 
     from otel_errcompact_lab.replay import ReplayedEscalation, ReplayedRun, ReplayTotal
 
-MAX_ROWS: Final = 20
 MAX_ESCALATIONS: Final = 10
 PIPE_WIDTH: Final = 160
 """Columns where there is no terminal to ask."""
 
-_NAMES: Final = ("run", "calls", "failures", "classes", "streak", "escalations", "tokens", "digests")
-_SPARE: Final = ("classes", "streak", "escalations", "digests", "calls")
-"""Columns that a narrow terminal goes without, the first of them first."""
-
 
 def print_summary(runs: Sequence[ReplayedRun]) -> None:
-    """Print the runs with the most failures, the sums, and the escalations."""
+    """Print the sums and the escalations."""
     console = console_of(PIPE_WIDTH)
     total = total_of(runs)
-    failing = sorted((run for run in runs if run.failures), key=lambda run: -run.failures)
-    if failing:
-        more = [(f"... {len(failing) - MAX_ROWS:,} more",)] if len(failing) > MAX_ROWS else []
-        rows = [_NAMES, *((run.run_id, *_list_numbers(run)) for run in failing[:MAX_ROWS]), *more]
-        print_table(
-            console, rows, footer=(f"all {total.runs:,}", *_list_numbers(total)), spare=_SPARE, gap=2, shortest=SHORTEST
-        )
-        console.print()
     empty = sum(bool(run.context_tokens) and not run.tool_calls and not run.failures for run in runs)
     for line in _describe_total(total, empty):
         console.print(line, markup=False, soft_wrap=not console.is_terminal)
     for line in _describe_escalations(runs):
         # Text, since the square brackets of an error are no markup.
         console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
-
-
-def _list_numbers(run: ReplayedRun | ReplayTotal) -> tuple[str, ...]:
-    escalations = run.escalations if isinstance(run.escalations, int) else len(run.escalations)
-    numbers = (run.tool_calls, run.failures, run.classes, run.longest_streak, escalations)
-    return tuple(f"{value:,}" for value in (*numbers, run.raw_error_tokens, run.digest_tokens))
 
 
 def _describe_total(total: ReplayTotal, empty: int) -> Iterator[str]:
@@ -59,8 +40,9 @@ def _describe_total(total: ReplayTotal, empty: int) -> Iterator[str]:
         yield f"No failures (runs: {total.runs:,}, calls: {total.tool_calls:,})."
         return
     yield (
-        f"Runs with failures: {total.runs_with_failures:,} of {total.runs:,}. Failures: {total.failures:,}, of which "
-        f"the record does not flag {total.stated:,}. Calls that were declined or found nothing: {total.ignored:,}."
+        f"Runs with failures: {total.runs_with_failures:,} of {total.runs:,}. Failures: {total.failures:,} (calls: "
+        f"{total.tool_calls:,}, classes: {total.classes:,}), of which the record does not flag {total.stated:,}. Calls "
+        f"that were declined or found nothing: {total.ignored:,}."
     )
     if total.handled:
         yield f"Failures inside a call that succeeded in the end: {total.handled:,}."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from otel_errcompact_lab.cli import analysis_tables, analyze, progress
+from otel_errcompact_lab.cli import analyze, column_fit, progress
 from otel_errcompact_lab.cli.app import ANALYZE_EPILOG
 from packages.lab.tests.cli.transcripts import REFUSED, conversation, write_lines
 
@@ -347,7 +347,8 @@ def test_everything_fits_a_narrow_terminal(
     """Long names are cut, numbers never, however large: columns without room are named in their place."""
     results = [*[REFUSED] * 12, *["3 rows"] * 120, "x" * 4_400_000, *[f"Error: no {number}" for number in range(30)]]
     file = write_lines(tmp_path / "a.jsonl", lost("r" * 90, *results), conversation("s" * 90, *results))
-    monkeypatch.setattr(analysis_tables, "PIPE_WIDTH", width)
+    terminal = {"force_terminal": True, "color_system": None, "width": width}
+    monkeypatch.setattr(column_fit, "Console", lambda **options: Console(**options | terminal))
     lines = plain(errcompact("analyze", file, "--calibrate").out)
     assert max(map(len, lines)) <= width
     numbers = [line for line in lines if re.match(r"(run|r|s|all|Stops|same|consecutive|total|any)[ r\u2026]", line)]
