@@ -33,15 +33,6 @@ class ReentrantLock(RLock):  # type: ignore[misc] # pyright: ignore[reportGenera
         """
         return self._is_owned()  # type: ignore[attr-defined,no-any-return] # what `Condition` asks, too
 
-    def locked(self) -> bool:
-        """Tell whether a thread holds it."""
-        if self.is_mine():
-            return True
-        if not self.acquire(blocking=False):
-            return True
-        self.release()
-        return False
-
 
 class Held(Generic[T]):
     """
