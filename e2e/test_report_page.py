@@ -369,7 +369,8 @@ def test_a_time_line_has_a_live_run_in_order(open_page: Open, live: Path) -> Non
         f"and nothing had succeeded since; {error}"
     )
     loop = (
-        "loop 4 of 4 identical calls while nothing succeeded: 2 failed, 2 refused answered: the run continues ask db2"
+        "loop 4 of 4 identical calls that failed or were refused while nothing succeeded answered: the run continues "
+        "ask db2"
     )
     assert told[1:] == [
         f"1 {shown} failed {error} Raw error and arguments of call 1",

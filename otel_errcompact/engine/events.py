@@ -187,13 +187,7 @@ class Observation:
 
     def without_exception(self) -> Observation:
         """Return what may be kept; see `RawError.without_exception`."""
-        if self.raw.exception is None:
-            return self
-        kept = object.__new__(Observation)
-        for name in Observation.__slots__:
-            object.__setattr__(kept, name, getattr(self, name))
-        object.__setattr__(kept, "raw", self.raw.without_exception())
-        return kept
+        return self if self.raw.exception is None else replace(self, raw=self.raw.without_exception())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.engine.events import Handled, Observation, Refused, Resolved, Resumed
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
-from otel_errcompact.escalator.thresholds import ASKING
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact_lab.html_report.bounded import Best, Histogram, Room
 from otel_errcompact_lab.html_report.class_summary import ClassSummary
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
         RecordKind,
         Standing,
     )
-    from otel_errcompact_lab.html_report.steps import Repeats
     from otel_errcompact_lab.replay import PlayedCall, ReplayedRun
 
 
@@ -149,7 +147,7 @@ class Collector(Listener):
         self._runs: Best[RunEntry] = Best(MAX_RUNS)
         self._results: Counter[Result] = Counter()
         self._escalations: dict[Breach, EscalationGroup] = {}
-        self._open_escalations: dict[str, list[tuple[Escalation, Repeats | None, int]]] = {}
+        self._open_escalations: dict[str, list[tuple[Escalation, int]]] = {}
         self._times = Histogram()
         self._order = Histogram()
         self._first_ns: int | None = None
@@ -222,10 +220,10 @@ class Collector(Listener):
     def _keep_escalation(self, escalation: Escalation) -> None:
         # Until its run ends.
         draft = self._draft(escalation.run_id)[1]
-        draft.note_escalation(escalation, asks=escalation.threshold in ASKING)
+        draft.note_escalation(escalation)
         kept = self._open_escalations.setdefault(escalation.run_id, [])
         if len(kept) < MAX_ESCALATIONS_OF_RUN:
-            kept.append((escalation, draft.repeats_of(escalation), draft.last))
+            kept.append((escalation, draft.last))
 
     def take(self, run: ReplayedRun) -> None:
         """Keep what came of a run."""
@@ -374,7 +372,7 @@ class Collector(Listener):
     def _take_escalations(self, run: ReplayedRun, place: Place) -> None:
         kept = self._open_escalations.pop(run.run_id, [])
         answers = self._answers.pop(run.run_id, {})
-        for (escalation, repeats, step), replayed in zip(kept, run.escalations, strict=False):
+        for (escalation, step), replayed in zip(kept, run.escalations, strict=False):
             answered = answers.get((escalation.threshold, escalation.key, escalation.tick))
             entry = EscalationEntry(
                 tool=self._hide_secrets(escalation.tool),
@@ -383,11 +381,11 @@ class Collector(Listener):
                 message=self._hide_secrets(answered.message) if answered is not None else "",
                 place=replace(place, step=step),
             )
-            breach = self._breach(escalation, repeats, answered)
+            breach = self._breach(escalation, answered)
             if breach in self._escalations or len(self._escalations) < MAX_GROUPS:
                 self._escalations.setdefault(breach, EscalationGroup(breach)).add(entry)
 
-    def _breach(self, escalation: Escalation, repeats: Repeats | None, answered: AnsweredEscalation | None) -> Breach:
+    def _breach(self, escalation: Escalation, answered: AnsweredEscalation | None) -> Breach:
         # One name for the class over all runs: its causes differ in what the template masks.
         known = self._classes.get(escalation.key)
         return Breach(
@@ -397,8 +395,6 @@ class Collector(Listener):
             key=escalation.key,
             type=known.type if known is not None else self._hide_secrets(escalation.type),
             cause=known.cause if known is not None else escalation.cause,
-            repeats=repeats,
-            asks=escalation.threshold in ASKING,
             halts=escalation.halts,
             live=self._kind == "live",
             action=answered.action if answered is not None else None,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.report import Result
     from otel_errcompact.escalator.escalation import ActionName
     from otel_errcompact.escalator.thresholds import Threshold
-    from otel_errcompact_lab.html_report.steps import Argument, Repeats, TimeLine
+    from otel_errcompact_lab.html_report.steps import Argument, TimeLine
 
 Standing = Literal["escalated", "unresolved", "resolved", "unknown"]
 """How a class ended; `unknown` where the record holds nothing of what succeeded."""
@@ -79,12 +79,6 @@ class Breach:
     key: str
     type: str
     cause: str
-    repeats: Repeats | None
-    """Of a loop; None where it is not certain."""
-
-    asks: bool
-    """Whether the threshold asks the escalation handler; else it alerts operators."""
-
     halts: bool
     live: bool
     """Whether it happened; else a threshold was reached when the record was read."""

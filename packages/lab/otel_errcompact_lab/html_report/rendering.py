@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from otel_errcompact.digest import one_line
+from otel_errcompact.escalator.thresholds import ASKING
 from otel_errcompact_lab.html_report.text import mark_code, mark_special
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def _build_environment() -> Environment:
     filters: dict[str, object] = {
         "marked": mark_special,
         "code": mark_code,
+        "asks": ASKING.__contains__,
         "clock": clock,
         "figure": figure,
         "number": number,

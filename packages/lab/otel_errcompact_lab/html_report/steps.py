@@ -37,14 +37,6 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repeats:
-    """What became of the identical calls of a loop."""
-
-    failed: int
-    refused: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """What a step changed in its run."""
 
@@ -56,12 +48,6 @@ class Note:
     count: int = 0
     limit: int = 0
     halts: bool = False
-    asks: bool = False
-    """Whether the threshold asks the escalation handler; else it alerts operators."""
-
-    repeats: Repeats | None = None
-    """Of a loop; None where it is not certain."""
-
     action: ActionName | None = None
     message: str = ""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact_lab.html_report.arguments import preview, read_arguments
 from otel_errcompact_lab.html_report.bounded import Share
-from otel_errcompact_lab.html_report.steps import Failure, Fold, Gap, Note, Repeats, Step, Text, TimeLine
+from otel_errcompact_lab.html_report.steps import Failure, Fold, Gap, Note, Step, Text, TimeLine
 from otel_errcompact_lab.html_report.text import mark_special
 
 if TYPE_CHECKING:
@@ -23,41 +23,6 @@ if TYPE_CHECKING:
     from otel_errcompact_lab.html_report.steps import NoteKind, Part, StepKind
     from otel_errcompact_lab.replay import PlayedCall
     from otel_errcompact_lab.replay.results import CallOutcome
-
-
-class RepeatedCalls:
-    """Counts failures and refusals by call since the last success."""
-
-    def __init__(self) -> None:
-        self._failed: Counter[str] = Counter()
-        self._refused: Counter[str] = Counter()
-        self._newest = ""
-
-    def fail(self, call: str) -> None:
-        """Count a failure; without a fingerprint no call is identical to it."""
-        self._newest = call
-        self._failed[call] += 1
-
-    def refuse(self, call: str) -> None:
-        """Count a refusal."""
-        self._newest = call
-        self._refused[call] += 1
-
-    def clear(self) -> None:
-        """Forget all, after a success, an answer or a resume."""
-        self._failed.clear()
-        self._refused.clear()
-
-    def divide(self, count: int) -> Repeats | None:
-        """
-        Return how many attempts of the newest call failed or were refused.
-
-        None where that is not certain: attempts of one turn count once, and a success of another agent ends nothing.
-        """
-        failed, refused = self._failed[self._newest], self._refused[self._newest]
-        if not refused:
-            return Repeats(failed=count, refused=0)
-        return Repeats(failed=failed, refused=refused) if failed + refused == count else None
 
 
 MAX_HEAD: Final = 6_000
@@ -112,15 +77,12 @@ class TimeLineDraft:
         self._last: _Draft | None = None
         self._spans: dict[int, _Draft] = {}
         self._identical: dict[str, _Place] = {}
-        self._repeated = RepeatedCalls()
 
     def add_call(self, call: PlayedCall, time_ns: int | None) -> None:
         """Add a call; a failure becomes one when it is counted."""
         executed = call.outcome != "refused"
         self._calls += executed
         kind = _KINDS[call.outcome]
-        if kind == "success":
-            self._repeated.clear()
         first = self._identical.get(call.fingerprint, _NOWHERE) if kind != "success" else _NOWHERE
         draft = self._add_step(
             Step(
@@ -161,7 +123,6 @@ class TimeLineDraft:
             time_ns: When it came; None if the record has no times.
             example: The place on the page that has its text whole; empty if there is none.
         """
-        self._repeated.fail(observation.call)
         raw = observation.raw
         draft = self._spans.pop(raw.span.span_id, None) if raw.span is not None else None
         if draft is None:
@@ -223,12 +184,10 @@ class TimeLineDraft:
 
     def refuse(self, refusal: Refused, kind: str, cause: str) -> None:
         """Add to the last step why the call was refused."""
-        self._repeated.refuse(refusal.call)
         self._add_note(Note(kind="refused", key=refusal.key, type=kind, cause=cause, count=refusal.failures))
 
     def resume(self, resumed: Resumed) -> None:
         """Add a person's word that the run continues."""
-        self._repeated.clear()
         self._add_step(Step(at=self._next_number(), kind="resumed", said=self._hide_secrets(resumed.message)))
 
     def note_classes(self, kind: NoteKind, classes: Iterable[ErrorClass | Classified]) -> None:
@@ -238,7 +197,7 @@ class TimeLineDraft:
                 Note(kind=kind, key=found.key, type=self._hide_secrets(found.facts.type), cause=found.facts.cause)
             )
 
-    def note_escalation(self, escalation: Escalation, *, asks: bool) -> None:
+    def note_escalation(self, escalation: Escalation) -> None:
         """Add to the last step a threshold that it has reached."""
         self._add_note(
             Note(
@@ -248,19 +207,11 @@ class TimeLineDraft:
                 count=escalation.count,
                 limit=escalation.limit,
                 halts=escalation.halts,
-                asks=asks,
-                repeats=self.repeats_of(escalation),
             )
         )
 
-    def repeats_of(self, escalation: Escalation) -> Repeats | None:
-        """Return what became of the calls of a loop, where certain."""
-        return self._repeated.divide(escalation.count) if escalation.threshold == "loop" else None
-
     def note_answer(self, answered: AnsweredEscalation) -> None:
         """Add to the last step the answer to an escalation."""
-        if answered.action == "continue":
-            self._repeated.clear()
         self._add_note(
             Note(
                 kind="answered",

@@ -79,7 +79,7 @@ def test_each_threshold_is_said_in_words(gather: Gather) -> None:
     html = "".join(html_of(gather(one=["Error: refused"] * 4)))
     asked = "; the handler would be asked, after call"
     assert f"3 of 3 failures of this class without a success of its operation{asked} 3" in html
-    assert f"4 of 4 identical calls that failed while nothing succeeded{asked} 4" in html
+    assert f"4 of 4 identical calls that failed or were refused while nothing succeeded{asked} 4" in html
 
 
 def test_a_breach_of_several_runs_is_said_once(gather: Gather) -> None:

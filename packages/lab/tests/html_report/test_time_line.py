@@ -18,7 +18,7 @@ from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact_lab.html_report import class_summary, collector, time_line
 from otel_errcompact_lab.html_report.bounded import Room
 from otel_errcompact_lab.html_report.rendering import html_of
-from otel_errcompact_lab.html_report.steps import Fold, Gap, Repeats, Step
+from otel_errcompact_lab.html_report.steps import Fold, Gap, Step
 from otel_errcompact_lab.html_report.time_line import TimeLineDraft
 from otel_errcompact_lab.replay import PlayedCall
 from packages.lab.tests.html_report.conftest import page_of
@@ -103,11 +103,11 @@ def test_a_threshold_stands_at_the_call_that_reached_it(gather: Gather) -> None:
     """Of a transcript it is what would have been asked."""
     page = gather(one=[REFUSED] * 4)
     steps = [part for part in _parts(page) if isinstance(part, Step)]
-    assert [[(note.threshold, note.count, note.asks) for note in step.notes] for step in steps] == [
+    assert [[(note.threshold, note.count) for note in step.notes] for step in steps] == [
         [],
         [],
-        [("same", 3, True)],
-        [("loop", 4, True)],
+        [("same", 3)],
+        [("loop", 4)],
     ]
     places = [group.entries[0].place for group in page.escalations]
     assert [(place.run, place.step) for place in places] == [(1, 3), (1, 4)]
@@ -124,7 +124,7 @@ def test_a_failure_settled_late_keeps_its_place() -> None:
     raw = RawError(text=REFUSED, tool="fetch", span=SpanRef(trace_id=1, span_id=1))
     observation = [ledger.observe("one", raw) for _ in range(3)][-1]
     draft.fail(observation, REFUSED, None, "")
-    draft.note_escalation(escalations[0], asks=True)
+    draft.note_escalation(escalations[0])
     assert [_told(part) for part in draft.finish().parts] == ["1 failure escalated", "2 success"]
 
 
@@ -158,7 +158,7 @@ def test_a_live_record_has_refusals_escalations_and_answers(tmp_path: Path) -> N
     (group,) = page.escalations
     (entry,) = group.entries
     assert (group.breach.live, group.breach.action, entry.message) == (True, "continue", "use the other host")
-    assert (group.breach.repeats, entry.call, entry.refused) == (Repeats(failed=2, refused=2), 2, 2)
+    assert (entry.call, entry.refused) == (2, 2)
     assert (page.totals.tool_calls, page.totals.refused, page.runs[0].refused) == (4, 2, 2)
     assert (page.totals.live_runs, page.runs[0].kind, page.tokens.context) == (1, "live", 0)
     assert all(step.time_ns for step in steps)
