@@ -40,6 +40,13 @@ MIN_QUOTE: Final = 6
 MAX_SEARCHED: Final = 64
 """Lines of a text among which the counterpart of an earlier quote is looked for."""
 
+MAX_REMEMBERED: Final = 256
+"""Classes whose answers are kept."""
+
+MAX_FAULTS: Final = 3
+PAUSE: Final = 100
+"""After so many time-outs and exceptions in a row the reader is not asked so many further questions."""
+
 CUT: Final = "\n[...]\n"
 """Stands between head and tail of a text that was clipped for the model."""
 
@@ -81,9 +88,6 @@ class ModelExtractor:
         reader: Reads the texts.
         seconds: How long a failure waits for its answer.
         characters: Characters of a text that the reader gets: its head and its tail.
-        remembered: Classes whose answers are kept.
-        faults: Time-outs and exceptions in a row after which the reader is not asked ...
-        pause: ... for so many further questions.
         guard: Counts and logs the reader's faults.
 
     Raises:
@@ -96,27 +100,14 @@ class ModelExtractor:
         *,
         seconds: float = 2.0,
         characters: int = 4_000,
-        remembered: int = 256,
-        faults: int = 3,
-        pause: int = 100,
         guard: Guard | None = None,
     ) -> None:
-        limits = (
-            ("seconds", seconds),
-            ("characters", characters),
-            ("remembered", remembered),
-            ("faults", faults),
-            ("pause", pause),
-        )
-        for name, value in limits:
+        for name, value in (("seconds", seconds), ("characters", characters)):
             if not value > 0:
                 raise ConfigurationError(f"{name}={value!r} is not above zero")
         self._reader = reader
         self._seconds = seconds
         self._characters = characters
-        self._remembered = remembered
-        self._max_faults = faults
-        self._pause = pause
         self._guard = guard or Guard()
         self._answers: OrderedDict[str, ModelAnswer | None] = OrderedDict()
         self._thread: Thread | None
@@ -163,8 +154,8 @@ class ModelExtractor:
             self._faults = 0
             return
         self._faults += 1
-        if self._faults >= self._max_faults:
-            self._paused = self._pause
+        if self._faults >= MAX_FAULTS:
+            self._paused = PAUSE
         self._guard.record_failure("model", failed[0], fatal=False)
 
     def _start_question(self, thread: Thread, key: str) -> bool:
@@ -192,7 +183,7 @@ class ModelExtractor:
 
     def _keep_answer(self, key: str, answer: ModelAnswer | None) -> None:
         self._answers[key] = answer
-        while len(self._answers) > self._remembered:
+        while len(self._answers) > MAX_REMEMBERED:
             self._answers.popitem(last=False)
 
     def _reset_questions(self) -> None:

@@ -35,9 +35,6 @@ class MaskRule(NamedTuple):
     labels: tuple[str, ...] = ()
     """Ends of words that must stand before the text, as patterns of fixed width; the words stay."""
 
-    near_digit: bool = False
-    """Whether the rule is for words with a digit or `@` in or near them; the pattern is what follows a first letter."""
-
     masks: tuple[tuple[str, str], ...] = ()
     """Texts and their templates."""
 
@@ -614,7 +611,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="email",
-        near_digit=True,
         pattern=r"(?<!_)(?<!g(?=it@))[\w.+-]{0,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[A-Za-z]{2,12}(?![\w@:-])",
         placeholder="<email>",
         masks=(("no account for ann@mail.example.com", "no account for <email>"),),
@@ -633,7 +629,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="times",
-        near_digit=True,
         pattern=r"(?<=\(x)[0-9]{1,9}(?=[ )])",
         placeholder="x<num>",
         masks=(("BackOff (x39 over 2m)", "BackOff (x<num> over <duration>)"),),
@@ -641,7 +636,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="log_stamp",
-        near_digit=True,
         pattern=r"(?<=[IWEF])[0-9]{4} {1,2}[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?!\w)",
         placeholder="<time>",
         masks=(("E1123 10:00:01.123456 boom", "<time> boom"),),
@@ -650,7 +644,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     # Names that platforms make, known by what stands around them; `names` knows others by their form.
     MaskRule(
         name="dag_run",
-        near_digit=True,
         pattern=r"(?<![^\W_].)(?:anual|cheduled|ackfill|ataset_triggered|sset_triggered)__[0-9][0-9T:.+-]{9,40}",
         placeholder="<id>",
         masks=(
@@ -661,7 +654,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="test_worker",
-        near_digit=True,
         pattern=r"(?:(?<=[\['\"]g)w|(?<=\[r)ank)[0-9]{1,4}(?=[\]'\"])",
         placeholder="<id>",
         masks=(("[gw0] node down", "[<id>] node down"), ("worker 'gw13' crashed", "worker '<id>' crashed")),
@@ -669,7 +661,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="gateway_object",
-        near_digit=True,
         pattern=r"(?:(?<=calling o)[0-9]{1,6}(?=\.[a-z])|(?<= on o)[0-9]{2,6}(?![\w-]))",
         placeholder="<id>",
         masks=(
@@ -680,7 +671,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="compiled_name",
-        near_digit=True,
         pattern=r"(?<=\$[A-Za-z])(?:val|roxy|ine|n__|ambda|nonfun)[0-9]{1,9}(?![^\W_])",
         placeholder="<id>",
         masks=(
@@ -691,7 +681,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="sample_value",
-        near_digit=True,
         pattern=r"(?<=[=]['\"][a-z])(?:tr(?:ing)?|al(?:ue)?|lem|oo|ummy|ample|ser|ame|ey)[0-9]{1,6}(?=['\"])",
         placeholder="<value>",
         masks=(("bad value key1='str0'", "bad value key1='<value>'"), ("got name='user17'", "got name='<value>'")),
@@ -699,7 +688,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="name",
-        near_digit=True,
         pattern=rf"(?=[A-Za-z_./~+%#-]{{0,64}}[0-9@])\w*(?:{JOINERS}\w+)*{_END_OF_ID}",
         by_parts="name",
         masks=(

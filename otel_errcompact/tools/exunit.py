@@ -54,7 +54,6 @@ class _Failed:
     """One failed test as it was printed."""
 
     name: str
-    module: str
     place: Location = NOWHERE
     message: list[str] = field(default_factory=list[str])
     fields: dict[str, str] = field(default_factory=dict[str, str])
@@ -108,7 +107,7 @@ def _is_whole(block: Lines) -> bool:
 
 def _read_failed_test(block: Lines) -> _Failed:
     heading = _HEADING.match(block[0]) or _INVALIDATED.match(block[0])
-    test = _Failed(name=heading["name"] if heading else "", module=heading["module"] if heading else "")
+    test = _Failed(name=heading["name"] if heading else "")
     label = ""
     for line in block[1:] if heading else block:
         if line.strip() == _LOG or (label == "stacktrace" and not line.strip()):

@@ -267,10 +267,11 @@ def test_a_remembered_quote_that_the_text_lacks_is_not_shown():
     assert model.refine(second, found) == found
 
 
-def test_the_memory_is_bounded():
+def test_the_memory_is_bounded(monkeypatch):
     """The class that was met least recently is forgotten, and asked about again."""
     reader = says(QUOTE)
-    model = ModelExtractor(reader, remembered=2)
+    monkeypatch.setattr("otel_errcompact.compactor.model.MAX_REMEMBERED", 2)
+    model = ModelExtractor(reader)
     texts = [PROSE.replace("readiness", name) for name in ("cart", "mail", "search")]
     for text in (texts[0], texts[1], texts[0], texts[2], texts[0], texts[1]):
         raw = RawError(text=text)
@@ -284,10 +285,12 @@ def test_the_memory_is_bounded():
     ]
 
 
-def test_faults_in_a_row_give_the_reader_a_rest():
+def test_faults_in_a_row_give_the_reader_a_rest(monkeypatch):
     """After two faults it is left alone for three questions, then tried once; a success closes the matter."""
+    monkeypatch.setattr("otel_errcompact.compactor.model.MAX_FAULTS", 2)
+    monkeypatch.setattr("otel_errcompact.compactor.model.PAUSE", 3)
     reader = raises(ValueError("no"))
-    model = ModelExtractor(reader, faults=2, pause=3, guard=Guard())
+    model = ModelExtractor(reader, guard=Guard())
     asked = []
     for number in range(12):
         raw = RawError(text=PROSE.replace("readiness", f"shop{chr(97 + number)}"))
@@ -369,10 +372,11 @@ def test_threads_do_not_queue_for_the_reader(blocked):
 
 @pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
-def test_a_forked_child_asks_for_itself(blocked):
+def test_a_forked_child_asks_for_itself(blocked, monkeypatch):
     """A question that hangs in the parent, and a lock that is held, are not the child's."""
+    monkeypatch.setattr("otel_errcompact.compactor.model.MAX_FAULTS", 1)
     reader = Reader(lambda _: blocked.wait(0.5))
-    model = ModelExtractor(reader, seconds=0.01, faults=1, guard=Guard())
+    model = ModelExtractor(reader, seconds=0.01, guard=Guard())
     raw, other = RawError(text=PROSE), RawError(text=OTHER)
     model.refine(raw, classify(raw))
     reader.answer = says(QUOTE).answer
@@ -399,7 +403,7 @@ def test_a_ledger_whose_model_is_broken_itself_keeps_the_prose(monkeypatch):
     assert ledger.guard.failures == {"classify": 1}
 
 
-@pytest.mark.parametrize("name", ["seconds", "characters", "remembered", "faults", "pause"])
+@pytest.mark.parametrize("name", ["seconds", "characters"])
 @pytest.mark.parametrize("value", [0, -1, float("nan")])
 def test_a_limit_must_be_above_zero(name, value):
     """A bound that bounds nothing is refused with its name and value."""
@@ -421,16 +425,18 @@ ANYTHING = st.one_of(
 def test_whatever_is_answered_the_counting_is_that_without_a_model(answers):
     """Key, template, count and streak never depend on a model."""
     given_answers = iter(answers)
-    with_model = Ledger(model=ModelExtractor(Reader(lambda _: next(given_answers)), remembered=1, guard=Guard()))
+    with_model = Ledger(model=ModelExtractor(Reader(lambda _: next(given_answers)), guard=Guard()))
     without = Ledger()
-    for text in (PROSE, OTHER, PROSE, PROSE):
-        ours, plain = (ledger.observe("run", RawError(text=text)) for ledger in (with_model, without))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("otel_errcompact.compactor.model.MAX_REMEMBERED", 1)
+        for text in (PROSE, OTHER, PROSE, PROSE):
+            ours, plain = (ledger.observe("run", RawError(text=text)) for ledger in (with_model, without))
 
-        assert (ours.found.key, ours.found.template) == (plain.found.key, plain.found.template)
-        assert (ours.count, ours.streak, ours.outcome) == (plain.count, plain.streak, plain.outcome)
-        assert (ours.found.facts.format, ours.found.facts.location) == ("prose", plain.found.facts.location)
-        assert ours.found.facts.cause in " ".join(text.split())
-        assert len(ours.text.rpartition("#")[0].strip()) <= len(text)  # the mark may make a short text longer
+            assert (ours.found.key, ours.found.template) == (plain.found.key, plain.found.template)
+            assert (ours.count, ours.streak, ours.outcome) == (plain.count, plain.streak, plain.outcome)
+            assert (ours.found.facts.format, ours.found.facts.location) == ("prose", plain.found.facts.location)
+            assert ours.found.facts.cause in " ".join(text.split())
+            assert len(ours.text.rpartition("#")[0].strip()) <= len(text)  # the mark may make a short text longer
 
 
 @pytest.mark.programs

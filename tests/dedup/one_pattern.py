@@ -21,6 +21,14 @@ MASKED = (
     r"|(?:addr|data|duration|email|hex|ip|num|port|query|size|time)>)[^\w\s<]?|value>)"
 )
 
+NEAR_DIGIT = frozenset(
+    {
+        *("email", "times", "log_stamp", "dag_run", "test_worker", "gateway_object", "compiled_name"),
+        *("sample_value", "name"),
+    }
+)
+"""Rules for words with a digit or `@` in or near them, whose pattern is what follows a first letter."""
+
 
 def _write(rules: Iterable[MaskRule]) -> str:
     return "|".join(map(_write_rule, rules))
@@ -37,8 +45,8 @@ def _write_rule(rule: MaskRule) -> str:
 def _join() -> str:
     first = [*takewhile(lambda rule: not rule.labels, RULES)]
     labelled = [rule for rule in RULES if rule.labels]
-    near = [rule for rule in RULES if rule.near_digit]
-    others = [rule for rule in RULES[len(first) :] if not rule.labels and not rule.near_digit]
+    near = [rule for rule in RULES if rule.name in NEAR_DIGIT]
+    others = [rule for rule in RULES[len(first) :] if not rule.labels and rule.name not in NEAR_DIGIT]
     by_label = rf"{WORD}(?={SEPARATOR}-?[v0-9])(?:{_write(labelled)})"
     return rf"(?<!\w)(?:{_write(first)}|[A-Za-z_]{NEAR}(?:{by_label}|{_write(near)})|{_write(others)})|{MASKED}"
 

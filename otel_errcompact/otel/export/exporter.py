@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
@@ -53,12 +53,30 @@ def add_class(span: ReadableSpan, class_of: Callable[[int], str | None]) -> Read
     return _ClassifiedSpan(span, key)
 
 
-class _ClassifiedSpan(ReadableSpan):
-    """
-    Copies a span, with the class on the event of its failure.
+class CopiedSpan(ReadableSpan):
+    """A span that keeps the numbers of parts that its original has lost."""
 
-    A plain copy would forget the numbers of dropped parts.
-    """
+    original: Any
+    """What has lost them, as it counts them."""
+
+    @property
+    def dropped_attributes(self) -> Any:
+        """How many attributes were dropped when the span was recorded."""
+        return self.original.dropped_attributes
+
+    @property
+    def dropped_events(self) -> Any:
+        """How many events were dropped when the span was recorded."""
+        return self.original.dropped_events
+
+    @property
+    def dropped_links(self) -> Any:
+        """How many links were dropped when the span was recorded."""
+        return self.original.dropped_links
+
+
+class _ClassifiedSpan(CopiedSpan):
+    """Copies a span, with the class on the event of its failure."""
 
     def __init__(self, span: ReadableSpan, key: str) -> None:
         super().__init__(
@@ -75,19 +93,7 @@ class _ClassifiedSpan(ReadableSpan):
             end_time=span.end_time,
             instrumentation_scope=span.instrumentation_scope,
         )
-        self._original = span
-
-    @property
-    def dropped_attributes(self) -> int:
-        return self._original.dropped_attributes
-
-    @property
-    def dropped_events(self) -> int:
-        return self._original.dropped_events
-
-    @property
-    def dropped_links(self) -> int:
-        return self._original.dropped_links
+        self.original = span
 
 
 def _classify_events(events: Sequence[Event], key: str) -> tuple[Event, ...]:

@@ -12,7 +12,7 @@ from rich.text import Text
 from otel_errcompact.config import Options
 from otel_errcompact.digest.untrusted import plain_lines
 from otel_errcompact_lab.cli.column_fit import console_of
-from otel_errcompact_lab.cli.output import Problems, printable, write_json
+from otel_errcompact_lab.cli.output import Problems, count_noun, printable, write_json
 from otel_errcompact_lab.explanation import explain
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _list_judgement(found: Explanation) -> Rows:
 def _list_formats(found: Explanation) -> Rows:
     for (inside, took), group in groupby(found.asked, lambda asked: (asked.inside, asked.took and asked.lines)):
         named = (f"{each.format} ({', '.join(map(repr, each.markers)) or 'any text'})" for each in group)
-        done = f"took {_count_lines(took)}" if took else "returned nothing"
+        done = f"took {count_noun(took, 'line')}" if took else "returned nothing"
         yield f"in {inside}: {done}" if inside else done, ", ".join(named)
     if found.unasked:
         yield "not asked any more", f"{', '.join(found.unasked)}: they stand behind, with a marker in the text"
@@ -112,8 +112,4 @@ def _list_cuts(found: Explanation) -> Rows:
     if not found.cuts:
         yield "nothing", "each line stands in what the agent reads"
     for cut in found.cuts:
-        yield cut.kind, f"{_count_lines(cut.lines)}, first: {cut.example}"
-
-
-def _count_lines(lines: int) -> str:
-    return "1 line" if lines == 1 else f"{lines:,} lines"
+        yield cut.kind, f"{count_noun(cut.lines, 'line')}, first: {cut.example}"

@@ -15,7 +15,7 @@ from otel_errcompact_hosts.hooks.doctor.checks import diagnose
 from otel_errcompact_hosts.hooks.doctor.sending import find_way, find_wrapper
 from otel_errcompact_hosts.hooks.profile import TRIAL
 from otel_errcompact_hosts.hooks.settings.places import program_of
-from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, printable, say, write_json
+from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, printable, say, write_json, write_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,7 +65,7 @@ def print_diagnosis(host: str, project: Path | None, *, as_json: bool) -> int:
         }
         write_json(found)
         return status
-    _print_line(f"tried: {way.imitated}{prefix}")
+    write_line(f"tried: {way.imitated}{prefix}")
     _print_table(findings, way.problems, steps)
     if not program_of(host, environ):
         say(f"{host} itself was not found here: its hooks were tried with events of the form that it sends")
@@ -95,21 +95,17 @@ def _try_hooks(host: str, way: Way, wrap: Callable[[str], str] | None) -> tuple[
 def _print_table(findings: tuple[Finding, ...], problems: Mapping[str, str], steps: tuple[str, ...]) -> None:
     for finding in findings:
         impossible = "not possible: " if finding.held == "cannot" else ""
-        _print_line(f"{finding.capability:8} {_SHOWN[finding.held]:4} {impossible}{finding.evidence}")
+        write_line(f"{finding.capability:8} {_SHOWN[finding.held]:4} {impossible}{finding.evidence}")
     failed = sum(finding.held == "no" for finding in findings)
     if not failed:
         return
-    _print_line("")
-    _print_line(f"{failed} of {len(findings)} did not hold{':' if problems else '.'}")
+    write_line("")
+    write_line(f"{failed} of {len(findings)} did not hold{':' if problems else '.'}")
     for problem in problems:
-        _print_line(f"- {problem}")
-    _print_line("What to do:")
+        write_line(f"- {problem}")
+    write_line("What to do:")
     for step in steps:
-        _print_line(f"- {step}")
-
-
-def _print_line(line: str) -> None:
-    print(printable(line))  # noqa: T201 - as `say`
+        write_line(f"- {step}")
 
 
 def _list_advice(problems: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from datetime import timedelta
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -23,7 +22,7 @@ from otel_errcompact_hosts.hooks.settings.plans import (
     plan_uninstall,
 )
 from otel_errcompact_hosts.service.places import SERVICE_PACKAGES, find_places
-from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, agree, printable, say, write_json
+from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, agree, printable, say, write_json, write_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,14 +66,14 @@ def install_hooks(hosts: Sequence[str], project: Path | None, *, port: int | Non
             say(f"{plan.path}: {'.'.join(entry.path)} has a value of its own, which is left alone; {_WITHOUT}")
         if not plan.changes:
             apply_install(plan, environ)
-            _write_line(f"{host}: nothing to do, the hooks are in {printable(str(plan.path))}")
+            write_line(f"{host}: nothing to do, the hooks are in {plan.path}")
             return FINE
         if not _agree_to_plan(plan, "Write it?", yes=yes):
             return INCOMPLETE
         apply_install(plan, environ)
         if prefix:
             set_port(environ, of_host, token)
-        _write_line(f"{host}: installed. {NEXT[host]}")
+        write_line(f"{host}: installed. {NEXT[host]}")
         return FINE
 
     status = _do_for_each(named, install_host)
@@ -107,14 +106,14 @@ def uninstall_hooks(hosts: Sequence[str], project: Path | None, *, yes: bool) ->
         plan = plan_uninstall(host, environ, project)
         if not plan.changes:
             if hosts:
-                _write_line(f"{host}: nothing to do, there are no hooks of ours in {printable(str(plan.path))}")
+                write_line(f"{host}: nothing to do, there are no hooks of ours in {plan.path}")
             return FINE
         if not _agree_to_plan(plan, "Undo it?", yes=yes):
             return INCOMPLETE
         if host == "claude-code" and project is None:
             set_port(environ, None)
         apply_uninstall(plan, environ)
-        _write_line(f"{host}: uninstalled. Sessions that run now keep what they have read: end them.")
+        write_line(f"{host}: uninstalled. Sessions that run now keep what they have read: end them.")
         return FINE
 
     return _do_for_each(_check_hosts(hosts) or HOSTS, uninstall_host)
@@ -162,11 +161,12 @@ def print_status(project: Path | None, *, as_json: bool) -> int:
         hooks = state.problem or (f"{release}: {state.file}" if state.installed else "no hooks")
         age = "no event yet" if state.heard is None else f"last event {timedelta(seconds=int(state.heard))} ago"
         hooks += f"; {age}" if state.installed else ""
-        _write_line(f"{state.host:{width}}  {found:9}  {printable(hooks)}")
+        write_line(f"{state.host:{width}}  {found:9}  {hooks}")
     mine = version("otel-errcompact")
     away = f"does not run: {_NEEDS}" if lacks_service() else "does not run; the first hook starts it"
     running = f"runs, release {service.get('version', '?')}" if service else away
-    _write_line(f"\nservice: {running}\nthis release: {mine}")
+    for line in ("", f"service: {running}", f"this release: {mine}"):
+        write_line(line)
     return FINE
 
 
@@ -202,9 +202,6 @@ def _check_hosts(hosts: Sequence[str]) -> list[str]:
 
 
 def _agree_to_plan(plan: Plan, question: str, *, yes: bool) -> bool:
-    _write_line("\n".join(map(printable, plan.diff().splitlines())))
+    for line in plan.diff().splitlines():
+        write_line(line)
     return agree(question, yes=yes, about=f"{plan.host}: ")
-
-
-def _write_line(text: str) -> None:
-    sys.stdout.write(f"{text}\n")

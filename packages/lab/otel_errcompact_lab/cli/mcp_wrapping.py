@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_hosts.hooks.settings.files import read_file, write_file
 from otel_errcompact_hosts.mcp_proxy.configs.files import unwrap_servers, wrap_servers
-from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, agree, printable, say
+from otel_errcompact_lab.cli.output import FINE, INCOMPLETE, agree, say, write_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,16 +46,16 @@ def _change_file(file: Path, before: str, changed: Changed, *, yes: bool) -> int
     for server, reason in changed.left:
         say(f"{file}: '{server}' stays as it is: {reason}")
     if not changed.changed:
-        _write_line("nothing to do")
+        write_line("nothing to do")
         return INCOMPLETE if changed.left else FINE
     for line in difflib.unified_diff(
         before.splitlines(), changed.text.splitlines(), str(file), str(file), lineterm="", n=1
     ):
-        _write_line(line)
+        write_line(line)
     if not agree("Write it?", yes=yes):
         return INCOMPLETE
     write_file(file, changed.text.encode("utf-8"), expected=before.encode("utf-8"))
-    _write_line(f"{file}: {', '.join(changed.changed)} changed; start the client again")
+    write_line(f"{file}: {', '.join(changed.changed)} changed; start the client again")
     return FINE
 
 
@@ -65,7 +64,3 @@ def _read_text(file: Path) -> str:
         return (read_file(file) or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{file}: is no UTF-8, which settings are written in") from error
-
-
-def _write_line(text: str) -> None:
-    sys.stdout.write(f"{printable(text)}\n")

@@ -122,13 +122,22 @@ class OneLineHandler(logging.Handler):
 
 def say_unwritten(file: Path, lines: int) -> None:
     """Name a trajectory that lacks lines."""
-    lost = "1 line" if lines == 1 else f"{lines:,} lines"
-    say(f"--trajectory {file}: {lost} could not be written; name a file on a disk with room")
+    say(f"--trajectory {file}: {count_noun(lines, 'line')} could not be written; name a file on a disk with room")
 
 
 def say(message: str) -> None:
     """Print one line of the program itself to standard error."""
     print(f"{PROGRAM}: {printable(message)}", file=sys.stderr, flush=True)  # noqa: T201 - the command line prints
+
+
+def write_line(text: str) -> None:
+    """Print untrusted text to standard output, as one line."""
+    sys.stdout.write(f"{printable(text)}\n")
+
+
+def count_noun(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural but for one."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def agree(question: str, *, yes: bool, about: str = "") -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_errcompact.otel.export import otlp
-from otel_errcompact_lab.cli.output import Problems, say_unwritten, write_json
+from otel_errcompact_lab.cli.output import Problems, count_noun, say_unwritten, write_json
 from otel_errcompact_lab.cli.progress import read_records
 from otel_errcompact_lab.cli.sources import check_appendable
 from otel_errcompact_lab.cli.summary import print_summary
@@ -53,5 +53,4 @@ def replay_files(
 def report_lost(spans: int, problems: Problems) -> None:
     """Report spans that no collector has taken."""
     if spans:
-        lost = "1 span" if spans == 1 else f"{spans:,} spans"
-        problems.report(otlp.ENDPOINT, 0, f"{lost} could not be exported; is a collector there?")
+        problems.report(otlp.ENDPOINT, 0, f"{count_noun(spans, 'span')} could not be exported; is a collector there?")

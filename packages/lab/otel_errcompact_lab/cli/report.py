@@ -9,7 +9,7 @@ from otel_errcompact.audit.files import list_trajectories
 from otel_errcompact.audit.life import no_thresholds
 from otel_errcompact.config import Options, trajectories_folder
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact_lab.cli.output import Problems, printable, say, write_json
+from otel_errcompact_lab.cli.output import Problems, count_noun, printable, say, write_json
 from otel_errcompact_lab.cli.progress import read_records
 from otel_errcompact_lab.cli.replay import replay_files, report_lost
 from otel_errcompact_lab.cli.sources import DEVICE, STANDARD_INPUT
@@ -39,7 +39,7 @@ def find_newest() -> list[Path]:
         raise ConfigurationError(f"report: no trajectory file is in {trajectories_folder()}; name one")
     newest, *older = found
     if older:
-        say(f"report: {newest}; {_count_noun(len(older), 'other file')} in {newest.parent}")
+        say(f"report: {newest}; {count_noun(len(older), 'other file')} in {newest.parent}")
     return [newest]
 
 
@@ -93,7 +93,7 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool, baseline: Sequ
     page = gather(paths, problems, raw=raw)
     comparison = compare(compared, page) if compared is not None else None
     size = write_page(page, output, comparison)
-    failures, runs = _count_noun(page.totals.failures, "failure"), _count_noun(page.totals.runs, "run")
+    failures, runs = count_noun(page.totals.failures, "failure"), count_noun(page.totals.runs, "run")
     say(f"{output}: {failures} in {runs}, {size:,} bytes")
     return problems.exit_code
 
@@ -119,7 +119,3 @@ def gather_baseline(paths: Sequence[Path], problems: Problems, *, raw: bool = Fa
     if not page.totals.runs:
         raise ConfigurationError(f"--compare {paths[0]}: holds no run to compare with; name another file")
     return page
-
-
-def _count_noun(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

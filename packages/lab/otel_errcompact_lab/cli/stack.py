@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact_lab.cli.output import printable
+from otel_errcompact_lab.cli.output import count_noun, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,9 +68,8 @@ def print_export(folder: Path) -> int:
     place = printable(str(folder))
     for name in done.written:
         sys.stdout.write(f"{place}/{name}\n")
-    files = "file" if len(done.written) == 1 else "files"
     unchanged = f", {len(done.unchanged)} are as they should be" if done.unchanged else ""
-    sys.stdout.write(f"{len(done.written)} {files} written{unchanged}\n{NEXT.format(folder=place)}")
+    sys.stdout.write(f"{count_noun(len(done.written), 'file')} written{unchanged}\n{NEXT.format(folder=place)}")
     return 0
 
 

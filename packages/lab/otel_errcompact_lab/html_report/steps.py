@@ -155,9 +155,6 @@ class TimeLine:
     folded: int = 0
     """Calls in folds."""
 
-    missing: int = 0
-    """Steps that are not on the page."""
-
     def steps(self) -> Iterator[Step]:
         """Yield the steps that are on the page."""
         for part in self.parts:

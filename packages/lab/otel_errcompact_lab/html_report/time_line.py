@@ -238,7 +238,7 @@ class TimeLineDraft:
             parts.append(Gap(steps=self._gone, failures=self._gone_failures))
         parts += _fold_steps(draft.finish() for draft in self._tail)
         folded = sum(part.count for part in parts if isinstance(part, Fold))
-        return TimeLine(parts=tuple(parts), folded=folded, missing=self._gone)
+        return TimeLine(parts=tuple(parts), folded=folded)
 
     def _next_number(self) -> int:
         self._serial += 1

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.trace import Event
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.export.exporter import CopiedSpan
 from otel_errcompact.otel.spans.context import with_run
 from otel_errcompact.otel.spans.conventions import read_span
 from otel_errcompact_lab.replay.results import PlayedCall
@@ -21,7 +22,7 @@ from otel_errcompact_lab.replay.results import PlayedCall
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from opentelemetry.sdk.trace import Span, SpanProcessor
+    from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
     from otel_errcompact_lab.replay.tally import Tallies, Tally
     from otel_errcompact_lab.transcripts import AttributeValue, RecordedEvent, RecordedSpan, RecordedTrace
@@ -37,7 +38,7 @@ _KINDS: Final = {
 _STATUS_CODES: Final = {"unset": StatusCode.UNSET, "ok": StatusCode.OK, "error": StatusCode.ERROR}
 
 
-class RebuiltSpan(ReadableSpan):
+class RebuiltSpan(CopiedSpan):
     """A recorded span as the SDK knows it."""
 
     def __init__(self, recorded: RecordedSpan, scope: str) -> None:
@@ -57,24 +58,7 @@ class RebuiltSpan(ReadableSpan):
             start_time=recorded.start_ns,
             end_time=recorded.end_ns,
         )
-        self._recorded = recorded
-
-    # The SDK's span counts only the losses by its own limits, not those of the recorded span.
-
-    @property
-    def dropped_attributes(self) -> int:
-        """How many attributes were dropped when the span was recorded."""
-        return self._recorded.dropped_attributes
-
-    @property
-    def dropped_events(self) -> int:
-        """How many events were dropped when the span was recorded."""
-        return self._recorded.dropped_events
-
-    @property
-    def dropped_links(self) -> int:
-        """How many links were dropped when the span was recorded."""
-        return self._recorded.dropped_links
+        self.original = recorded
 
 
 def run_of(trace: RecordedTrace) -> str:

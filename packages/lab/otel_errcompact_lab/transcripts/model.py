@@ -126,15 +126,6 @@ class Attributed:
         value = self.attributes.get(name)
         return value if isinstance(value, int) else 0
 
-    def flag(self, name: str) -> bool:
-        """Return whether something is said to be so."""
-        return self.attributes.get(name) is True
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts; empty if it is anything else."""
-        value = self.attributes.get(name)
-        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, tuple) else ()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEvent(Attributed):
