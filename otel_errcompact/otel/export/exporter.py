@@ -54,7 +54,7 @@ def add_class(span: ReadableSpan, class_of: Callable[[int], str | None]) -> Read
 
 
 class CopiedSpan(ReadableSpan):
-    """A span that keeps the numbers of parts that its original has lost."""
+    """A span with the numbers of parts that its original has lost."""
 
     original: Any
     """What has lost them, as it counts them."""
