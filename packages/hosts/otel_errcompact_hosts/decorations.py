@@ -19,19 +19,6 @@ _REMARKS: Final = ("description",)
 """Arguments of commands in which the model says why: they differ between calls that are the same."""
 
 
-class Decoration(NamedTuple):
-    """A piece that a host writes around a tool's output."""
-
-    pattern: re.Pattern[str]
-    """Its group `code` is an exit status, `file` the path of the whole output, `task` a command in the background."""
-
-    example: str
-    """Output with it, whose undecorated text is `output`."""
-
-    is_behind: bool = False
-    """Whether it stands behind the output; else before it."""
-
-
 class Undecorated(NamedTuple):
     """The output of a tool, and what its host says of it."""
 
@@ -50,134 +37,68 @@ _CODEX_LINES: Final = (
 )
 _GEMINI_ENDS: Final = r"(?:Exit Code|Signal|Process Group PGID|Error: \(none\)|Signal: \(none\))"
 
-DECORATIONS: Final[Mapping[str, tuple[Decoration, ...]]] = {
+DECORATIONS: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
     "claude-code": (
-        Decoration(
-            lazy_pattern(r"\A(?:Error: )?Exit code (?P<code>-?[0-9]{1,10})(?:\n|\Z)"),
-            "Exit code 3\noutput",
-        ),
+        lazy_pattern(r"\A(?:Error: )?Exit code (?P<code>-?[0-9]{1,10})(?:\n|\Z)"),
         # Of the shell prefix, which has put a digest before it.
-        Decoration(
-            lazy_pattern(r"\n\[errcompact: [^:\]\n]{0,40}\boutput, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
-            "output\n[errcompact: whole output, 743 bytes: /home/ann/output-20261122-100000-1.log]",
-            is_behind=True,
+        lazy_pattern(r"\n\[errcompact: [^:\]\n]{0,40}\boutput, [^:\]\n]{1,80}: (?P<file>/[^\n]{1,4096})\]\s*\Z"),
+        lazy_pattern(
+            r"(?:\A|\n)Command [^\n]{2,100}?\bbackground(?:ed by user)?(?: with ID: | \(ID: )(?P<task>[\w-]{1,80})"
+            r"\)?[^\n]{0,6000}\s*\Z"
         ),
-        Decoration(
-            lazy_pattern(
-                r"(?:\A|\n)Command [^\n]{2,100}?\bbackground(?:ed by user)?(?: with ID: | \(ID: )(?P<task>[\w-]{1,80})"
-                r"\)?[^\n]{0,6000}\s*\Z"
-            ),
-            "output\nCommand did not complete within its 1s timeout and was moved to the background (ID: b98tify2h). "
-            "Output is being written to: /tmp/claude-0/tasks/b98tify2h.output. You will be notified when it completes.",
-            is_behind=True,
-        ),
-        Decoration(
-            lazy_pattern(r"\n\nThis tool's input schema was not in your prompt when you called it\..*\Z", re.DOTALL),
-            "output\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {}\n"
-            "If your input does not match this schema, correct it and call the tool again.",
-            is_behind=True,
-        ),
+        lazy_pattern(r"\n\nThis tool's input schema was not in your prompt when you called it\..*\Z", re.DOTALL),
     ),
     "codex": (
-        Decoration(
-            lazy_pattern(
-                rf"\A(?=(?:{_CODEX_LINES}[^\n]{{0,200}}\n){{1,8}}Output:)"
-                r"(?:(?!Output:)(?:(?:Process exited with code|Exit code:?) (?P<code>-?[0-9]{1,10})"
-                r"|[^\n]{0,200})\n){1,8}Output:\n?"
-            ),
-            "Chunk ID: 5b1d0e\nWall time: 0.0520 seconds\nProcess exited with code 1\nOriginal token count: 9\n"
-            "Output:\noutput",
+        lazy_pattern(
+            rf"\A(?=(?:{_CODEX_LINES}[^\n]{{0,200}}\n){{1,8}}Output:)"
+            r"(?:(?!Output:)(?:(?:Process exited with code|Exit code:?) (?P<code>-?[0-9]{1,10})"
+            r"|[^\n]{0,200})\n){1,8}Output:\n?"
         ),
-        Decoration(
-            lazy_pattern(r"\A(?:Warning: truncated output|Total output lines)[^\n]{0,200}\n+"),
-            "Warning: truncated output (original token count: 33003)\nTotal output lines: 4000\n\noutput",
-        ),
-        Decoration(
-            lazy_pattern(r"\AWall time: [0-9.]{1,20} seconds\n(?:Output:\n)?"),
-            "Wall time: 0.0019 seconds\nOutput:\noutput",
-        ),
+        lazy_pattern(r"\A(?:Warning: truncated output|Total output lines)[^\n]{0,200}\n+"),
+        lazy_pattern(r"\AWall time: [0-9.]{1,20} seconds\n(?:Output:\n)?"),
     ),
     "copilot": (
-        Decoration(
-            lazy_pattern(
-                r"\n{0,2}<(?:shellId: (?P<task>[^\n<>]{1,80}) completed|(?:command )?exited|completed) with exit code "
-                r"(?P<code>-?[0-9]{1,10})>\s*\Z"
-            ),
-            "output\n<shellId: 2 completed with exit code 1>",
-            is_behind=True,
+        lazy_pattern(
+            r"\n{0,2}<(?:shellId: (?P<task>[^\n<>]{1,80}) completed|(?:command )?exited|completed) with exit code "
+            r"(?P<code>-?[0-9]{1,10})>\s*\Z"
         ),
-        Decoration(
-            lazy_pattern(
-                r"\n{0,2}<command (?:started in background )?with shellId: (?P<task>[^\s<>]{1,80})"
-                r"(?: is still running [^<>]{0,2000})?>\s*\Z"
-            ),
-            "output\n<command with shellId: s1 is still running after 30 seconds. You will be automatically notified.>",
-            is_behind=True,
+        lazy_pattern(
+            r"\n{0,2}<command (?:started in background )?with shellId: (?P<task>[^\s<>]{1,80})"
+            r"(?: is still running [^<>]{0,2000})?>\s*\Z"
         ),
-        Decoration(
-            lazy_pattern(
-                r"\AOutput too large to read at once \([^()\n]{1,40}\)\. Saved to: (?P<file>[^\n]{1,4096})\n"
-                r"(?:[^\n]{0,400}\n){1,4}Preview \(first [0-9]{1,9} chars\):\n"
-            ),
-            "Output too large to read at once (126.2 KB). Saved to: /tmp/1-copilot-tool-output-2-3.txt\n"
-            "Consider using tools like grep (for searching), head/tail (for viewing start/end).\n\n"
-            "Preview (first 500 chars):\noutput",
+        lazy_pattern(
+            r"\AOutput too large to read at once \([^()\n]{1,40}\)\. Saved to: (?P<file>[^\n]{1,4096})\n"
+            r"(?:[^\n]{0,400}\n){1,4}Preview \(first [0-9]{1,9} chars\):\n"
         ),
-        Decoration(lazy_pattern(r"\AMCP server '[^'\n]{1,200}': "), "MCP server 'shop': output"),
+        lazy_pattern(r"\AMCP server '[^'\n]{1,200}': "),
     ),
     "cursor": (
-        Decoration(
-            lazy_pattern(r"\A(?:Error: )?(?:Command failed with )?[Ee]xit code:? (?P<code>-?[0-9]{1,10})(?:\n|\Z)"),
-            "Exit code: 1\noutput",
-        ),
+        lazy_pattern(r"\A(?:Error: )?(?:Command failed with )?[Ee]xit code:? (?P<code>-?[0-9]{1,10})(?:\n|\Z)"),
     ),
     "gemini": (
-        Decoration(
-            lazy_pattern(r"\AOutput too large\. Showing [^\n]{1,100} For full output see: (?P<file>[^\n]{1,4096})\n"),
-            "Output too large. Showing first 8,000 and last 32,000 characters. For full output see: /tmp/call_01.txt\n"
-            "output",
+        lazy_pattern(r"\AOutput too large\. Showing [^\n]{1,100} For full output see: (?P<file>[^\n]{1,4096})\n"),
+        lazy_pattern(r"\A\s{0,9}<untrusted_context>\n?"),
+        lazy_pattern(r"\n?</untrusted_context>\s{0,9}\Z"),
+        lazy_pattern(
+            rf"(?:\A|\n)(?={_GEMINI_ENDS}|Background PIDs)(?:(?:Exit Code: (?P<code>-?[0-9]{{1,10}})"
+            rf"|Background PIDs: (?P<task>[0-9]{{1,10}})[0-9, ]{{0,200}}|{_GEMINI_ENDS}[^\n]{{0,500}})"
+            r"(?:\n|\Z)){1,6}\s*\Z"
         ),
-        Decoration(
-            lazy_pattern(r"\A\s{0,9}<untrusted_context>\n?"), "<untrusted_context>\noutput\n</untrusted_context>"
-        ),
-        Decoration(
-            lazy_pattern(r"\n?</untrusted_context>\s{0,9}\Z"),
-            "<untrusted_context>\noutput\n</untrusted_context>",
-            is_behind=True,
-        ),
-        Decoration(
-            lazy_pattern(
-                rf"(?:\A|\n)(?={_GEMINI_ENDS}|Background PIDs)(?:(?:Exit Code: (?P<code>-?[0-9]{{1,10}})"
-                rf"|Background PIDs: (?P<task>[0-9]{{1,10}})[0-9, ]{{0,200}}|{_GEMINI_ENDS}[^\n]{{0,500}})"
-                r"(?:\n|\Z)){1,6}\s*\Z"
-            ),
-            "output\nExit Code: 1\nProcess Group PGID: 21744",
-            is_behind=True,
-        ),
-        Decoration(
-            lazy_pattern(r"(?:\A|\n)Command moved to background \(PID: (?P<task>[0-9]{1,10})\)[^\n]{0,200}\s*\Z"),
-            "output\nCommand moved to background (PID: 13085). Output hidden. Press Ctrl+B to view.",
-            is_behind=True,
-        ),
-        Decoration(
-            lazy_pattern(
-                r"\A(?:Command: [^\n]{0,10000}\nDirectory: [^\n]{0,1000}\n)?(?:Stdout|Output): (?:\(empty\)(?=\n|\Z))?"
-            ),
-            "Output: output",
+        lazy_pattern(r"(?:\A|\n)Command moved to background \(PID: (?P<task>[0-9]{1,10})\)[^\n]{0,200}\s*\Z"),
+        lazy_pattern(
+            r"\A(?:Command: [^\n]{0,10000}\nDirectory: [^\n]{0,1000}\n)?(?:Stdout|Output): (?:\(empty\)(?=\n|\Z))?"
         ),
     ),
-    "opencode": (
-        Decoration(
-            lazy_pattern(
-                r"\A\.{3}[^\n]{0,80}truncated\.{3}\n+Full output saved to: (?P<file>[^\n]{1,4096})\n+"
-            ),
-            "...output truncated...\n\nFull output saved to: /home/ann/.local/share/opencode/tool-output/tool_21\n\n"
-            "output",
-        ),
-    ),
-}  # fmt: skip
-"""By host, in the order in which they are taken off."""
+    "opencode": (lazy_pattern(r"\A\.{3}[^\n]{0,80}truncated\.{3}\n+Full output saved to: (?P<file>[^\n]{1,4096})\n+"),),
+}
+"""
+What each host writes around a tool's output, in the order in which it is taken off.
 
+One whose pattern begins with `\\A` stands before the output, all others behind it. The group `code` is an exit status,
+`file` the path of the whole output, `task` a command in the background.
+"""
+
+_BEGIN: Final = r"\A"
 _ENDS: Final = 8_000
 """Characters at the end of an output in which a decoration is looked for."""
 
@@ -204,8 +125,9 @@ def undecorate(host: str, text: str) -> Undecorated:
         before = text
         for decoration in DECORATIONS.get(host, ()):
             # Of what stands between, programs may have printed megabytes.
-            rest, part = (text[:-_ENDS], text[-_ENDS:]) if decoration.is_behind else ("", text)
-            found = decoration.pattern.search(part) if decoration.is_behind else decoration.pattern.match(part)
+            is_before = decoration.pattern.startswith(_BEGIN)
+            rest, part = ("", text) if is_before else (text[:-_ENDS], text[-_ENDS:])
+            found = decoration.match(part) if is_before else decoration.search(part)
             if found is None:
                 continue
             named = found.groupdict()
