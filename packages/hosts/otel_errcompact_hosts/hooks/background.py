@@ -12,7 +12,7 @@ from otel_errcompact_hosts.hooks.saved_output import read_saved
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from otel_errcompact_hosts.runs import LedgerRuns
 
@@ -31,15 +31,13 @@ _MAX_TEXT: Final = 64_000
 
 def conclude_tasks(host: str, run_id: str, text: str, runs: LedgerRuns) -> str:
     """Conclude the commands that have ended; return what is new."""
-    return join_texts(*_conclude_each(host, HostCall(run_id=run_id, tool=host), text[:_MAX_TEXT], runs))
-
-
-def _conclude_each(host: str, report: HostCall, text: str, runs: LedgerRuns) -> Iterator[str]:
-    for found in _ENDS[host].finditer(text):
+    report, news = HostCall(run_id=run_id, tool=host), list[str]()
+    for found in _ENDS[host].finditer(text[:_MAX_TEXT]):
         call = runs.announced.follow_task(report, found["task"], is_over=True)
         if call is not None:
             code = int(found["code"])
             seen = read_shown(host, read_saved(found["file"] or ""), failed=code != 0, exit_code=code)
             answer = runs.conclude(call, seen.result)
             # Of its output the agent has read nothing.
-            yield join_texts(answer.text, answer.beside)
+            news += answer.text, answer.beside
+    return join_texts(*news)

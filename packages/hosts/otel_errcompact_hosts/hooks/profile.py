@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from otel_errcompact.runtime.records import dataclass
-from otel_errcompact_hosts.calls import HostResult
+from otel_errcompact_hosts.calls import HostCall, HostResult
 from otel_errcompact_hosts.decorations import is_refused_by_hook, undecorate
 from otel_errcompact_hosts.hooks.gate import join_texts, refuse_call, stop_of, take_prompt
 from otel_errcompact_hosts.hooks.saved_output import read_saved
-from otel_errcompact_hosts.payloads import CallFields, name_of, output_for, read_call, text_of
+from otel_errcompact_hosts.payloads import CallFields, arguments_of, name_of, output_for, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact_hosts.calls import Answer, HostCall
+    from otel_errcompact_hosts.calls import Answer
     from otel_errcompact_hosts.runs import LedgerRuns
 
     Event = Mapping[str, object]
@@ -132,8 +132,19 @@ class Profile:
 
     def read_call(self, event: Event) -> HostCall | None:
         """Return the call that an event is about; None without."""
-        call = read_call(event, host=self.name, run_id=self.find_run(event), fields=self.call)
-        return replace(call, says_turns=self.says_turns and bool(call.call_id)) if call is not None else None
+        fields = self.call
+        tool, call_id = name_of(event, *fields.tool), name_of(event, *fields.call_id)
+        if not tool:
+            return None
+        return HostCall(
+            run_id=self.find_run(event),
+            tool=tool,
+            arguments=arguments_of(event, *fields.arguments),
+            call_id=call_id,
+            agent=name_of(event, *fields.agent) or self.name,
+            directory=text_of(event, *fields.directory),
+            says_turns=self.says_turns and bool(call_id),
+        )
 
 
 def answer_event(host: Profile, event: Event, runs: LedgerRuns) -> Output:
@@ -146,12 +157,9 @@ def answer_event(host: Profile, event: Event, runs: LedgerRuns) -> Output:
     # The end of a session comes by a way of its own, as its start does.
     if runs.heard is not None and kind != "end" and not run_id.startswith(TRIAL):
         told = runs.heard.note(host.name, run_id, is_start=kind == "start")
-    said = _answer(host, event, runs, kind)
+    find_answer = host.own.get(kind) or _ANSWERS.get(kind) or partial(after_call, kind=kind)
+    said = find_answer(host, event, runs)
     return {**said, "systemMessage": told} if told and host.says_stops else said
-
-
-def _answer(host: Profile, event: Event, runs: LedgerRuns, kind: Kind) -> Output:
-    return (host.own.get(kind) or _ANSWERS.get(kind) or partial(after_call, kind=kind))(host, event, runs)
 
 
 def add_context(event: str, text: str) -> Output:
