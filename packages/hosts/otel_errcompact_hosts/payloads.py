@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact_hosts.calls import HostCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,26 +29,6 @@ class CallFields(NamedTuple):
     call_id: tuple[str, ...] = ("tool_use_id",)
     agent: tuple[str, ...] = ("agent_type",)
     directory: tuple[str, ...] = ("cwd",)
-
-
-_AS_IN_CLAUDE_CODE: Final = CallFields()
-
-
-def read_call(
-    event: Mapping[str, object], *, host: str, run_id: str, fields: CallFields = _AS_IN_CLAUDE_CODE
-) -> HostCall | None:
-    """Return the call that an event is about; None without."""
-    tool = name_of(event, *fields.tool)
-    if not tool:
-        return None
-    return HostCall(
-        run_id=run_id,
-        tool=tool,
-        arguments=arguments_of(event, *fields.arguments),
-        call_id=name_of(event, *fields.call_id),
-        agent=name_of(event, *fields.agent) or host,
-        directory=text_of(event, *fields.directory),
-    )
 
 
 def output_for(hook: str, **fields: str) -> dict[str, object]:
@@ -89,10 +68,10 @@ def as_records(value: object) -> list[dict[str, object]]:
     return [cast("dict[str, object]", each) for each in as_list(value) if isinstance(each, dict)]
 
 
-def parse_record(text: str | bytes) -> dict[str, object]:
-    """Return a JSON object; an empty one for all else."""
+def parse_record(text: str | bytes, *, limit: int = MAX_PARSED) -> dict[str, object]:
+    """Return a JSON object; an empty one for all else, and for what is longer than the limit."""
     try:
-        return as_record(json.loads(text)) if len(text) <= MAX_PARSED else {}
+        return as_record(json.loads(text)) if len(text) <= limit else {}
     except (ValueError, RecursionError):
         return {}
 

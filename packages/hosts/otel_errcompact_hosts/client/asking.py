@@ -73,7 +73,7 @@ def ask_service(
     if connection is None:
         return None
     try:
-        connection.sendall(_write_request(method, target, body))
+        connection.sendall(hook.write_request(method, target, body))
         return _read_reply(connection, ends)
     except (OSError, ValueError):
         return None
@@ -86,7 +86,7 @@ def send_request(path: str, target: str, body: bytes) -> None:
     connection = _connect_socket(path, time.monotonic() + _SENDING_S)
     if connection is not None:
         try:
-            connection.sendall(_write_request("POST", target, body, _UNREAD))
+            connection.sendall(hook.write_request("POST", target, body, _UNREAD))
         except OSError:
             pass
         finally:
@@ -110,14 +110,6 @@ def _connect_socket(path: str, ends: float) -> socket | None:
 
 def _limit_wait(connection: Any, ends: float) -> None:
     connection.settimeout(max(0.001, ends - time.monotonic()))
-
-
-def _write_request(method: str, target: str, body: bytes, header: str = "") -> bytes:
-    head = (
-        f"{method} {target} HTTP/1.1\r\nHost: errcompact\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n{header}Connection: close\r\n\r\n"
-    )
-    return head.encode("ascii") + body
 
 
 def _read_reply(connection: socket, ends: float) -> Reply | None:

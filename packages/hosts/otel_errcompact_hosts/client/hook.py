@@ -65,12 +65,17 @@ def _read_event(limit: "Callable[[], None]") -> bytes:
         chunks.append(chunk)
 
 
-def _ask_service(connection: "socket", target: str, body: bytes) -> bytes:
+def write_request(method: str, target: str, body: bytes, header: str = "") -> bytes:
+    """Return a request of HTTP; a header ends with its line."""
     head = (
-        f"POST {target} HTTP/1.1\r\nHost: errcompact\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        f"{method} {target} HTTP/1.1\r\nHost: errcompact\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n{header}Connection: close\r\n\r\n"
     )
-    connection.sendall(head.encode() + body)
+    return head.encode() + body
+
+
+def _ask_service(connection: "socket", target: str, body: bytes) -> bytes:
+    connection.sendall(write_request("POST", target, body))
     chunks: list[bytes] = []
     while chunk := connection.recv(1 << 20):
         chunks.append(chunk)

@@ -9,7 +9,7 @@ import time
 from typing import Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
-from otel_errcompact_hosts.payloads import as_record, record_of
+from otel_errcompact_hosts.payloads import parse_record, record_of
 
 MAX_BYTES: Final = 4_000_000
 """Bytes of an output that are read; of a larger one the end is, where a program says why it failed."""
@@ -52,17 +52,10 @@ def find_command(transcript: str, call_id: str) -> dict[str, object]:
         found = text.rfind(mark)
         if found >= 0:
             line = text[text.rfind("\n", 0, found) + 1 :].partition("\n")[0]
-            return record_of(record_of(_parse_line(line), "payload"), "item")
+            return record_of(record_of(parse_record(line, limit=MAX_BYTES), "payload"), "item")
         if not text:
             break
     return {}
-
-
-def _parse_line(line: str) -> dict[str, object]:
-    try:
-        return as_record(json.loads(line))
-    except (ValueError, RecursionError):
-        return {}
 
 
 _PAUSES_S: Final = (0.0, 0.02, 0.04, 0.08)
