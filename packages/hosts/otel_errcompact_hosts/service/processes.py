@@ -12,26 +12,21 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
+
+from otel_errcompact_hosts.wrapping.pipelines import START_TIME, read_stat
 
 TERM_S: Final = 10.0
 """Seconds in which a process ends by itself before it is killed."""
 
 _LOOK_S: Final = 0.05
-_START_TIME: Final = 19
-"""Where it stands in /proc/PID/stat, behind the name."""
 
 
 def start_mark(pid: int) -> str:
     """Return when a process began, in the system's words; empty without one."""
     if sys.platform == "linux":
-        try:
-            text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
-        state, *fields = text.rpartition(")")[2].split()
-        return "" if state == "Z" else fields[_START_TIME - 1]
+        _, fields = read_stat(pid)
+        return fields[START_TIME] if fields and fields[0] != "Z" else ""
     command = ["ps", "-o", "lstart=", "-p", str(pid)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - with a number
     return done.stdout.strip()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from otel_errcompact_hosts.wrapping.pipelines import START_TIME, read_stat
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,22 +33,11 @@ def find_run(environ: Mapping[str, str]) -> str:
             return session
     process = os.getppid()
     for _ in range(_MAX_ANCESTORS):
-        name, parent, began = _read_process(process)
-        if not began:
+        name, fields = read_stat(process)
+        if not fields:
             break
+        parent = int(fields[1])
         if name not in _PASSING or parent <= 1:
-            return f"process-{process}-{began}"
+            return f"process-{process}-{fields[START_TIME]}"
         process = parent
     return f"process-{os.getppid()}"
-
-
-def _read_process(process: int) -> tuple[str, int, str]:
-    # The name, the parent and the start time of a process, on Linux.
-    try:
-        with open(f"/proc/{process}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - pathlib costs more
-            line = file.read().decode(errors="replace")
-    except OSError:
-        return "", 0, ""
-    name, _, rest = line.partition("(")[2].rpartition(")")
-    fields = rest.split()
-    return name, int(fields[1]), fields[19]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _MAX_SHELLS: Final = 3
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "fish", "busybox"})
 _OUTPUT: Final = "1"
+START_TIME: Final = 19
+"""Where it stands in what Linux says behind the name of a process."""
 
 
 def leads_to_line(number: int, *, shells_alone: bool) -> bool:
@@ -72,14 +74,21 @@ def _list_ancestors() -> Iterator[int]:
     process = os.getppid()
     for _ in range(_MAX_SHELLS):
         yield process
-        try:
-            with open(f"/proc/{process}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - as above
-                fields = file.read().rpartition(b")")[2].split()
-        except OSError:
-            return
-        if int(fields[2]) != os.getpgrp():
+        _, fields = read_stat(process)
+        if not fields or int(fields[2]) != os.getpgrp():
             return
         process = int(fields[1])
+
+
+def read_stat(process: int) -> tuple[str, list[str]]:
+    """Return the name of a process, and what Linux says behind it: state, parent, group; empty without one."""
+    try:
+        with open(f"/proc/{process}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - as above
+            line = file.read().decode(errors="replace")
+    except OSError:
+        return "", []
+    name, _, rest = line.partition("(")[2].rpartition(")")
+    return name, rest.split()
 
 
 def _is_shell(process: int) -> bool:
