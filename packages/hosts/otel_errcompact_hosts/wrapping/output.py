@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from otel_errcompact_hosts.wrapping.streams import write_whole
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -147,11 +149,9 @@ class Output:
         # The end was written in a ring; from now on it stands in order.
         tail = self._read_bytes(self.total - TAIL_BYTES, TAIL_BYTES)
         note = f"\n[errcompact: {self.total - HEAD_BYTES - TAIL_BYTES:,} bytes left out]\n".encode()
-        for place, data in ((HEAD_BYTES, note), (HEAD_BYTES + len(note), tail)):
-            rest = memoryview(data)
-            while rest:
-                written = os.pwrite(self._descriptor, rest, place)
-                place, rest = place + written, rest[written:]  # noqa: PLW2901 - what is left
+        os.lseek(self._descriptor, HEAD_BYTES, os.SEEK_SET)
+        if problem := write_whole(self._descriptor, note + tail):
+            raise problem
 
     @property
     def _descriptor(self) -> int:

@@ -84,7 +84,7 @@ def report_end(execution: Execution, command: Command) -> None:
     own = [stream for stream in execution.streams if not stream.is_redirected]
     if said:
         execution.write(own[-1], said.encode(errors="surrogateescape"))
-    if not _has_pointer(said):
+    if WHOLE not in said and ENDS not in said:
         execution.output.drop()
 
 
@@ -138,10 +138,6 @@ def _keep_output(output: Output, short: str) -> str:
     return f"{begin}{output.total:,} bytes: {path}]"
 
 
-def _has_pointer(text: str) -> bool:
-    return WHOLE in text or ENDS in text
-
-
 def _is_digested(end: bytes, command: Command) -> bool:
     # A text may say anything: a line of ours names a file that we keep.
     named = _POINTER.findall(end.decode(errors="surrogateescape"))
@@ -185,22 +181,14 @@ def _member(answer: Mapping[str, object], name: str, inner: str) -> object:
 
 
 def _judge_here(raw: str, status: int, command: Command) -> _Judged | None:
-    _find_packages()
-    from otel_errcompact_hosts.wrapping.digesting import judge_command
-
-    found = judge_command(raw, status, command.describe())
-    if found is None:
-        return None
-    text, short = found
-    return _Judged(text=text, seen=1, is_counted=False, short=short)
-
-
-def _find_packages() -> None:
-    # The prefix of shells starts without them, and few commands fail.
-    if sys.flags.no_site:
+    if sys.flags.no_site:  # the prefix of shells starts without packages, and few commands fail
         import site
 
         site.main()
+    from otel_errcompact_hosts.wrapping.digesting import judge_command
+
+    found = judge_command(raw, status, command.describe())
+    return _Judged(text=found[0], seen=1, is_counted=False, short=found[1]) if found is not None else None
 
 
 def _decode_output(head: bytes, tail: bytes, left_out: int) -> str:
