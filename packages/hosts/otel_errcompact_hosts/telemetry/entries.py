@@ -43,9 +43,6 @@ class Entry:
     """The span; of a log record the span it was written in, with the record's attributes and time."""
 
     is_log: bool = False
-    event: str = ""
-    """The name of a log record's event."""
-
     body: str = ""
     """The body of a log record, if it is a text."""
 
@@ -153,7 +150,6 @@ def _make_record(found: Found, resource: Mapping[str, object], scope: str) -> En
         resource=resource,
         span=span._replace(name=name),
         is_log=True,
-        event=name,
         body=body if isinstance(body, str) else "",
     )
 

@@ -44,9 +44,7 @@ def owns_entry(entry: Entry) -> bool:
 def read_entry(entry: Entry, memory: Memory) -> Report | None:
     """Return what an entry reports of a call."""
     if entry.is_log:
-        is_result = entry.event.removeprefix(_PREFIX) == _RESULT or (
-            not entry.event and entry.body == _PREFIX + _RESULT
-        )
+        is_result = entry.name.removeprefix(_PREFIX) == _RESULT or (not entry.name and entry.body == _PREFIX + _RESULT)
         return _report(entry, _read_outcome(entry)) if is_result else None
     if entry.name == f"{_PREFIX}tool.execution":
         # It has the outcome but not the tool; the span around it ends later, and has the tool but not the outcome.

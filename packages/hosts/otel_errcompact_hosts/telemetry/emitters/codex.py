@@ -29,7 +29,7 @@ def owns_entry(entry: Entry) -> bool:
 
 def read_entry(entry: Entry, memory: Memory) -> Report | None:  # noqa: ARG001 - the signature of all emitters
     """Return what an entry reports of a call."""
-    if not entry.is_log or entry.event != "codex.tool_result":
+    if not entry.is_log or entry.name != "codex.tool_result":
         return None
     server, tool = entry.text("mcp_server"), entry.text("tool_name")
     call = HostCall(

@@ -50,7 +50,7 @@ def _name_agent(entry: Entry) -> str:
     if found := name or next((name for scope, name in _SCOPES.items() if entry.scope.startswith(scope)), ""):
         return found
     if entry.is_log:
-        return VS_CODE if entry.event.startswith(_EVENTS) else ""
+        return VS_CODE if entry.name.startswith(_EVENTS) else ""
     return CLI if any(key.startswith(_OWN) for key in entry.span.attributes) else ""
 
 

@@ -35,13 +35,13 @@ _DEPTH: Final = 12
 
 def owns_entry(entry: Entry) -> bool:
     """Return whether an entry is the program's own."""
-    return entry.event.startswith("gemini_cli.") or entry.service == NAME
+    return (entry.is_log and entry.name.startswith("gemini_cli.")) or entry.service == NAME
 
 
 def read_entry(entry: Entry, memory: Memory) -> Report | None:
     """Return what an entry reports of a call."""
     if entry.is_log:
-        return _read_record(entry, memory) if entry.event == "gemini_cli.tool_call" else None
+        return _read_record(entry, memory) if entry.name == "gemini_cli.tool_call" else None
     return _read_span(entry, memory) if entry.name == "tool_call" and entry.text(*_TOOL) == _SHELL else None
 
 

@@ -41,7 +41,7 @@ def read_entry(entry: Entry, memory: Memory) -> Report | None:
 
 
 def _read_record(entry: Entry, memory: Memory) -> Report | None:
-    if entry.event != semconv.TOOL_EXCEPTION:
+    if entry.name != semconv.TOOL_EXCEPTION:
         return None
     attributes = entry.span.attributes
     text = read_text(attributes, semconv.EXCEPTION_STACKTRACE)
