@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.detector.operation.fingerprint import call_fingerprint, parse_arguments
+from otel_errcompact.detector.operation.fingerprint import call_fingerprint
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.locks import ReentrantLock
 from otel_errcompact_hosts.wrapping.quoting import strip_line
@@ -103,9 +103,5 @@ def _take_call(table: _Table, key: _Key, call_id: str = "") -> HostCall | None:
 
 def _describe_call(call: HostCall) -> _Key:
     session = call.run_id.partition("/")[0]
-    given = parse_arguments(call.arguments)
-    line = cast("dict[str, object]", given).get("command") if isinstance(given, dict) else None
-    if isinstance(line, str):
-        # The line is all that its wrapper knows: no time limit, and not where its input comes from.
-        return session, call_fingerprint(call.tool, strip_line(line)) or call.tool
-    return session, call_fingerprint(call.tool, call.arguments) or call.tool
+    # The line is all that its wrapper knows: no time limit, and not where its input comes from.
+    return session, call_fingerprint(call.tool, strip_line(call.line) or call.arguments) or call.tool
