@@ -89,7 +89,7 @@ def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, An
     text = ""
     with _make_call(name, arguments, call_id) as told:
         if not told.refused:
-            text = _execute_function(told, find_requested(tools, name, arguments))
+            text = _note_result(told, _call_function(told, find_requested(tools, name, arguments)))
     return _build_item(call, told, text)
 
 
@@ -99,7 +99,8 @@ async def aanswered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[
     text = ""
     async with _make_call(name, arguments, call_id) as told:
         if not told.refused:
-            text = await _await_function(told, find_requested(tools, name, arguments))
+            result = _call_function(told, find_requested(tools, name, arguments))
+            text = _note_result(told, await result if inspect.isawaitable(result) else result)
     return _build_item(call, told, text)
 
 
@@ -136,25 +137,16 @@ def _read_call(call: Any) -> tuple[str, str, str]:
     return function.name, function.arguments, getattr(call, "call_id", None) or call.id
 
 
-def _execute_function(told: Call, requested: Requested | Misfit) -> str:
+def _call_function(told: Call, requested: Requested | Misfit) -> Any:
     if isinstance(requested, Misfit):
         told.fail(requested.text, type=requested.type)
         return ""
-    told.result = requested.function(**requested.arguments)
-    return _write_result(told.result)
+    return requested.function(**requested.arguments)
 
 
-async def _await_function(told: Call, requested: Requested | Misfit) -> str:
-    if isinstance(requested, Misfit):
-        told.fail(requested.text, type=requested.type)
-        return ""
-    result = requested.function(**requested.arguments)
-    told.result = await result if inspect.isawaitable(result) else result
-    return _write_result(told.result)
-
-
-def _write_result(result: Any) -> str:
+def _note_result(told: Call, result: Any) -> str:
     # Inside the call: what cannot be written for the model is a failure of the tool.
+    told.result = result
     return result if isinstance(result, str) else json.dumps(result, default=str)
 
 
