@@ -57,7 +57,8 @@ def _name_agent(entry: Entry) -> str:
 def read_entry(entry: Entry, memory: Memory) -> Report | None:
     """Return what an entry reports of a call."""
     span = entry.span
-    if entry.is_log or not _is_call(entry):
+    operation = entry.text(semconv.GEN_AI_OPERATION_NAME) or span.name.partition(" ")[0]
+    if entry.is_log or operation != semconv.SPAN_TOOL:
         return None
     call = HostCall(
         run_id=find_run(entry, memory),
@@ -86,8 +87,3 @@ def _report_failure(call: HostCall, text: str, error_type: str, code: int | None
     if not text:
         return report_unknown(call, error_type, code)
     return Report(call=call, result=HostResult(text=text, failed=True, exit_code=code))
-
-
-def _is_call(entry: Entry) -> bool:
-    operation = entry.text(semconv.GEN_AI_OPERATION_NAME) or entry.span.name.partition(" ")[0]
-    return operation == semconv.SPAN_TOOL
