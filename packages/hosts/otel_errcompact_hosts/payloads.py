@@ -69,7 +69,7 @@ def as_records(value: object) -> list[dict[str, object]]:
 
 
 def parse_record(text: str | bytes, *, limit: int = MAX_PARSED) -> dict[str, object]:
-    """Return a JSON object; an empty one for all else, and for what is longer than the limit."""
+    """Return a JSON object; empty for all else, or beyond the limit."""
     try:
         return as_record(json.loads(text)) if len(text) <= limit else {}
     except (ValueError, RecursionError):

@@ -81,7 +81,7 @@ def _list_ancestors() -> Iterator[int]:
 
 
 def read_stat(process: int) -> tuple[str, list[str]]:
-    """Return the name of a process, and what Linux says behind it: state, parent, group; empty without one."""
+    """Return a process's name and the fields behind it, on Linux."""
     try:
         with open(f"/proc/{process}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - as above
             line = file.read().decode(errors="replace")
