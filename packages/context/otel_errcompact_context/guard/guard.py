@@ -6,10 +6,12 @@ import inspect
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, NoReturn, TypeVar, cast
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.coroutines import run_synchronously
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context import providers
 from otel_errcompact_context.breaker import SESSIONS, CircuitBreaker
@@ -119,19 +121,8 @@ class OverflowGuard:
             ContextOverflowError: The provider refused it, and compacting it did not help.
             LaneError: The conversation cannot be compacted here and now.
         """
-        steps = self._take_steps(messages, session, beside_tokens + self.window.count_beside(beside), format)
-        try:
-            step = next(steps)
-            while True:
-                if isinstance(step, dict):
-                    with self.lanes.visit(session):
-                        done: Any = self.window.compact(**step)
-                else:
-                    done = _attempt_call(send, step, self.forms)
-                step = steps.send(done)
-        except StopIteration as end:
-            ended: Sent[T] | _Raised = end.value
-        return _unwrap_reply(ended)
+        course = Course(self, messages, session, beside_tokens + self.window.count_beside(beside), format)
+        return _unwrap_reply(run_synchronously(partial(self._take_course, course, send)))
 
     async def acall(
         self,
@@ -144,33 +135,20 @@ class OverflowGuard:
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Sent[T]:
         """Call a model with a list that fits; the form for asynchronous code."""
-        steps = self._take_steps(messages, session, beside_tokens + self.window.count_beside(beside), format)
-        try:
-            step = next(steps)
-            while True:
-                if isinstance(step, dict):
-                    async with self.lanes.visit(session):
-                        done: Any = await self.window.acompact(**step)
-                else:
-                    done = await _aattempt_call(send, step, self.forms)
-                step = steps.send(done)
-        except StopIteration as end:
-            ended: Sent[T] | _Raised = end.value
-        return _unwrap_reply(ended)
+        course = Course(self, messages, session, beside_tokens + self.window.count_beside(beside), format)
+        return _unwrap_reply(await self._take_course(course, send, blocking=False))
 
-    def _take_steps(
-        self, messages: Sequence[object], session: str, beside_tokens: int, format_name: FormatName | None
-    ) -> Generator[dict[str, Any] | list[object], Any, Sent[Any] | _Raised]:
-        # Yield the arguments of each compaction, which is sent back, and each list to send, for its reply.
-        course = Course(self, messages, session, beside_tokens, format_name)
+    async def _take_course(
+        self, course: Course, send: Callable[[list[object]], Awaitable[T] | T], *, blocking: bool
+    ) -> Sent[T] | _Raised:
         while True:
             if course.compacts:
-                compaction = yield course.compaction()
+                compaction = await course.take_lane(blocking=blocking)
                 if course.keeps_reply(compaction):
                     return course.hand_back()
                 course.compacted(compaction)
             course.check()
-            reply = yield course.messages
+            reply = await _attempt_call(send, course.messages, self.forms, blocking=blocking)
             if isinstance(reply, _Raised):
                 if course.has_reply:
                     return course.hand_back()
@@ -302,22 +280,6 @@ class Course:
         """A reply that came, of which the usage tells that the context was too long."""
         self._is_helped = True
 
-    def compaction(self) -> dict[str, Any]:
-        """Return the arguments of `ContextWindow.compact`."""
-        return {
-            "messages": self.messages,
-            "session": self._session,
-            "beside_tokens": self._beside_tokens,
-            # A provider may have named a smaller window than the options say, or clear the prompt by itself.
-            "window_tokens": (
-                self._guard.lowered_window(self._session)
-                if self.reason == "overflow"
-                else self._guard.widened_window(self._session)
-            ),
-            "reason": self.reason,
-            "format": self._format,
-        }
-
     @property
     def forgets(self) -> bool:
         """Whether the newest compaction took something out of the agent's sight: `Compaction.forgets`."""
@@ -334,17 +296,25 @@ class Course:
             ContextOverflowError: The provider has refused it, and it cannot be made shorter.
         """
         if self.compacts:
-            self.compacted(self._guard.window.compact(**self.compaction()))
+            self.compacted(self._guard.window.compact(**self._choose_arguments()))
         self.check()
         return self.messages
 
     async def acompact(self) -> list[object]:
         """Return the list to send, compacted in the lane of the session."""
         if self.compacts:
-            async with self._guard.lanes.visit(self._session):
-                self.compacted(await self._guard.window.acompact(**self.compaction()))
+            self.compacted(await self.take_lane(blocking=False))
         self.check()
         return self.messages
+
+    async def take_lane(self, *, blocking: bool) -> Compaction:
+        """Return what becomes of the list, compacted in the lane of the session."""
+        lane, window = self._guard.lanes.visit(self._session), self._guard.window
+        if blocking:
+            with lane:
+                return window.compact(**self._choose_arguments())
+        async with lane:
+            return await window.acompact(**self._choose_arguments())
 
     def compacted(self, compaction: Compaction) -> None:
         """
@@ -470,6 +440,21 @@ class Course:
             self._guard.tell_result("recovered" if self._is_helped else "failed", self._overflow.provider)
         return Sent(reply=reply, messages=self.messages, compactions=tuple(self._compactions))
 
+    def _choose_arguments(self) -> dict[str, Any]:
+        return {
+            "messages": self.messages,
+            "session": self._session,
+            "beside_tokens": self._beside_tokens,
+            # A provider may have named a smaller window than the options say, or clear the prompt by itself.
+            "window_tokens": (
+                self._guard.lowered_window(self._session)
+                if self.reason == "overflow"
+                else self._guard.widened_window(self._session)
+            ),
+            "reason": self.reason,
+            "format": self._format,
+        }
+
     def _estimate_tokens(self) -> int:
         return self._compactions[-1].tokens_after + self._beside_tokens
 
@@ -531,22 +516,26 @@ def _unwrap_reply(ended: Sent[T] | _Raised) -> Sent[T]:
     return ended
 
 
-def _attempt_call(
-    send: Callable[[list[object]], T], messages: list[object], forms: Sequence[re.Pattern[str]]
+async def _attempt_call(
+    send: Callable[[list[object]], Awaitable[T] | T],
+    messages: list[object],
+    forms: Sequence[re.Pattern[str]],
+    *,
+    blocking: bool,
 ) -> T | _Raised | _Broken:
     try:
-        return _fetch_first(send(messages), forms)
+        reply = send(messages)
+        if inspect.isawaitable(reply):
+            reply = _refuse_awaitable(reply) if blocking else await reply
+        return await _fetch_first(cast("T", reply), forms, blocking=blocking)
     except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
         return _Raised(error)
 
 
-async def _aattempt_call(
-    send: Callable[[list[object]], Awaitable[T] | T], messages: list[object], forms: Sequence[re.Pattern[str]]
-) -> T | _Raised | _Broken:
-    try:
-        return await _afetch_first(send(messages), forms)
-    except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
-        return _Raised(error)
+def _refuse_awaitable(reply: object) -> NoReturn:
+    if inspect.iscoroutine(reply):
+        reply.close()
+    raise ConfigurationError("send is asynchronous: use `await guard.acall(...)`")
 
 
 _OPENING: Final = frozenset({"message_start", "ping", "response.created", "response.in_progress", "response.queued"})
@@ -554,30 +543,24 @@ _OPENING: Final = frozenset({"message_start", "ping", "response.created", "respo
 
 _MOST_OPENING: Final = 8
 
-
-def _is_opening(event: object) -> bool:
-    return find_at(event, ("type",)) in _OPENING
+_END: Final = object()
 
 
-def _fetch_first(reply: T, forms: Sequence[re.Pattern[str]]) -> T | _Broken:
+async def _fetch_first(reply: T, forms: Sequence[re.Pattern[str]], *, blocking: bool) -> T | _Broken:
     # Return a reply; of a stream the first item is there, since many connect only then.
-    if inspect.iscoroutine(reply):
-        reply.close()
-    if inspect.isawaitable(reply):
-        raise ConfigurationError("send is asynchronous: use `await guard.acall(...)`")
-    if not isinstance(reply, Generator):
+    if not isinstance(reply, Generator if blocking else AsyncGenerator):
         return reply
-    stream = cast("Generator[object, object, object]", reply)
-    head: list[object] = []
-    for event in stream:
+    stream, head = cast("Any", reply), list[object]()
+    while (event := next(stream, _END) if blocking else await anext(stream, _END)) is not _END:
         head.append(event)
         overflow = overflow_in_event(event, forms)
         if overflow is not None:
-            stream.close()
+            _ = stream.close() if blocking else await stream.aclose()
             return _Broken(overflow, event)
-        if len(head) == _MOST_OPENING or not _is_opening(event):
+        if len(head) == _MOST_OPENING or find_at(event, ("type",)) not in _OPENING:
             break
-    return cast("T", _resume_stream(head, stream)) if head else cast("T", stream)
+    resume = _resume_stream if blocking else _aresume_stream
+    return cast("T", resume(head, stream) if head else stream)
 
 
 def _resume_stream(head: list[object], stream: Generator[object, object, object]) -> Generator[object, object, object]:
@@ -586,23 +569,6 @@ def _resume_stream(head: list[object], stream: Generator[object, object, object]
         return (yield from stream)
     finally:
         stream.close()
-
-
-async def _afetch_first(answer: Awaitable[T] | T, forms: Sequence[re.Pattern[str]]) -> T | _Broken:
-    reply: object = await answer if inspect.isawaitable(answer) else answer
-    if not isinstance(reply, AsyncGenerator):
-        return cast("T", reply)
-    stream = cast("AsyncGenerator[object, object]", reply)
-    head: list[object] = []
-    async for event in stream:
-        head.append(event)
-        overflow = overflow_in_event(event, forms)
-        if overflow is not None:
-            await stream.aclose()
-            return _Broken(overflow, event)
-        if len(head) == _MOST_OPENING or not _is_opening(event):
-            break
-    return cast("T", _aresume_stream(head, stream)) if head else cast("T", stream)
 
 
 async def _aresume_stream(head: list[object], stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:

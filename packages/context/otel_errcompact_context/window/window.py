@@ -10,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from otel_errcompact.config import Options, state_folder
 from otel_errcompact.digest.tokens import default_counter
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.bounded import BoundedTable
-from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited
+from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited, run_synchronously
 from otel_errcompact.runtime.guard import Guard
 from otel_errcompact.runtime.roots import open_roots
 from otel_errcompact_context import providers
@@ -151,12 +152,7 @@ class ContextWindow:
         """
         room = self._compute_room(beside_tokens + self.count_beside(beside), window_tokens)
         steps = self._run_layers(messages, session, room, reason, format)
-        try:
-            request = next(steps)
-            while True:
-                request = steps.send(self._answer_request(request))
-        except StopIteration as done:
-            return self._notify_observers(done.value)
+        return run_synchronously(partial(self._take_steps, steps))
 
     async def acompact(
         self,
@@ -176,12 +172,19 @@ class ContextWindow:
         """
         room = self._compute_room(beside_tokens + self.count_beside(beside), window_tokens)
         steps = self._run_layers(messages, session, room, reason, format)
+        return await self._take_steps(steps, blocking=False)
+
+    async def _take_steps(self, steps: Generator[SummaryRequest, Answer, Compaction], *, blocking: bool) -> Compaction:
         try:
             request = next(steps)
             while True:
-                request = steps.send(await self._aanswer_request(request))
+                request = steps.send(await self._answer_request(request, blocking=blocking))
         except StopIteration as done:
-            return self._notify_observers(done.value)
+            compaction: Compaction = done.value
+        for observer in self._observers:
+            with self.guard.stage("context.observer"):
+                observer(compaction)
+        return compaction
 
     def _run_layers(
         self,
@@ -331,36 +334,20 @@ class ContextWindow:
             problems = memory.check_list(progress.conversation).problems
         return problems
 
-    def _answer_request(self, request: SummaryRequest) -> Answer:
-        try:
-            answer = self._call_summariser(request)
-            return run_awaited(_refuse_in_loop(answer)) if inspect.isawaitable(answer) else answer
-        except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
-            return self._report_error(error)
-
-    async def _aanswer_request(self, request: SummaryRequest) -> Answer:
-        try:
-            if is_asynchronous(self._summarize):
-                answer = self._call_summariser(request)
-            else:
-                answer = await _run_in_own_thread(self._call_summariser, request)
-            return await answer if inspect.isawaitable(answer) else answer
-        except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
-            return self._report_error(error)
-
-    def _call_summariser(self, request: SummaryRequest) -> Summary | Awaitable[Summary]:
+    async def _answer_request(self, request: SummaryRequest, *, blocking: bool) -> Answer:
         # Whoever gave no summariser is not asked.
-        return cast("Summarize", self._summarize)(request)
-
-    def _report_error(self, error: Exception) -> Exception:
-        self.guard.record_failure("summarize", error, fatal=False)
-        return error
-
-    def _notify_observers(self, compaction: Compaction) -> Compaction:
-        for observer in self._observers:
-            with self.guard.stage("context.observer"):
-                observer(compaction)
-        return compaction
+        summarize = cast("Summarize", self._summarize)
+        try:
+            if blocking or is_asynchronous(summarize):
+                answer = summarize(request)
+            else:
+                answer = await _run_in_own_thread(summarize, request)
+            if not inspect.isawaitable(answer):
+                return answer
+            return run_awaited(_refuse_in_loop(answer)) if blocking else await answer
+        except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
+            self.guard.record_failure("summarize", error, fatal=False)
+            return error
 
 
 def _open_folder(options: ContextOptions) -> FolderArchive:
