@@ -55,21 +55,15 @@ class Witness:
         Returns:
             Whether they were added; none is if one of them holds what can change unseen.
         """
-        found = _Containers()
-        if not found.find_containers(list(natives)):
+        news = Witness()
+        if not news._find_containers(list(natives)):
             return False
-        states = list(map(_STATE_OF, found.models))
-        sized: list[Sized] = [*found.dicts, *found.lists, *[state[2] for state in states]]
-        self.characters += found.characters
-        self._dicts += found.dicts
-        self._keys += found.keys
-        self._values += found.values
-        self._lists += found.lists
-        self._items += found.items
-        self._models += found.models
-        self._states += chain.from_iterable(states)
-        self._sized += sized
-        self._sizes += map(len, sized)
+        states = list(map(_STATE_OF, news._models))
+        news._states += chain.from_iterable(states)
+        news._sized += [*news._dicts, *news._lists, *[state[2] for state in states]]
+        news._sizes += map(len, news._sized)
+        for name, new in vars(news).items():
+            vars(self)[name] += new
         return True
 
     def is_unchanged(self) -> bool:
@@ -82,21 +76,8 @@ class Witness:
             and all(map(is_, chain.from_iterable(map(_STATE_OF, self._models)), self._states))
         )
 
-
-class _Containers:
-    """Collects what can change in messages."""
-
-    def __init__(self) -> None:
-        self.dicts: list[dict[str, object]] = []
-        self.keys: list[str] = []
-        self.values: list[object] = []
-        self.lists: list[Sequence[object]] = []
-        self.items: list[object] = []
-        self.models: list[Model] = []
-        self.characters = 0
-
-    def find_containers(self, level: list[object]) -> bool:
-        """Add the containers of messages; False if one cannot be watched."""
+    def _find_containers(self, level: list[object]) -> bool:
+        # Add the containers of messages; False if one cannot be watched.
         left = MAX_CONTAINERS * len(level)
         while level:
             left -= len(level)
@@ -113,13 +94,13 @@ class _Containers:
                 if not all(map(_can_watch, others)):
                     return False
                 models = [value for value in others if isinstance(value, BaseModel)]
-                self.models += models
+                self._models += models
                 held += chain.from_iterable((model.__dict__, model.__pydantic_extra__) for model in models)
-            self.dicts += dicts
-            self.keys += keys
-            self.values += values
-            self.lists += lists
-            self.items += items
+            self._dicts += dicts
+            self._keys += keys
+            self._values += values
+            self._lists += lists
+            self._items += items
             self.characters += sum([len(value) for value in held if type(value) is str])
             level = [value for value in held if type(value) not in _PLAIN]
         return True

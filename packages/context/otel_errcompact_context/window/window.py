@@ -151,8 +151,7 @@ class ContextWindow:
                 nor JSON.
         """
         room = self._compute_room(beside_tokens + self.count_beside(beside), window_tokens)
-        steps = self._run_layers(messages, session, room, reason, format)
-        return run_synchronously(partial(self._take_steps, steps))
+        return run_synchronously(partial(self._run_layers, messages, session, room, reason, format))
 
     async def acompact(
         self,
@@ -171,22 +170,35 @@ class ContextWindow:
         A synchronous summariser runs in a thread.
         """
         room = self._compute_room(beside_tokens + self.count_beside(beside), window_tokens)
-        steps = self._run_layers(messages, session, room, reason, format)
-        return await self._take_steps(steps, blocking=False)
+        return await self._run_layers(messages, session, room, reason, format, blocking=False)
 
-    async def _take_steps(self, steps: Generator[SummaryRequest, Answer, Compaction], *, blocking: bool) -> Compaction:
-        try:
-            request = next(steps)
-            while True:
-                request = steps.send(await self._answer_request(request, blocking=blocking))
-        except StopIteration as done:
-            compaction: Compaction = done.value
+    async def _run_layers(
+        self,
+        messages: Sequence[object],
+        session: str,
+        room: int,
+        reason: Occasion,
+        format_name: FormatName | None,
+        *,
+        blocking: bool,
+    ) -> Compaction:
+        steps = self._read_and_run(messages, session, room, reason, format_name)
+        answer: Any = None
+        while True:
+            # What was read is gone before the collector runs again, and never looked through.
+            with _pause_collector(len(messages)):
+                try:
+                    request = steps.send(answer)
+                except StopIteration as done:
+                    compaction: Compaction = done.value
+                    break
+            answer = await self._answer_request(request, blocking=blocking)
         for observer in self._observers:
             with self.guard.stage("context.observer"):
                 observer(compaction)
         return compaction
 
-    def _run_layers(
+    def _read_and_run(
         self,
         messages: Sequence[object],
         session: str,
@@ -197,25 +209,6 @@ class ContextWindow:
         # Run the layers; what only the caller's summariser can answer is yielded.
         if not messages:
             return Compaction(messages=[], session=session, notes=(), tokens_before=0, tokens_after=0, room_tokens=room)
-        steps = self._read_and_run(messages, session, room, reason, format_name)
-        answer: Any = None
-        while True:
-            # What was read is gone before the collector runs again, and never looked through.
-            with _pause_collector(len(messages)):
-                try:
-                    request = steps.send(answer)
-                except StopIteration as done:
-                    return cast("Compaction", done.value)
-            answer = yield request
-
-    def _read_and_run(
-        self,
-        messages: Sequence[object],
-        session: str,
-        room: int,
-        reason: Occasion,
-        format_name: FormatName | None,
-    ) -> Generator[SummaryRequest, Answer, Compaction]:
         if self._requested.pop(session) and reason == "over_trigger":
             reason = "asked"
         memory = self._memories.take_memory(session, messages)
