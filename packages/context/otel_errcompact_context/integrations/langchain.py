@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact_context.guard.histories import ORIGIN, HistoryGuard
@@ -38,11 +38,7 @@ class WindowMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(self, window: ContextWindow | OverflowGuard | None = None) -> None:
         super().__init__()
         self._histories = HistoryGuard(window, "openai-chat")
-
-    @property
-    def guard(self) -> OverflowGuard:
-        """What calls the model."""
-        return self._histories.guard
+        self.guard: Final[OverflowGuard] = self._histories.guard
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
         """Call the model with messages that fit."""

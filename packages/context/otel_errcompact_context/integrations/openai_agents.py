@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.integrations.requirement import required
+from otel_errcompact_context.guard.guard import OverflowGuard, guard_of
 from otel_errcompact_context.guard.histories import HistoryGuard
 
 with required("openai-agents", "0.24.0", extra="openai_agents"):
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from agents import TResponseInputItem
     from agents.memory import Session
 
-    from otel_errcompact_context.guard.guard import OverflowGuard
     from otel_errcompact_context.window.window import ContextWindow
 
 
@@ -35,11 +35,7 @@ class WindowFilter:
 
     def __init__(self, window: ContextWindow | OverflowGuard | None = None) -> None:
         self._histories = HistoryGuard(window, "openai-responses")
-
-    @property
-    def guard(self) -> OverflowGuard:
-        """What compacts."""
-        return self._histories.guard
+        self.guard: Final[OverflowGuard] = self._histories.guard
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return what the model is given."""
@@ -66,7 +62,7 @@ class WindowSession(SessionABC):
         self.session_id = session.session_id
         self.session_settings = session.session_settings
         self._session = session
-        self._histories = HistoryGuard(window, "openai-responses")
+        self._guard = guard_of(window)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the stored items, or the newest of them."""
@@ -76,9 +72,8 @@ class WindowSession(SessionABC):
         """Store items, and compact what no longer fits."""
         await self._session.add_items(items)
         stored = await self._session.get_items()
-        guard = self._histories.guard
-        async with guard.lanes.visit(self.session_id):
-            compaction = await guard.window.acompact(stored, session=self.session_id, format="openai-responses")
+        async with self._guard.lanes.visit(self.session_id):
+            compaction = await self._guard.window.acompact(stored, session=self.session_id, format="openai-responses")
         if any(note.cuts for note in compaction.notes):
             await self._session.clear_session()
             await self._session.add_items(cast("list[TResponseInputItem]", compaction.messages))

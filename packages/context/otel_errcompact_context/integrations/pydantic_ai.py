@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact_context.guard.histories import ORIGIN, HistoryGuard
@@ -56,11 +56,7 @@ class WindowCapability(AbstractCapability[Any]):
 
     def __init__(self, window: ContextWindow | OverflowGuard | None = None) -> None:
         self._histories = HistoryGuard(window, "anthropic")
-
-    @property
-    def guard(self) -> OverflowGuard:
-        """What compacts."""
-        return self._histories.guard
+        self.guard: Final[OverflowGuard] = self._histories.guard
 
     async def wrap_model_request(
         self,

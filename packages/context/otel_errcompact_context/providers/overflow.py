@@ -51,15 +51,20 @@ _FAILED_EVENTS: Final = frozenset({"error", "response.failed"})
 _QUOTED: Final = lazy_pattern(r"[{\[]\s*[\\\"']|\\[\"']")
 _ESCAPE: Final = lazy_pattern(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
 
-_STOP_REASONS: Final = (
+STOP_REASONS: Final = (
+    ("choices", 0, "finish_reason"),
+    ("finish_reason",),
     ("stop_reason",),
     ("stopReason",),
-    ("finish_reason",),
-    ("choices", 0, "finish_reason"),
+    ("done_reason",),
+    ("candidates", 0, "finish_reason"),
+    ("candidates", 0, "finishReason"),
     ("incomplete_details", "reason"),
-    ("response_metadata", "stop_reason"),
     ("response_metadata", "finish_reason"),
+    ("response_metadata", "stop_reason"),
 )
+"""Where a reply says why it ends."""
+
 _ERRORS: Final = (("error",), ("choices", 0, "error"), ("response", "error"))
 
 
@@ -98,7 +103,7 @@ def overflow_in_reply(reply: object, forms: Sequence[re.Pattern[str]] = ()) -> O
         reply: The SDK's object or a dictionary; of a plain HTTP client its response.
         forms: Patterns of further refusals, with groups `limit` and `sent`.
     """
-    for path in _STOP_REASONS:
+    for path in STOP_REASONS:
         reason = find_at(reply, path)
         if isinstance(reason, str) and _is_code(reason):
             return _note(reason)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact_context.notes import Overflow
-from otel_errcompact_context.providers.overflow import find_at
+from otel_errcompact_context.providers.overflow import STOP_REASONS, find_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,17 +52,6 @@ _ANSWER: Final = (
     "candidatesTokenCount",
     "eval_count",
 )
-_REASONS: Final = (
-    ("choices", 0, "finish_reason"),
-    ("finish_reason",),
-    ("stop_reason",),
-    ("stopReason",),
-    ("done_reason",),
-    ("candidates", 0, "finish_reason"),
-    ("candidates", 0, "finishReason"),
-    ("incomplete_details", "reason"),
-    ("response_metadata", "finish_reason"),
-)
 _LENGTH: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 
 
@@ -106,7 +95,7 @@ def read_usage(reply: object) -> Usage | None:
             return Usage(
                 prompt_tokens=prompt,
                 answer_tokens=_find_number(holder, _ANSWER),
-                ended_by_length=any(_name_reason(find_at(reply, path)) in _LENGTH for path in _REASONS),
+                ended_by_length=any(_name_reason(find_at(reply, path)) in _LENGTH for path in STOP_REASONS),
                 cleared_tokens=sum(_find_number(edit, ("cleared_input_tokens",)) or 0 for edit in edits),
                 compacted=any(find_at(item, ("type",)) == "compaction" for item in items),
             )
