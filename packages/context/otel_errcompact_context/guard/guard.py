@@ -122,7 +122,7 @@ class OverflowGuard:
             LaneError: The conversation cannot be compacted here and now.
         """
         course = Course(self, messages, session, beside_tokens + self.window.count_beside(beside), format)
-        return _unwrap_reply(run_synchronously(partial(self._take_course, course, send)))
+        return _unwrap(run_synchronously(partial(self._take_course, course, send)))
 
     async def acall(
         self,
@@ -136,11 +136,11 @@ class OverflowGuard:
     ) -> Sent[T]:
         """Call a model with a list that fits; the form for asynchronous code."""
         course = Course(self, messages, session, beside_tokens + self.window.count_beside(beside), format)
-        return _unwrap_reply(await self._take_course(course, send, blocking=False))
+        return _unwrap(await self._take_course(course, send, blocking=False))
 
     async def _take_course(
         self, course: Course, send: Callable[[list[object]], Awaitable[T] | T], *, blocking: bool
-    ) -> Sent[T] | _Raised:
+    ) -> Sent[T] | Exception:
         while True:
             if course.compacts:
                 compaction = await course.take_lane(blocking=blocking)
@@ -148,15 +148,14 @@ class OverflowGuard:
                     return course.hand_back()
                 course.compacted(compaction)
             course.check()
-            reply = await _attempt_call(send, course.messages, self.forms, blocking=blocking)
-            if isinstance(reply, _Raised):
-                if course.has_reply:
-                    return course.hand_back()
-                if not course.refused(overflow_in_error(reply.error, self.forms), reply.error):
-                    return reply
-            elif isinstance(reply, _Broken):
-                course.refused(reply.overflow, reply=reply.event)
-            elif not (course.refused(overflow_in_reply(reply, self.forms), reply=reply) or course.doubts(reply)):
+            reply, error, overflow = await _attempt_call(send, course.messages, self.forms, blocking=blocking)
+            if error is not None and course.has_reply:
+                return course.hand_back()
+            if course.refused(overflow, error, reply=reply):
+                continue
+            if error is not None:
+                return error
+            if not course.doubts(reply):
                 return course.sent(reply)
 
     def lowered_window(self, session: str = "") -> int:
@@ -226,15 +225,12 @@ def guard_of(window: ContextWindow | OverflowGuard | None) -> OverflowGuard:
     return OverflowGuard(ContextWindow() if window is None else window, validate=False)
 
 
-class _Raised(NamedTuple):
-    error: Exception
+class _Attempt(NamedTuple):
+    reply: Any
+    """What came; of a stream that began with an error, that event."""
 
-
-class _Broken(NamedTuple):
-    """A stream that began with an error."""
-
-    overflow: Overflow
-    event: object
+    error: Exception | None = None
+    overflow: Overflow | None = None
 
 
 class Course:
@@ -509,27 +505,25 @@ def _counts_tokens(overflow: Overflow) -> bool:
     return overflow.provider != "http" and not _OTHER_UNITS.search(overflow.message)
 
 
-def _unwrap_reply(ended: Sent[T] | _Raised) -> Sent[T]:
-    if isinstance(ended, _Raised):
-        # Raised here and not in the generator, which would turn a StopIteration of the application into another error.
-        raise ended.error
+def _unwrap(ended: Sent[T] | Exception) -> Sent[T]:
+    if isinstance(ended, Exception):
+        # Raised here and not in the coroutine, which would turn a StopIteration of the application into another error.
+        raise ended
     return ended
 
 
 async def _attempt_call(
-    send: Callable[[list[object]], Awaitable[T] | T],
-    messages: list[object],
-    forms: Sequence[re.Pattern[str]],
-    *,
-    blocking: bool,
-) -> T | _Raised | _Broken:
+    send: Callable[[list[object]], object], messages: list[object], forms: Sequence[re.Pattern[str]], *, blocking: bool
+) -> _Attempt:
     try:
         reply = send(messages)
         if inspect.isawaitable(reply):
             reply = _refuse_awaitable(reply) if blocking else await reply
-        return await _fetch_first(cast("T", reply), forms, blocking=blocking)
+        if isinstance(reply, Generator if blocking else AsyncGenerator):
+            return await _fetch_first(reply, forms, blocking=blocking)
     except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
-        return _Raised(error)
+        return _Attempt(None, error, overflow_in_error(error, forms))
+    return _Attempt(reply, None, overflow_in_reply(reply, forms))
 
 
 def _refuse_awaitable(reply: object) -> NoReturn:
@@ -546,21 +540,19 @@ _MOST_OPENING: Final = 8
 _END: Final = object()
 
 
-async def _fetch_first(reply: T, forms: Sequence[re.Pattern[str]], *, blocking: bool) -> T | _Broken:
-    # Return a reply; of a stream the first item is there, since many connect only then.
-    if not isinstance(reply, Generator if blocking else AsyncGenerator):
-        return reply
-    stream, head = cast("Any", reply), list[object]()
+async def _fetch_first(stream: Any, forms: Sequence[re.Pattern[str]], *, blocking: bool) -> _Attempt:
+    # Return a stream of which the first item is there, since many connect only then.
+    head: list[object] = []
     while (event := next(stream, _END) if blocking else await anext(stream, _END)) is not _END:
         head.append(event)
         overflow = overflow_in_event(event, forms)
         if overflow is not None:
             _ = stream.close() if blocking else await stream.aclose()
-            return _Broken(overflow, event)
+            return _Attempt(event, None, overflow)
         if len(head) == _MOST_OPENING or find_at(event, ("type",)) not in _OPENING:
             break
     resume = _resume_stream if blocking else _aresume_stream
-    return cast("T", resume(head, stream) if head else stream)
+    return _Attempt(resume(head, stream) if head else stream)
 
 
 def _resume_stream(head: list[object], stream: Generator[object, object, object]) -> Generator[object, object, object]:
