@@ -74,7 +74,7 @@ class WindowManager(ConversationManager):
         there: the next call of the model compacts.
         """
         if not loop_is_running():
-            converse, course = self._begin(agent)
+            converse, course = self._read(agent)
             self._use(agent, converse, course, course.compact())
 
     def reduce_context(self, agent: Agent, e: Exception | None = None, **_: Any) -> None:
@@ -96,23 +96,20 @@ class WindowManager(ConversationManager):
             self.apply_management(agent)
             return
         if talk.course is None:
-            talk.course = self._begin(agent)[1]
+            talk.course = self._read(agent)[1]
             talk.course.compact()
         if not talk.course.refused(overflow_in_error(e, self.guard.forms), e):
             raise e
         talk.is_refused = loop_is_running()
         if not talk.is_refused:
-            converse = self._continue(agent, talk.course)
+            converse, _ = self._read(agent, talk.course)
             self._use(agent, converse, talk.course, talk.course.compact())
             talk.course = None
 
     async def _before(self, event: events.BeforeModelCallEvent) -> None:
         talk = self._talk(event.agent)
-        if talk.course is not None and talk.is_refused:
-            talk.is_refused = False
-            converse = self._continue(event.agent, talk.course)
-        else:
-            converse, talk.course = self._begin(event.agent)
+        converse, talk.course = self._read(event.agent, talk.course if talk.is_refused else None)
+        talk.is_refused = False
         self._use(event.agent, converse, talk.course, await talk.course.acompact())
 
     def _after(self, event: events.AfterModelCallEvent) -> None:
@@ -131,16 +128,14 @@ class WindowManager(ConversationManager):
     def _talk(self, agent: Agent) -> _Talk:
         return self._talks.setdefault(agent, _Talk())
 
-    def _begin(self, agent: Agent) -> tuple[ConverseList, Course]:
+    def _read(self, agent: Agent, course: Course | None = None) -> tuple[ConverseList, Course]:
+        # With the course of a call that goes on, or of a new one.
         converse = ConverseList(agent.messages)
-        beside = [agent.system_prompt, agent.tool_registry.get_all_tool_specs()]
-        tokens = self.guard.window.count_beside(beside)
-        return converse, Course(self.guard, converse.messages, self._talk(agent).session, tokens, "anthropic")
-
-    def _continue(self, agent: Agent, course: Course) -> ConverseList:
-        converse = ConverseList(agent.messages)
+        if course is None:
+            beside = self.guard.window.count_beside([agent.system_prompt, agent.tool_registry.get_all_tool_specs()])
+            course = Course(self.guard, converse.messages, self._talk(agent).session, beside, "anthropic")
         course.messages = converse.messages
-        return converse
+        return converse, course
 
     def _use(self, agent: Agent, converse: ConverseList, course: Course, messages: list[object]) -> None:
         agent.messages[:] = cast("list[Message]", converse.restore(messages))

@@ -36,10 +36,7 @@ def decide_format(messages: Sequence[object]) -> tuple[FormatName, int | None]:
     left = _ALL
     for index, native in enumerate(messages):
         possible = _formats_of(fields_at(index, native))
-        if not possible:
-            raise ConversationError(_describe_unknown(native), index)
-        if not left & possible:
-            raise ConversationError(_describe_mixed(possible, left), index)
+        _expect(left, possible, native, index)
         left &= possible
         if len(left) == 1:
             return next(iter(left)), index + 1
@@ -53,11 +50,7 @@ def refuse_foreign(fields: Fields, index: int, name: FormatName) -> None:
     Raises:
         ConversationError: It is of another format than the list.
     """
-    possible = _formats_of(fields)
-    if name not in possible:
-        raise ConversationError(
-            _describe_mixed(possible, frozenset({name})) if possible else _describe_unknown(fields), index
-        )
+    _expect(frozenset({name}), _formats_of(fields), fields, index)
 
 
 def refuse_foreign_block(kind: object, index: int, name: FormatName) -> None:
@@ -67,9 +60,12 @@ def refuse_foreign_block(kind: object, index: int, name: FormatName) -> None:
     Raises:
         ConversationError: It is of another format than the list.
     """
-    possible = _formats_of_block(kind)
-    if name not in possible:
-        raise ConversationError(_describe_mixed(possible, frozenset({name})), index)
+    _expect(frozenset({name}), _formats_of_block(kind), kind, index)
+
+
+def _expect(names: frozenset[FormatName], possible: frozenset[FormatName], native: object, index: int) -> None:
+    if not names & possible:
+        raise ConversationError(_describe_mixed(possible, names) if possible else _describe_unknown(native), index)
 
 
 def _formats_of(fields: Fields) -> frozenset[FormatName]:

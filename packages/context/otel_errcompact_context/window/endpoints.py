@@ -7,8 +7,7 @@ Their compaction can be the summary step, and a request can ask them to clear or
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_context.providers.overflow import find_at
@@ -16,7 +15,7 @@ from otel_errcompact_context.window.room import reserve_of
 from otel_errcompact_context.window.schedule import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from otel_errcompact_context.messages import FormatName
     from otel_errcompact_context.window.layers.requests import Summarize, Summary, SummaryRequest
@@ -89,20 +88,14 @@ def openai_compaction(client: Any, model: str, **options: Any) -> Summarize:
         model: The model that compacts.
         options: What else the call is given: `instructions`, `prompt_cache_key`, `timeout`.
     """
-    return _OpenAICompaction(client, model, options)
 
-
-@dataclass(frozen=True, slots=True)
-class _OpenAICompaction:
-    client: Any
-    model: str
-    options: Mapping[str, Any]
-    reads_compacted: ClassVar[bool] = True
-
-    def __call__(self, request: SummaryRequest) -> Summary | Awaitable[Summary]:
+    def summarize(request: SummaryRequest) -> Summary | Awaitable[Summary]:
         _expect_format(request, "openai-responses", "openai_compaction")
-        answer = self.client.responses.compact(model=self.model, input=list(request.messages), **self.options)
+        answer = client.responses.compact(model=model, input=list(request.messages), **options)
         return _read_later(answer, lambda compacted: _drop_task(compacted.output, request.messages))
+
+    cast("Any", summarize).reads_compacted = True
+    return summarize
 
 
 def anthropic_compaction(client: Any, model: str, *, max_tokens: int = 8_000, **options: Any) -> Summarize:

@@ -12,12 +12,13 @@ from otel_errcompact_context.window.layers.editing import Edits
 from otel_errcompact_context.window.layers.keeping import Keeper, describe
 from otel_errcompact_context.window.layers.repeats import read_repeated
 from otel_errcompact_context.window.layers.workspace import Edited, Layer
-from otel_errcompact_context.window.pairs import Spot
+from otel_errcompact_context.window.pairs import pair_calls, pairing_of, part_at
 from otel_errcompact_context.window.schedule import Schedule
 
 if TYPE_CHECKING:
     from otel_errcompact_context.messages import Conversation, Part
     from otel_errcompact_context.window.layers.workspace import Workspace
+    from otel_errcompact_context.window.pairs import Spot
 
 NAMES_TOKENS: Final = 60
 """Tokens that the names in one line may cost ..."""
@@ -90,15 +91,9 @@ LAYER: Final = Layer(name="micro", due=Schedule.when_cold, edit=micro)
 
 def _find_old(conversation: Conversation, workspace: Workspace) -> list[tuple[Spot, Part, str]]:
     # Return the results that may become one line, the oldest first: where each stands, itself, and its tool.
-    tools: dict[str, str] = {}
-    found: list[tuple[Spot, Part, str]] = []
-    for m, message in enumerate(conversation.messages):
-        for p, part in enumerate(message.parts):
-            kind = part.kind
-            if kind == "call":
-                tools[part.call_id] = part.tool
-            elif kind == "result":
-                found.append((Spot(m, p), part, part.tool or tools.get(part.call_id, "")))
+    calls = pair_calls(conversation.messages, 0, pairing_of(conversation))
+    results = ((spot, part_at(conversation.messages, spot), call) for spot, call in calls.items())
+    found = [(spot, part, part.tool or call.tool) for spot, part, call in results]
     kept = [part for _, part, _ in found[-workspace.options.keep_results :]]
     del found[-workspace.options.keep_results :]
     repeated = read_repeated(kept, workspace.archive)
