@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from otel_errcompact.boundary import current_run
 from otel_errcompact_context.guard.guard import OverflowGuard, Sent, guard_of
@@ -58,20 +58,12 @@ class HistoryGuard:
         """Send a history in asynchronous code."""
         resumed = self._beginnings.resume(history, session)
         name = session or _name_session(resumed)
-        # Under its own name, or checkers take T for what is awaited.
-        wanted = cast("Callable[[list[object]], Awaitable[T]]", send)
-        sent: Sent[T] = await self.guard.acall(
-            wanted, resumed.messages, session=name, beside=beside, format=self._format
-        )
+        sent: Sent[T] = await self.guard.acall(send, resumed.messages, session=name, beside=beside, format=self._format)
         return self._end_call(resumed, sent)
 
     async def acompact(self, history: Sequence[object], session: str = "", beside: object = None) -> list[Any]:
         """Return a history as far as it fits."""
-
-        async def send(messages: list[Any]) -> list[Any]:
-            return messages
-
-        return await self.acall(send, history, session, beside)
+        return await self.acall(lambda messages: messages, history, session, beside)
 
     def _end_call(self, resumed: Resumed, sent: Sent[T]) -> T:
         self._beginnings.keep(resumed, sent.messages)

@@ -90,16 +90,12 @@ def calls_a_tool(text: str) -> bool:
 def _read_json_values(text: str) -> Iterator[object]:
     position = 0
     while found := _JSON_OPENING.search(text, position):
-        value, position = _read_json_value(text, found.end())
-        yield value
-
-
-def _read_json_value(text: str, start: int) -> tuple[object, int]:
-    try:
-        return json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        end = text.find("\n", start)
-        return None, len(text) if end < 0 else end
+        try:
+            value, position = json.JSONDecoder().raw_decode(text, found.end())
+            yield value
+        except (ValueError, RecursionError):
+            end = text.find("\n", found.end())
+            position = len(text) if end < 0 else end
 
 
 def _is_call(value: object) -> bool:
