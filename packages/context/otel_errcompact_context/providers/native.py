@@ -123,8 +123,13 @@ def json_of(value: object, message: int) -> str:
 
 def object_in(text: str) -> dict[str, object]:
     """Return the arguments in an edited call; what is no JSON object becomes the one argument of an object."""
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
+    value = read_json(text)
     return cast("dict[str, object]", value) if isinstance(value, dict) else {"arguments": text}
+
+
+def read_json(text: str) -> object:
+    """Return what a text holds as JSON; None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

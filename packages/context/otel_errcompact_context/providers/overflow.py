@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Final, cast
 from otel_errcompact.exceptions import ErrcompactError
 from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact_context.notes import Overflow
+from otel_errcompact_context.providers.native import read_json
 from otel_errcompact_context.providers.refusal_rules import (
     ANSWER_ALONE,
     blank_unsaid,
@@ -130,7 +130,7 @@ def overflow_in_event(event: object, forms: Sequence[re.Pattern[str]] = ()) -> O
         if _EVENT_OF_ERROR.match(text):
             return overflow_in_body(text, None, forms)
         # Read as JSON where it may hold an error: what only quotes one, such as a call's arguments, lies deeper.
-        event = _read_json(text.strip().removeprefix("data:")) if _MAY_FAIL.search(text) else None
+        event = read_json(text.strip().removeprefix("data:")) if _MAY_FAIL.search(text) else None
     if find_at(event, ("type",)) in _FAILED_EVENTS:
         return overflow_in_body(_to_plain(event), None, forms) or overflow_in_reply(event, forms)
     return overflow_in_reply(event, forms)
@@ -250,18 +250,11 @@ def _find_words(body: object, depth: int = _DEPTH) -> Iterator[str]:
 
 
 def _find_in_text(text: str, depth: int) -> Iterator[str]:
-    body = _read_json(text) if depth and text.lstrip()[:1] in ("{", "[") else None
+    body = read_json(text) if depth and text.lstrip()[:1] in ("{", "[") else None
     if body is None:
         yield text
     else:
         yield from _find_words(body, depth - 1)
-
-
-def _read_json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _find_status(error: BaseException) -> int | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_context.memory.recall import Query, recall_text
+from otel_errcompact_context.providers.native import read_json
 from otel_errcompact_context.providers.provider import PROVIDERS, ToolDefinition
 from otel_errcompact_context.window.room import reserve_of
 
@@ -174,12 +174,7 @@ def _read_arguments(arguments: Mapping[str, object] | str | None) -> tuple[str, 
 
 
 def _read_object(arguments: Mapping[str, object] | str | None) -> dict[str, object] | None:
-    given: object = arguments
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            return None
+    given: object = read_json(arguments) if isinstance(arguments, str) else arguments
     if not isinstance(given, Mapping):
         return None
     return {name: value for name, value in cast("Mapping[str, object]", given).items() if value is not None}
