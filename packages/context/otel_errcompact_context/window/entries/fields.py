@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
+from otel_errcompact.detector.operation.fingerprint import parse_arguments
 from otel_errcompact.digest import one_line
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact_context.window.entries import names
@@ -113,7 +114,8 @@ def parse_entry(event: Mapping[object, object], index: int) -> Entry:
         path, mapping, depth = waiting.popleft()
         for name, given in mapping.items():
             plain = plain_name(name)
-            value = _unpack_json(given) if plain in names.CONTAINERS else given
+            # Event stores keep what a container holds as JSON in a text.
+            value = parse_arguments(given) if plain in names.CONTAINERS and isinstance(given, str) else given
             if not plain or value is None:
                 continue
             where = f"{path}.{name}" if path else str(name)
@@ -138,16 +140,6 @@ def plain_name(name: object) -> str:
 
 def _is_kind(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[\w.:/ -]{1,80}", value) is not None
-
-
-def _unpack_json(value: object) -> object:
-    # Return what a container holds that is written as JSON in a text, as event stores keep it.
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            return cast("object", json.loads(value))
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def as_json(arguments: Mapping[str, object]) -> str:
