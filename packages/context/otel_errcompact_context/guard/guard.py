@@ -149,7 +149,7 @@ class OverflowGuard:
                 course.compacted(compaction)
             course.check()
             reply, error, overflow = await _attempt_call(send, course.messages, self.forms, blocking=blocking)
-            if error is not None and course.has_reply:
+            if error is not None and course.doubted is not None:
                 return course.hand_back()
             if course.refused(overflow, error, reply=reply):
                 continue
@@ -259,6 +259,8 @@ class Course:
         self.messages = list(messages)
         self.reason: Literal["over_trigger", "overflow"] = "over_trigger"
         self.compacts = guard.breaker.allows(session)
+        self.doubted: object = None
+        """A reply that came, of which the usage tells that the context was too long."""
         self._guard = guard
         self._given = messages
         self._session = session
@@ -272,8 +274,6 @@ class Course:
         self._refused_tokens = 0
         """What was refused last without naming a window, by our estimate; 0 if nothing was."""
         self._read_tokens: int | None = None
-        self._doubted: object = None
-        """A reply that came, of which the usage tells that the context was too long."""
         self._is_helped = True
 
     @property
@@ -384,7 +384,7 @@ class Course:
             self._learn_usage(usage, estimate)
             return False
         self._is_helped = self._refusals < self._guard.window.options.retries
-        self._overflow, self._doubted = overflow, reply
+        self._overflow, self.doubted = overflow, reply
         if not self._is_helped:
             return False
         if usage.answer_tokens == 0:
@@ -408,19 +408,14 @@ class Course:
         if usage is not None and self._compactions:
             self._learn_usage(usage, self._estimate_read(usage))
 
-    @property
-    def has_reply(self) -> bool:
-        """Whether a reply has come, if only one that is doubted."""
-        return self._doubted is not None
-
     def keeps_reply(self, compaction: Compaction) -> bool:
         """Tell whether a doubted reply is all there will be, for the list cannot be made to fit."""
-        return self.has_reply and (compaction.tokens_after >= compaction.tokens_before or not compaction.fits)
+        return self.doubted is not None and (compaction.tokens_after >= compaction.tokens_before or not compaction.fits)
 
     def hand_back(self) -> Sent[Any]:
         """Return the reply that was doubted: no error was told, so that none is raised."""
         self._is_helped = False
-        return self.sent(self._doubted)
+        return self.sent(self.doubted)
 
     def sent(self, reply: T) -> Sent[T]:
         """Return what came of it."""
