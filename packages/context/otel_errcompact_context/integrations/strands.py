@@ -102,7 +102,7 @@ class WindowManager(ConversationManager):
             raise e
         talk.is_refused = loop_is_running()
         if not talk.is_refused:
-            converse, _ = self._read(agent, talk.course)
+            converse = self._read(agent, talk.course)[0]
             self._use(agent, converse, talk.course, talk.course.compact())
             talk.course = None
 
