@@ -304,7 +304,7 @@ class Course:
         return self.messages
 
     async def take_lane(self, *, blocking: bool) -> Compaction:
-        """Return what becomes of the list, compacted in the lane of the session."""
+        """Compact the list in the lane of the session."""
         lane, window = self._guard.lanes.visit(self._session), self._guard.window
         if blocking:
             with lane:
