@@ -14,6 +14,8 @@ from otel_errcompact_context.notes import Overflow
 from otel_errcompact_context.providers.native import read_json
 from otel_errcompact_context.providers.refusal_rules import (
     ANSWER_ALONE,
+    SAYS,
+    SENT,
     blank_unsaid,
     is_upload,
     read_by_rules,
@@ -46,6 +48,7 @@ _SAYS_TOO_LARGE: Final = lazy_pattern(
 
 _EVENT_OF_ERROR: Final = lazy_pattern(r"\s*event: *(?:error|response\.failed)\b")
 _MAY_FAIL: Final = lazy_pattern(r"\"error\"|\.failed\"")
+_FAILED: Final = ("error", "fail", "failed")
 _FAILED_EVENTS: Final = frozenset({"error", "response.failed"})
 
 _QUOTED: Final = lazy_pattern(r"[{\[]\s*[\\\"']|\\[\"']")
@@ -156,7 +159,8 @@ def _walk_causes(error: BaseException) -> Iterator[BaseException]:
 def _read_error(error: BaseException, forms: Sequence[re.Pattern[str]]) -> Overflow | None:
     text, status = _join_texts(_find_texts(error)), _find_status(error)
     # What LiteLLM, LangChain, Strands and others name so means nothing else, whatever it says.
-    is_named = any(says_too_long(kind.__name__) for kind in type(error).__mro__) or _find_code(error)
+    names = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ != "builtins"]
+    is_named = any(map(says_too_long, names)) or _find_code(error)
     if not is_named or status in OTHER_STATUS:
         found = _read_text(text, status, forms)
     else:
@@ -225,7 +229,7 @@ def _flatten_text(text: str) -> str:
 
 
 def _find_texts(error: BaseException) -> Iterator[str]:
-    yield _text_of(error)[:TEXT_CHARS]
+    yield from _find_words(_text_of(error))
     for name in ("message", "code", "type", "status", "body", "details", "error"):
         yield from _find_words(find_at(error, (name,)))
     # An HTTP client's response has a text, botocore's is a dictionary.
@@ -233,28 +237,28 @@ def _find_texts(error: BaseException) -> Iterator[str]:
     yield from _find_words(find_at(error, ("response", "Error")))
 
 
-def _find_words(body: object, depth: int = _DEPTH) -> Iterator[str]:
-    if isinstance(body, bytes):
-        yield from _find_in_text(body[:TEXT_CHARS].decode(errors="replace"), depth)
-    elif isinstance(body, str):
-        yield from _find_in_text(body[:TEXT_CHARS], depth)
-    elif depth and isinstance(body, Mapping):
-        for key, value in islice(cast("Mapping[object, object]", body).items(), _ITEMS):
-            if isinstance(value, str | int):
-                yield f"{key}: {str(value)[:TEXT_CHARS]}"
-            else:
-                yield from _find_words(value, depth - 1)
+def _find_words(body: object, depth: int = _DEPTH, name: str = "", has_said: bool = False) -> Iterator[str]:
+    if depth and isinstance(body, Mapping):
+        items = [(str(key), value) for key, value in islice(cast("Mapping[object, object]", body).items(), _ITEMS)]
+        # Beside a field that says what happened, not only that it failed, others hold what was sent.
+        has_said = has_said or any(
+            isinstance(value, str) and value not in _FAILED and SAYS.search(key) for key, value in items
+        )
+        for key, value in items:
+            if not (has_said and SENT.search(key)):
+                yield from _find_words(value, depth - 1, key, has_said)
     elif depth and isinstance(body, list | tuple):
         for value in islice(cast("Sequence[object]", body), _ITEMS):
-            yield from _find_words(value, depth - 1)
-
-
-def _find_in_text(text: str, depth: int) -> Iterator[str]:
-    body = read_json(text) if depth and text.lstrip()[:1] in ("{", "[") else None
-    if body is None:
-        yield text
-    else:
-        yield from _find_words(body, depth - 1)
+            yield from _find_words(value, depth - 1, name, has_said)
+    elif name and isinstance(body, int):
+        yield f"{name}: {body}"
+    elif isinstance(body, str | bytes) and not (has_said and not SAYS.search(name)):
+        text = body[:TEXT_CHARS] if isinstance(body, str) else body[:TEXT_CHARS].decode(errors="replace")
+        inner = read_json(text) if depth and text.lstrip()[:1] in ("{", "[") else None
+        if inner is None:
+            yield f"{name}: {text}" if name else text
+        else:
+            yield from _find_words(inner, depth - 1, name, has_said)
 
 
 def _find_status(error: BaseException) -> int | None:

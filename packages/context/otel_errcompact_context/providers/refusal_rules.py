@@ -73,7 +73,8 @@ def says_too_long(sentence: str) -> bool:
         return True
     words = _JOINT.sub(" ", _NO_WORDS.sub(" ", sentence))
     return not _is_of_another(words) and (
-        any(rule.search(words) for rule in _RULES) or (_OF_CONTEXT.search(words) is not None and _counts_more(sentence))
+        any(rule.search(words) for rule in _RULES)
+        or bool(_OF_CONTEXT.search(words) and (_LONGER.search(words) or _counts_more(sentence)))
     )
 
 
@@ -83,13 +84,31 @@ def _counts_more(sentence: str) -> bool:
 
 
 def blank_unsaid(text: str) -> str:
-    """Blank the sentences that state nothing of this request."""
+    """Blank what states nothing of this request: quotations, conditions and advice."""
     lines = text.split("\n")
     for index, line in enumerate(lines):
-        for at, sentence in _split_sentences(line[:LINE_CHARS]):
+        for start, end in _find_quoted(line):
+            lines[index] = _blank(lines[index], start, end)
+        for at, sentence in _split_sentences(lines[index][:LINE_CHARS]):
             if _UNSAID.search(sentence) and not _counts_more(sentence):
-                lines[index] = lines[index][:at] + " " * len(sentence) + lines[index][at + len(sentence) :]
+                lines[index] = _blank(lines[index], at, at + len(sentence))
     return "\n".join(lines)
+
+
+def _find_quoted(line: str) -> Iterator[tuple[int, int]]:
+    # What stands after words that say that it happened is no quotation but what was said.
+    start = 0
+    while quote := _QUOTE.search(line, start, LINE_CHARS):
+        at, lead = quote.start(), max(0, quote.start() - _LEAD)
+        is_said = not quote[3] and SAYS.search(line, lead, at) and not SENT.search(line, lead, at)
+        start = at + 1
+        if not is_said and (" " in quote[2] or (quote[2].count("_") > 1 and says_too_long(quote[2]))):
+            start = quote.end()
+            yield at, start
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]
 
 
 def is_upload(text: str) -> bool:
@@ -121,9 +140,24 @@ def compile_words(*parts: str) -> re.Pattern[str]:
     return lazy_pattern("".join(parts), re.IGNORECASE)
 
 
+SAYS: Final = compile_words(
+    r"(?:^|(?<!user)(?<!user_)messages?|msg|(?<!key)errors?|err|exception|warning|fault|problem|details?|reason|cause"
+    r"|desc|description|explanation|info|raw|body|code|type|status|occurred|failed|returned|responded|replied|raised"
+    r"|rejected|refused|server|provider|upstream|fehler|erreur|mensaje)[\W0-9]*$"
+)
+"""The words before what happened, in a sentence or as the name of a field; other fields hold what was sent."""
+
+SENT: Final = compile_words(r"\b(?:arguments|ctx|input|messages|param\w*|request)(?:\W{1,5}[{\[][^}\]]*)?$")
+"""The names of fields that hold what was sent, however the fields in them are called."""
+
+# From a quotation mark before a word to one after it, or to the end; what follows may say that it is only spoken of.
+_QUOTE: Final = lazy_pattern(
+    r"(?<![\w.!?)\]}])([\"'])(?![\s,:;.)\]}]|\1)((?:[^\"']++|[\"'](?=\w)|(?<=\s)[\"']|(?!\1)[\"']){1,200}+)(?:\1|$)"
+    r"( (?:is|are|was|in|does|did|not|already)\b)?"
+)
 _FIELD: Final = lazy_pattern(r"^\w[\w.-]{0,40}: [0-9,_]{2,16}$", re.MULTILINE)
 # A full stop between digits or in the name of a model ends no sentence; in a text of JSON a field ends one.
-_END: Final = lazy_pattern(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"0-9}\]]),\s*(?=['\"])")
+_END: Final = lazy_pattern(r"(?<=[.!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"0-9}\]]),\s*(?=['\"])")
 
 # Conditions and advice are no refusals.
 _UNSAID: Final = compile_words(
@@ -131,6 +165,20 @@ _UNSAID: Final = compile_words(
     r"|^\W*(?:how|what|why|for example|fix(?:e[ds])?|feat|def)\b|\bto avoid\b"
     r"|\b(?:may|might|could|can) (?:exceed|overflow)"
     r"|\b(?:if|when|unless) (?:(?!because|since)[^:.]){0,50}?\b(?:exceed|too (?:long|large))"
+)
+_TOKENS: Final = r"(?:\b(?:tokens?|jetons?|input ids)\b|トークン)"
+_SENDING: Final = (
+    r"(?:\b(?:prompts?|inputs?|messages?|conversation|history|text|eingabe|anfrage|verlauf|entrée|requête|entrada"
+    r"|solicitud|conversación)\b|输入|上下文|プロンプト|入力|会話|リクエスト)"
+)
+# In German, French, Spanish and Japanese.
+_TOO_LONG: Final = (
+    r"(?:\b(?:zu (?:lang|groß)\b|pass(?:t|en) nicht|trop (?:long|grand)|tien(?:t|nent) p|demasiad[oa] (?:larg|grand)"
+    r"|no caben?\b)|長すぎ|大きすぎ|収まりません)"
+)
+_LONGER: Final = compile_words(
+    r"\b(?:über(?:schr|st)|(?:länger|größer|mehr) als|dépass|exc[eè]d[ae]\b|plus longue? que|super(?:an?|ó|ad[oa])\b",
+    rf"|más larg[oa] que)|超え|超過|{_TOO_LONG}",
 )
 _PATH: Final = compile_words(r"(?:invalid|value at) ['\"`]([\w.\[\]]{1,120})['\"`]")
 _SHORTENED_PATH: Final = compile_words(
@@ -150,19 +198,18 @@ _ANSWER: Final = compile_words(
     r"\bmax[_ ]?(?:completion_|output_|new_|generated_)?tokens\b|max ?(?:completion|output|new) ?tokens",
     r"|\bmaximum (?:tokens|output)\b|(?:completion|output|generated|reasoning|thinking) (?:tokens?|length|limit)",
     r"|budget[._ ]?tokens|thinking[._ ]budget|\b(?:response|answer|reply) (?:content|text|length)\b|before any",
+    r"|\b(?:antwort|ausgabe|réponse|sortie|respuesta|salida)|出力|応答",
 )
-_INPUT: Final = compile_words(
-    r"\b(?:prompts?|inputs?|messages?|conversation|history|text)\b|tokens in (?:the |your )?request|输入|上下文"
-)
+_INPUT: Final = compile_words(rf"{_SENDING}|tokens in (?:the |your )?request")
 _UPLOAD: Final = compile_words(
     r"\b(?:images?|pictures?|photos?|pixels?|dimensions?|pdfs?|files?|uploads?|uploaded|attachments?|audio|speech",
     r"|videos?|media|documents?|multipart|form-data|frames?|zip|archives?|transcri\w+|content size limit",
-    r"|header fields?|mcp|tool (?:response|result|output)s?|request-uri)\b|图片|文件",
+    r"|header fields?|mcp|tool (?:response|result|output)s?|request-uri|datei|bild|fichier|archivo|imagen)\b",
+    "|图片|文件|画像|ファイル",
 )
 _OF_CONTEXT: Final = compile_words(
-    r"\b(?:context|prompt|conversation|history|input|text|messages?)\b[^.]{0,60}\btokens?\b",
-    r"|\btokens?\b[^.]{0,60}\b(?:context|prompt|conversation|history|input|messages?)\b",
-    r"|context[ _](?:window|length|size|limit)",
+    rf"(?:\bcontext\b|{_SENDING})[^.]{{0,60}}{_TOKENS}|{_TOKENS}[^.]{{0,60}}(?:\bcontext\b|{_SENDING})",
+    r"|context[ _](?:window|length|size|limit)|\binput ids\b|kontext|\bcontext[eo]\b|コンテキスト",
 )
 _TOOLS_OR_COUNTS: Final = compile_words(
     r"\btool (?:definitions?|descriptions?|schemas?|names?|count)|\btools\b|\bfunctions?\b|declarations?|\bgrammars?\b",
@@ -176,9 +223,11 @@ _OTHERS_LIMIT: Final = compile_words(
     r"token indices sequence|\bkv[ _-]?cache\b|\bmax model len\W+[0-9]+\)? (?:is|exceed|must)|n ctx train",
     r"|(?<!position )\bembeddings?\b|\bre-?rank|fine-?tun|\btraining\b|too short|\bminimum\b|threshold",
     r"|\bspen[dt]\b|workspace|allowance|\$[0-9]",
-    r"|(?<![\w,])[0-4]?[0-9]{1,3}[ -](?:characters?|chars)\b|a string with maximum length [0-4]?[0-9]{1,3}\b",
+    r"|(?<![\w,])[0-4]?[0-9]{1,3}[ -](?:characters?|chars|zeichen|caract[eè]res)\b|[0-9]文字",
+    r"|a string with maximum length [0-4]?[0-9]{1,3}\b|分あたり|毎分",
     r"|organi[sz]ation|\b(?:daily|weekly|monthly|trial|tier|subscription)\b",
     r"|try again (?:later|in \d)|retry (?:after|in)\b|concurren|vram\b|timed? ?out|deadline|每分钟|频率|余额|额度|限流",
+    r"|\b(?:pro|par|por|je) (?:tag|stunde|minute|monat|jour|heure|mois|d[ií]a|hora|minuto|mes)\b",
 )
 
 # What is long: named with its measure, or by itself; and words that may stand between it and what is said of it.
@@ -199,8 +248,8 @@ _FILLER: Final = (
 _BEYOND: Final = (
     r"(?:exceed(?:s|ed|ing)?|(?:longer|larger|greater|bigger|more|higher) than|over(?:flow(?:s|ed|ing)?|ran)\b"
     r"|\b(?:over|above) (?:the|limit|max\w*)\b|beyond|out of range|surpass(?:es|ed)?"
-    r"|too (?:long|large|big|many|high|small for)|\bfilled\b|exhausted|(?:does|do|did)(?: not|n['’]?t) fit"
-    r"|no longer fit|(?:is|was|were|been|has) hit|\breached\b|ran out|(?<!%) full\b|(?<![-=])>=?)"
+    r"|too (?:long|large|big|many|high|small for)|\bfilled\b|exhausted|(?:not|n['’]?t|no longer) (?:be )?fit"
+    r"|(?:is|was|were|been|has) hit|\breached\b|ran out|(?<!%) full\b|(?<![-=])>=?)"
 )
 _BOUND: Final = (
     r"(?:(?:must|should) (?:be|have|not)|can ?not|may not|(?:less|fewer|no more) than"
@@ -227,7 +276,8 @@ _RULES: Final = (
     ),
     compile_words(
         rf"{_LONG}{_FILLER}(?:too (?:long|large|big)\b",
-        rf"|(?:exceed(?:s|ed|ing)?|(?:longer|larger|greater|bigger|more) than)\b[^.]{{0,60}}?{_MEASURE})",
+        r"|(?:exceed(?:s|ed|ing)?|(?:longer|larger|greater|bigger|more) than|(?:\w+(?:n['’]?t| ?not)|no longer) fits?)",
+        rf"\b[^.]{{0,60}}?{_MEASURE})",
     ),
     compile_words(
         rf"\b(?:context|conversation)\b{_FILLER}(?:overflow|reached[^.]{{0,40}}(?:limit|maximum|length))",
@@ -256,11 +306,11 @@ _RULES: Final = (
         rf"(?![^.]{{0,40}}number of (?!bytes|tokens))[^.]{{0,50}}?{_SIZE})",
         rf"|exceed(?:s|ed|ing)? [^.]{{0,30}}{_SIZE}[^.]{{0,20}}\b(?:request|payload|body)\b",
     ),
-    # In Chinese, and in Chinese and English mixed.
+    # In other languages, and mixed with English.
     compile_words(
         r"(?:超过|超出|大于)[^。，]{0,24}?(?:上下文|最大长度|长度限制|输入长度|token ?(?:数|上限|限制))",
         r"|(?:上下文|输入|提示词|对话|消息|请求|prompt|input|messages?|tokens?)[^。，]{0,24}?",
-        r"(?:超过|超出|超长|超限|过长|太长|大于)",
+        rf"(?:超过|超出|超长|超限|过长|太长|大于)|{_SENDING}[^.。]{{0,60}}?{_TOO_LONG}",
     ),
 )
 
@@ -286,7 +336,8 @@ def read_numbers(sentences: Iterable[str]) -> tuple[int | None, int | None] | No
 
 
 def _judge_numbers(sentence: str) -> Iterator[tuple[str, int]]:
-    parts, added = _NUMBER.split(_LOST_PLUS.sub(" + ", sentence)), 0
+    plain = _WRITTEN.sub(lambda written: re.sub("[. ]", "", written[1].lower()).replace("k", "000"), sentence)
+    parts, added = _NUMBER.split(_LOST_PLUS.sub(" + ", plain)), 0
     has_answer = _ANSWER.search(sentence) is not None
     for before, digits, after in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
         number, is_added = int(digits.replace(",", "").replace("_", "")), before.strip() == "+"
@@ -317,13 +368,17 @@ def _judge(before: str, after: str) -> Literal["limit", "sent", "answer", "beyon
 
 
 _REACH: Final = 100
+_LEAD: Final = 28
 # At least two digits; no part of a name, a version, a date or a time.
 _NUMBER: Final = lazy_pattern(
-    r"(?<![\w.\-#<])(?<![0-9]:)(?<!\b[0-9]{2}/)([0-9][0-9,_]{0,14}[0-9])(?![\w%]|[.:\-][0-9]|/[0-9]{1,2}\b)"
+    r"(?<![A-Za-z0-9_.\-#<])(?<![0-9]:)(?<!\b[0-9]{2}/)([0-9][0-9,_]{0,14}[0-9])"
+    r"(?![A-Za-z0-9_%]|[.:\-][0-9]|/[0-9]{1,2}\b)"
 )
 # Some log files lose the sign.
 _LOST_PLUS: Final = lazy_pattern("(?<=[0-9]) (?=[0-9]+ > [0-9])")
-_UNIT: Final = compile_words(r"\)? (?:[a-z]+ )?tokens\b|-tokens?\b")
+# As 8.192, 140 000 and 32k are written; a thousand is meant, for a window that is too small does no harm.
+_WRITTEN: Final = compile_words(rf"(?<![\w.,])([1-9][0-9]{{,2}}(?:[. ][0-9]{{3}})+|[0-9]{{1,4}}k)(?=[ -]?{_TOKENS})")
+_UNIT: Final = compile_words(rf"\)?[ -]?(?:[a-z]+ )?{_TOKENS}")
 _OTHER_UNIT: Final = compile_words(
     r"\)? ?(?:pdf |tool |unicode )?(?:bytes?|characters?|chars|[kmg]i?b|m?s|seconds?|minutes?|hours?|days?|messages?",
     r"|items?|images?|pages?|pixels|requests?|calls|turns|steps|words|tools|functions|files|retries|attempts|times",
@@ -343,7 +398,8 @@ _ANSWER_AFTER: Final = compile_words(
 _COMPARED: Final = compile_words(
     r"[)\]]*(?: (?:[a-z]+ )?tokens?\)?)?,?\s*(?:(?:which|that|and|is|are|was|has|much) )*",
     r"(?:[+/]|>=?|exceed(?:s|ing)?\b|exceeded (?!by)(?=[a-z])|(?:longer|larger|greater|bigger|more|higher) than|over\b",
-    r"|above|beyond|too (?:long|large|many|big)|(?:must|should) (?:not )?be|cannot exceed|超过|超出|大于)",
+    r"|above|beyond|too (?:long|large|many|big)|(?:must|should) (?:not )?be|cannot exceed|超过|超出|大于|länger als",
+    r"|vs\b|(?<=, )\w*(?:window|l[ií]mit|m[aá]x|fenster|erlaubt)\w*(?: is| of| sind| de)?[ :=]*$)",
 )
 _LIMIT_AFTER: Final = compile_words(
     r"\)?(?:[- ]tokens?[- ]|(?: tokens)? (?:is|are) (?:the )?| (?=max(?:imum)? context\b))",
@@ -352,8 +408,9 @@ _LIMIT_AFTER: Final = compile_words(
 _LIMIT: Final = (
     r"(?:(?<![a-z])(?:limit(?:ed)?|max(?:imum)?|(?:context|model|session|seq)[ _-]?(?:window|len(?:gth)?|size)|window"
     r"|context(?= (?:is|of) )|(?:n|num)_ctx|capacity|(?<!not )(?:allow|permit|support)(?:s|ed)?|accepts?|up to|at most"
-    r"|exceeds?|truncate (?:\w+ )?to|(?:less|fewer|longer|larger|greater|more|higher) than)(?![a-z])"
-    r"|(?<![^\s)])[<>]=?|[\[(][01], ?|最大|上限|限制|允许|超过|超出|大于)"
+    r"|exceeds?|into(?= $)|truncate (?:\w+ )?to|(?:less|fewer|longer|larger|greater|more|higher) than"
+    r"|m[aá]xim\w+|l[ií]mit\w+|höchstens|erlaubt(?: sind)?|kontext\w*|fen[eê]tre|dépasse|exc[eè]d[ea]|supera)(?![a-z])"
+    r"|(?<![^\s)])[<>]=?|[\[(][01], ?|最大|上限|ウィンドウ|限制|允许|超过|超出|大于)"
 )
 # Between a limit's word and its number stands nothing but its name, and whose it is.
 _LIMIT_BEFORE: Final = compile_words(
@@ -362,7 +419,8 @@ _LIMIT_BEFORE: Final = compile_words(
     r"|(?:inputs?|prompts?)(?!=)|sequence|(?:messages?|requests?) tokens|per request|total|combined|numbers?|counts?",
     r"|tokens?|length|len|size|window|limit|max(?:imum)?|capacity|value|allowed|permitted|supported|configured",
     # Of MiniMax, `context window exceeds limit (2013)`, it is a code.
-    r"|currently)(?![a-z])|为|是|长度|输入|令牌|数|的|最大|限制|上限|了)*+[\s\"'`*:=(\[：]*(?<!exceeds limit \()$",
+    r"|currently)(?![a-z])|为|是|长度|输入|令牌|数|的|最大|限制|上限|了|コンテキスト|トークン|長|は|が|の)*+",
+    r"[\s\"'`*:=(\[：]*(?<!exceeds limit \()$",
 )
 _LIMIT_NEAR: Final = compile_words(
     rf"{_LIMIT}(?:(?!\b(?:has|have|had|needs?|contains|requested|resulted|received|got|given|sent|used|with|after|but"

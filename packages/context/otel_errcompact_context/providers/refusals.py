@@ -48,10 +48,10 @@ CODES: Final = frozenset(
 OTHER_LIMITS: Final = lazy_pattern(
     r"\b(?:per|this|each|every|last|past)[ _-](?:[0-9]+ )?(?:sec|min|hour|day|month)|\btoday\b|tokens?_per_|\bTP[MD]\b"
     r"|rate[ _-]?limit|too many requests|quota|throttl|resource_exhausted|credit|billing|please wait before"
-    r"|higher (?:\w+ )?limit|insufficient[ _](?:balance|funds)|enqueued|batch size",
+    r"|higher (?:\w+ )?limit|insufficient[ _](?:balance|funds)|enqueued|batch size|content_filter\b|moderation",
     re.IGNORECASE | re.ASCII,
 )
-"""Words of a limit over time, of money or of a batch; a shorter context would not help for long."""
+"""Words of a limit over time, of money or of a batch, or of a filter; a shorter context would not help for long."""
 
 OTHER_STATUS: Final = frozenset({402, 404, 408, 409, 429, 529})
 """

@@ -879,6 +879,15 @@ def test_the_words_beside_a_code_tell_the_numbers() -> None:
     assert (bare.provider, bare.limit_tokens) == ("unknown", None)
 
 
+def test_a_text_of_json_is_read_alike_as_error_and_as_body() -> None:
+    """Its fields tell the numbers, whoever hands it on."""
+    text = '{"reason": "context_overflow", "tokens": {"requested": 5120, "context_window": 4096}}'
+    found = overflow_in_body(text)
+    assert found is not None
+    assert (found.limit_tokens, found.sent_tokens) == (4_096, 5_120)
+    assert overflow_in_error(ValueError(text)) == found
+
+
 def test_text_that_only_begins_like_json_is_read_as_text() -> None:
     """A body may be cut, or nested beyond all reason."""
     found = overflow_in_body('{"error": {"message": "the prompt is too long for the model"')
