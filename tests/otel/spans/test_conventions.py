@@ -426,7 +426,7 @@ UNDERSTOOD: Final = {
 
 def known(span: RebuiltSpan, moment: str) -> BoundedAttributes:
     """The attributes that a span had at an earlier moment."""
-    whole = span._recorded.attributes
+    whole = span.original.attributes
     names = whole.get(moment, whole)
     return BoundedAttributes(attributes={name: value for name, value in whole.items() if name in names})
 
@@ -442,7 +442,7 @@ def play(make_rig) -> Callable:
             for index, ends in traces.in_order(trace.spans):
                 span = spans[index]
                 if ends:
-                    span._attributes = BoundedAttributes(attributes=span._recorded.attributes)
+                    span._attributes = BoundedAttributes(attributes=span.original.attributes)
                     rig.processor.on_end(span)
                 else:
                     span._attributes = known(span, AT_START)
