@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 
-from otel_errcompact_hosts.wrapping.signals import ENDING, signal
+from otel_errcompact_hosts.wrapping.signals import signal
 from otel_errcompact_hosts.wrapping.streams import open_readers
 
 TYPE_CHECKING = False
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from otel_errcompact_hosts.wrapping.streams import Stream
 
 _READ_BYTES: Final = 64 * 1024
+_OUTLIVED: Final = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
 _MAX_DESCRIPTORS: Final = 64
 
 
@@ -39,8 +40,8 @@ def leave_reader(streams: tuple[Stream, ...]) -> None:
 
 
 def _pass_on_output(streams: tuple[Stream, ...]) -> None:
-    for number in ENDING:
-        signal.signal(number, signal.SIG_IGN)
+    for name in _OUTLIVED:
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
     _close_others(streams)
     poller = select.poll()
     for stream in open_readers(streams):
@@ -60,7 +61,15 @@ def _pass_on_output(streams: tuple[Stream, ...]) -> None:
 
 
 def _close_others(streams: tuple[Stream, ...]) -> None:
-    used = sorted(number for stream in open_readers(streams) for number in (stream.reader, stream.number))
-    for before, after in zip((-1, *used), (*used, _MAX_DESCRIPTORS), strict=True):
-        os.closerange(before + 1, after)
+    used = {number for stream in open_readers(streams) for number in (stream.reader, stream.number)}
+    for number in range(_MAX_DESCRIPTORS):
+        if number not in used:
+            _close_descriptor(number)
     os.chdir("/")
+
+
+def _close_descriptor(number: int) -> None:
+    try:
+        os.close(number)
+    except OSError:
+        return

@@ -24,18 +24,18 @@ _SHELL: Final = "/bin/sh"
 _FIRST_BYTES: Final = 128
 """The bytes in which a zero byte shows that a file is no script, as shells see it."""
 
-_IGNORED_BY_PYTHON: Final = (signal.SIGPIPE, signal.SIGXFSZ)
+_IGNORED_BY_PYTHON: Final = ("SIGPIPE", "SIGXFSZ")
 _DUMPING: Final = (
-    signal.SIGQUIT,
-    signal.SIGILL,
-    signal.SIGTRAP,
-    signal.SIGABRT,
-    signal.SIGBUS,
-    signal.SIGFPE,
-    signal.SIGSEGV,
-    signal.SIGXCPU,
-    signal.SIGXFSZ,
-    signal.SIGSYS,
+    "SIGQUIT",
+    "SIGILL",
+    "SIGTRAP",
+    "SIGABRT",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGSEGV",
+    "SIGXCPU",
+    "SIGXFSZ",
+    "SIGSYS",
 )
 
 
@@ -67,7 +67,7 @@ def start_command(command: Sequence[str], streams: Sequence[Stream], environ: Ma
             list(words),
             environ,
             file_actions=actions,
-            setsigdef=_IGNORED_BY_PYTHON,
+            setsigdef=_list_restored(),
             setsigmask=[int(each) for each in mask],
         )
 
@@ -79,7 +79,7 @@ def start_command(command: Sequence[str], streams: Sequence[Stream], environ: Ma
 
 def become_command(command: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     """Run a command in the place of this process."""
-    for number in _IGNORED_BY_PYTHON:
+    for number in _list_restored():
         signal.signal(number, signal.SIG_DFL)
     try:
         try:
@@ -109,7 +109,7 @@ def leave_as(status: int) -> NoReturn:
     """End as the command has ended; a negative status is a signal."""
     if status < 0:
         _die_by(-status)
-    os._exit(shell_status(status))
+    os._exit(status if status >= 0 else _SIGNALS_AS_STATUS - status)
 
 
 def send_signal(process: int, number: int) -> None:
@@ -159,7 +159,7 @@ def _as_script(command: Sequence[str], error: OSError) -> list[str]:
 
 def _die_by(number: int) -> None:
     try:
-        if number in _DUMPING:
+        if number in _list_numbers(_DUMPING):
             # The command has left its core; ours shows nothing.
             import resource
 
@@ -170,3 +170,11 @@ def _die_by(number: int) -> None:
         os.kill(os.getpid(), number)
     except (OSError, ValueError):
         return
+
+
+def _list_restored() -> list[int]:
+    return _list_numbers(_IGNORED_BY_PYTHON)
+
+
+def _list_numbers(names: Sequence[str]) -> list[int]:
+    return [int(getattr(signal, name)) for name in names if hasattr(signal, name)]

@@ -10,7 +10,7 @@ import time
 from otel_errcompact_hosts.wrapping.output import Output
 from otel_errcompact_hosts.wrapping.pipelines import leads_to_line
 from otel_errcompact_hosts.wrapping.processes import say_unstartable, send_signal, start_command
-from otel_errcompact_hosts.wrapping.signals import ENDING, signal
+from otel_errcompact_hosts.wrapping.signals import signal
 from otel_errcompact_hosts.wrapping.streams import open_readers
 
 TYPE_CHECKING = False
@@ -29,6 +29,7 @@ _READ_BYTES: Final = 64 * 1024
 _LAST_READS: Final = 64
 """More than a pipe holds; what writes in the background without end is not waited for."""
 
+_PASSED_ON: Final = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
 _LOOKS_EACH_S: Final = 1.0
 """How often we look whether we write to nobody, once a signal came that ends commands."""
 
@@ -36,7 +37,7 @@ _MAX_WAIT_S: Final = 3_600.0
 """What `poll` takes; after it the wait goes on."""
 
 _UNREAD: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
-_OF_TERMINAL: Final = frozenset({signal.SIGINT, signal.SIGQUIT})
+_OF_TERMINAL: Final = ("SIGINT", "SIGQUIT")
 
 
 class Execution:
@@ -162,10 +163,10 @@ class Execution:
         os.set_blocking(self._wake, False)
         os.set_blocking(wake_writer, False)
         signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
-        # A handler there must be, or no byte comes to the wake-up pipe.
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        for number in ENDING:
-            if signal.getsignal(number) != signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, _do_nothing)
+        for name in _PASSED_ON:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._take_signal)
                 self._taken.append(number)
         self._poller.register(self._wake, select.POLLIN)
@@ -186,7 +187,7 @@ class Execution:
 
     def _pass_on_signal(self, number: int) -> None:
         # What a terminal sends has gone to the whole group, and so to the command too.
-        if number in _OF_TERMINAL and _is_before_terminal():
+        if number in {getattr(signal, name) for name in _OF_TERMINAL} and _is_before_terminal():
             return
         send_signal(self._child, number)
         # A host that ends a command does not always read on.
@@ -247,7 +248,9 @@ class Execution:
     def _read_stream(self, index: int, stream: Stream) -> bool:
         data = os.read(stream.reader, _READ_BYTES)
         if not data:
-            self._stop_reading(stream)
+            self._poller.unregister(stream.reader)
+            self._poller.unregister(stream.number)
+            stream.close_reader()
             return False
         if not self.output.total:
             self.find_pipelines()
@@ -265,12 +268,14 @@ class Execution:
         # Nobody reads it any more: neither do we, so that the command notices.
         stream.is_gone = True
         if stream.reader >= 0:
-            self._stop_reading(stream)
+            self._poller.unregister(stream.reader)
+            self._poller.unregister(stream.number)
+            stream.close_reader()
 
-    def _stop_reading(self, stream: Stream) -> None:
-        self._poller.unregister(stream.reader)
-        self._poller.unregister(stream.number)
-        stream.close_reader()
+
+def _do_nothing(_: int, __: object) -> None:
+    # A handler there must be, or no byte comes to the wake-up pipe.
+    return
 
 
 def _is_before_terminal() -> bool:
