@@ -29,7 +29,6 @@ from otel_errcompact.otel.sdk import put_first, read_processors, sends_by_otlp, 
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.otel.spans.sampling import record_unsampled, restore_sampler
 from otel_errcompact.otel.spans.tracker import FailureTracker
-from otel_errcompact.runtime.exits import call_at_child_exit
 from otel_errcompact.runtime.forks import FORKS_WAIT
 from otel_errcompact.runtime.records import dataclass
 
@@ -317,7 +316,6 @@ def _add_installation(request: _Request, service_name: str) -> Installation:
     if is_placeholder(tracers) and (exporter := otlp.make_exporter("traces")) is not None:
         tracers = LentTracerProvider(resource=_build_resource(service_name))
         tracers.lend()
-        call_at_child_exit(tracers.shutdown)
     if isinstance(tracers, LentTracerProvider) and is_placeholder(loggers):
         loggers = _own_logger_provider(request.ledger, service_name) or loggers
     telemetry, trajectory = _connect_listeners(
@@ -336,7 +334,6 @@ def _own_meter_provider(service_name: str) -> MeterProvider | None:
         from otel_errcompact.otel.export.metric_reader import MetricReader
 
         _own["meters"] = SdkMeterProvider([MetricReader(exporter)], resource=_build_resource(service_name))
-        call_at_child_exit(_own["meters"].shutdown)
     return _own.get("meters")
 
 
@@ -355,7 +352,6 @@ def _own_logger_provider(ledger: Ledger, service_name: str) -> LoggerProvider | 
         max_bytes = MAX_LOG_BYTES if signal == "events" else MAX_BYTES
         loggers.add_log_record_processor(log_processor(exporter, ledger.guard, max_bytes))
         _own["loggers"] = loggers
-        call_at_child_exit(loggers.shutdown)
     return _own.get("loggers")
 
 
@@ -476,7 +472,6 @@ def _connect_listeners(
         ledger.listeners.add(trajectory)
         # Before the SDK's own, which are registered earlier: what is lost then is in the last export of the metrics.
         atexit.register(trajectory.close)
-        call_at_child_exit(trajectory.close)
     telemetry = Telemetry(meters, ledger, options.telemetry, logger_provider=loggers)
     ledger.listeners.add(telemetry)
     return telemetry, trajectory

@@ -22,7 +22,6 @@ from otel_errcompact.history.stores.absence import Absence, Missed
 from otel_errcompact.history.stores.hybrid_clock import HybridClock
 from otel_errcompact.history.stores.memory import MemoryLimits, MemoryStore
 from otel_errcompact.history.stores.parts import LostChangeError, StoreAwayError, UnreadableRunError
-from otel_errcompact.runtime.exits import call_at_child_exit
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 from otel_errcompact.runtime.records import dataclass
@@ -107,7 +106,6 @@ class SharedStore(Generic[S]):
         self._local: MemoryStore[S] = MemoryStore(limits, self._forget_copy)
         self._ticks = HybridClock()
         atexit.register(_catch_up_at_exit, weakref.ref(self))
-        call_at_child_exit(self.catch_up)
         self._make_absence: Callable[[], Absence[S]] = lambda: Absence(backend.name, count_alone, clock=clock)
         self._reset_state()
         reset_in_child(self._start_in_child)

@@ -21,7 +21,6 @@ from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.context import current_run_id, is_unbound, unbound_run_id
 from otel_errcompact.otel.spans.conventions import read_span
 from otel_errcompact.runtime.bounded import BoundedTable
-from otel_errcompact.runtime.exits import call_at_child_exit
 from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
@@ -98,7 +97,6 @@ class UnattendedRuns(Listener):
         # The SDK shuts down meter providers before tracer providers: what ends with the latter, no metric would say.
         self._at_exit = partial(_end_living, weakref.ref(self))
         atexit.register(self._at_exit)
-        call_at_child_exit(self.end_all)
 
     def close(self) -> None:
         """End all runs, and listen no more."""
