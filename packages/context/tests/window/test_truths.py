@@ -134,22 +134,45 @@ def test_an_open_error_stays_until_its_call_succeeds(tool, arguments, failure, s
 
 
 def test_of_a_class_the_calls_that_still_fail_are_carried() -> None:
-    """With the message as long as it is theirs, and no count that is not known; more than three are left."""
+    """With the message as long as it is theirs, and no count that is not known; beyond three they are the others."""
     steps = Steps()
     for name in "abcd":
         steps.call("bash", f"{TRACEBACK}'key'\nexit code 1", command=f"python {name}.py")
     first = index_of(steps, 1, len(steps.messages))["open errors"]
     head, counted, calls = first.partition(" x4")
     assert head.startswith("[KeyError] at total (shop.py:7): 'key' #")
-    assert (counted, calls) == (" x4", " in bash python d.py; bash python c.py; bash python b.py")
+    assert (counted, calls) == (" x4", " in bash python d.py; bash python c.py; bash python b.py; others")
     again = Steps()
     again.messages = [TASK, *replaced(steps, 1, len(steps.messages))]
     again.call("bash", "ok", command="python b.py")
     second = index_of(again, 1, len(again.messages))["open errors"]
-    assert second == f"{head} x2 in bash python d.py; bash python c.py"
+    assert second == f"{head} in bash python d.py; bash python c.py; others"
     again.call("bash", "ok", command="python d.py")
     third = index_of(again, 1, len(again.messages))["open errors"]
-    assert third == f"[KeyError] {head[-5:]} in bash python c.py"
+    assert third == f"[KeyError] {head[-5:]} in bash python c.py; others"
+    again.call("bash", "ok", command="python c.py")
+    assert index_of(again, 1, len(again.messages))["open errors"] == f"[KeyError] {head[-5:]} in others"
+
+
+def test_failures_of_several_cuts_are_added_up() -> None:
+    """Two, and one more after the cut; a tool may have a blank in its name, and its success resolves them."""
+    steps = Steps()
+    for _ in range(2):
+        steps.call("Print List", "Error: printer 'office' is offline (0x8007)", to="office")
+    again = Steps()
+    again.messages = [TASK, *replaced(steps, 1, len(steps.messages))]
+    again.call("Print List", "Error: printer 'office' is offline (0x8007)", to="office")
+    assert index_of(again, 1, len(again.messages))["open errors"].endswith(" x3 in Print List: office")
+    last = Steps()
+    last.messages = [TASK, *replaced(again, 1, len(again.messages))]
+    last.call("Print List", "printed", to="office")
+    assert "open errors" not in index_of(last, 1, len(last.messages))
+
+
+def test_a_target_that_reads_as_the_call_of_another_tool_names_none() -> None:
+    """The success of that tool would resolve what it has not touched."""
+    steps = Steps().call("edit", "Error: String to replace not found in file.", path="x #1234 in parser")
+    assert " in edit" not in replaced(steps, 1, len(steps.messages))[0]["content"]
 
 
 @pytest.mark.parametrize(

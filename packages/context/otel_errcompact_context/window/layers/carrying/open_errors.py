@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -46,6 +47,9 @@ _CARRIED: Final = lazy_pattern(
 _MAX_CALLS: Final = 3
 """Calls of a class that its line names."""
 
+_OTHERS: Final = Operation("others")
+"""Stands behind the calls of a line for those that it does not name, and so for ever."""
+
 
 def find_open_errors(
     messages: Sequence[Message],
@@ -73,7 +77,9 @@ def find_open_errors(
     tools = {row.call.tool for row in inside if row.verdict.outcome == "failure" or _DIGEST.match(row.result.text)}
     indexes = ((place, read_index(messages[place]).get("open errors", ())) for place in range(start, end))
     carried = [(place, told) for place, lines in indexes for told in map(_CARRIED.match, reversed(lines)) if told]
-    tools.update(call.name.partition(" ")[0] for _, told in carried for call in _split_calls(told["calls"]))
+    for call in (call for _, told in carried for call in _split_calls(told["calls"])):
+        # A program stands behind the name of its tool, which may have blanks itself.
+        tools.update(accumulate(call.name.split(" "), "{} {}".format))
     found = _OpenErrors(workspace)
     steps: list[tuple[int, _Row | re.Match[str]]] = [*((row.spot.message, row) for row in rows), *carried]
     steps.sort(key=itemgetter(0))
@@ -87,12 +93,16 @@ def find_open_errors(
     return found.write_lines()
 
 
-def _write_calls(calls: Iterable[Operation]) -> str:
-    # The newest calls, if they read as the same again.
-    shown = list(dict.fromkeys(calls))[:_MAX_CALLS]
+def _add_calls(line: str, calls: Iterable[Operation]) -> str:
+    # The newest calls, if the line reads as the same again.
+    named = dict.fromkeys(calls)
+    shown = [call for call in named if call != _OTHERS]
+    if len(shown) < len(named) or len(shown) > _MAX_CALLS:
+        shown = [*shown[:_MAX_CALLS], _OTHERS]
     text = "; ".join(f"{call.name}: {', '.join(call.targets)}".removesuffix(": ") for call in shown)
-    clean = one_line(text, _MAX_HEAD).replace(" | ", " / ")
-    return f" in {clean}" if _split_calls(clean) == shown else ""
+    whole = f"{line} in {one_line(text, _MAX_HEAD).replace(' | ', ' / ')}"
+    told = _CARRIED.match(whole)
+    return whole if told and told.start("calls") == len(line) + 4 and _split_calls(told["calls"]) == shown else line
 
 
 def _split_calls(text: str) -> list[Operation]:
@@ -121,6 +131,8 @@ class _OpenErrors:
         self._archive = workspace.archive
         self._heads: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
+        self._covered: set[str] = set()
+        """The classes of which a digest was read: it counts all failures up to itself."""
         self._open: defaultdict[str, list[Operation]] = defaultdict(list)
         self._succeeded: set[Operation] = set()
         self._classified = 0
@@ -134,7 +146,7 @@ class _OpenErrors:
         """Return what is open; counted if all failures were looked at."""
         counts = Counter[str]() if self.is_full else self._counts
         times = {key: f" x{counts[key]}" if counts[key] > 1 else "" for key in self._heads}
-        return [f"{head}{times[key]}{_write_calls(self._open[key])}" for key, head in self._heads.items()]
+        return [_add_calls(f"{head}{times[key]}", self._open[key]) for key, head in self._heads.items()]
 
     def read_result(self, row: _Row, *, is_inside: bool) -> None:
         """Take the next older result."""
@@ -147,6 +159,7 @@ class _OpenErrors:
                 count = _COUNT.match(found.what) if found is not None else None
                 head = one_line(told["head"] or "", _MAX_HEAD)
                 self._add(told["key"], head, int(count[1] if count else told["count"] or 1), [operation])
+                self._covered.add(told["key"])
         elif verdict.outcome == "success":
             self._succeeded.add(operation)
         elif verdict.outcome == "failure" and is_inside and found is None and not self._is_resolved(operation):
@@ -155,7 +168,7 @@ class _OpenErrors:
             failure = self._pipeline.classify(raw)
             label = failure.key[:_LABEL]
             head = wording.write_head(failure.facts, raw.tool, _MAX_HEAD)
-            self._add(label, head, self._counts[label] + 1, [operation])
+            self._add(label, head, 1, [operation])
 
     def read_line(self, told: re.Match[str]) -> None:
         """Take a line of an earlier index."""
@@ -164,13 +177,13 @@ class _OpenErrors:
         if calls:
             # The message is the newest call's.
             head = told["head"].rstrip() if calls[0] == named[0] else f"{told['head'].partition(']')[0]}]"
-            self._add(told["key"], head, int(told["count"] or 1) if calls == named else len(calls), calls)
+            count = int(told["count"] or 1) if calls == named else len(calls)
+            self._add(told["key"], head, 1 if calls != named and _OTHERS in calls else count, calls)
 
     def _is_resolved(self, operation: Operation) -> bool:
         return operation in self._succeeded or any(wide.wide and covers(wide, operation) for wide in self._succeeded)
 
     def _add(self, label: str, head: str, count: int, calls: Iterable[Operation]) -> None:
-        # A digest counts all failures of its class up to itself.
-        self._counts[label] = max(self._counts[label], count)
+        self._counts[label] += 0 if label in self._covered else count
         self._heads.setdefault(label, f"{head} #{label}".strip())
         self._open[label] += calls
