@@ -111,8 +111,12 @@ def test_pace(caplog):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_sends_over_a_connection_of_its_own(monkeypatch):
-    """On one that it shared with its parent requests mixed, and spans were lost that nothing counted."""
-    ports = []
+    """
+    On one that it shared with its parent requests mixed, and spans were lost that nothing counted.
+
+    It goes to the same place with the same key, whatever has become of the variables since.
+    """
+    ports, keys = [], []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"  # a connection is kept
@@ -120,6 +124,7 @@ def test_a_forked_child_sends_over_a_connection_of_its_own(monkeypatch):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
             ports.append(self.client_address[1])
+            keys.append(self.headers["key"])
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -132,13 +137,17 @@ def test_a_forked_child_sends_over_a_connection_of_its_own(monkeypatch):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "key=4711")
     exporter = otlp.make_exporter("traces")
+    monkeypatch.delenv("OTEL_EXPORTER_OTLP_HEADERS")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
     exporter.export([])
     exporter.export([])
     child = os.fork()
     if child == 0:
         exporter.export([])
-        os._exit(0)
+        # No test of the parent goes on in here.
+        os._exit("OTEL_EXPORTER_OTLP_HEADERS" in os.environ)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     exporter.export([])
     server.shutdown()
@@ -147,3 +156,4 @@ def test_a_forked_child_sends_over_a_connection_of_its_own(monkeypatch):
     parent, again, other, last = ports
     assert (again, last) == (parent, parent)
     assert other != parent
+    assert keys == ["4711"] * 4
