@@ -69,8 +69,8 @@ LATER = [
     pytest.param(
         "The photos look terrible. Not now, but remind me before Easter to book a photographer.",
         "I will remind you before Easter.",
-        "Now book Ines Baumann as the photographer for the photos.",
-        "Ines Baumann is booked for April.",
+        "Now book Anna Baumann as the photographer for the photos.",
+        "Anna Baumann is booked for April.",
         id="a reminder",
     ),
     pytest.param(
