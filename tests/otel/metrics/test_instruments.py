@@ -816,7 +816,7 @@ class TestInstruments:
         with bounded._lock:
             child = os.fork()
             if child == 0:
-                os._exit(bounded._lock.locked())
+                os._exit(bounded._lock.is_mine())
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
     @pytest.mark.programs
