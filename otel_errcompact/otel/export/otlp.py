@@ -47,7 +47,7 @@ def make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping
         import_module("netrc")
     exporter = found.load()()
     if protocol == "http/protobuf":
-        exporter.variables = {name: value for name, value in os.environ.items() if name.startswith("OTEL_")}
+        exporter.variables = _read_variables()
         reset_in_child(MethodType(_reconnect, exporter))
     return exporter
 
@@ -55,20 +55,25 @@ def make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping
 def _reconnect(exporter: Any) -> None:
     # In a forked child: on a connection that it shares with its parent requests mix, some are lost, and all are
     # answered with success. gRPC looks after its own.
-    inherited, now = exporter.__dict__.copy(), _take_variables()
-    os.environ.update(inherited["variables"])
+    inherited, now = exporter.__dict__.copy(), _read_variables()
+    # An application may have taken its keys out of the environment since.
+    _set_variables(inherited["variables"])
     try:
         exporter.__init__()
     finally:
-        _take_variables()
-        os.environ.update(now)
+        _set_variables(now)
     exporter.variables = inherited["variables"]
     exporter.inherited = inherited  # threads of the parent may have held its locks: it is not even closed
 
 
-def _take_variables() -> dict[str, str]:
-    # What exporters read; an application may take its keys out of the environment once it has set up.
-    return {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("OTEL_")}
+def _read_variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("OTEL_")}
+
+
+def _set_variables(variables: Mapping[str, str]) -> None:
+    for name in _read_variables():
+        del os.environ[name]
+    os.environ.update(variables)
 
 
 def read_metric_interval_ms(environ: Mapping[str, str] = os.environ) -> float:

@@ -129,7 +129,7 @@ class WindowManager(ConversationManager):
         return self._talks.setdefault(agent, _Talk())
 
     def _read(self, agent: Agent, course: Course | None = None) -> tuple[ConverseList, Course]:
-        # With the course of a call that goes on, or of a new one.
+        # With the course of a call that is repeated, or of a new one.
         converse = ConverseList(agent.messages)
         if course is None:
             beside = self.guard.window.count_beside([agent.system_prompt, agent.tool_registry.get_all_tool_specs()])
